@@ -1,0 +1,1 @@
+"""salgen: which saliency method can I believe?"""

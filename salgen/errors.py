@@ -1,0 +1,29 @@
+"""The errors a user meets: what was given, what is allowed, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SalgenError(Exception):
+    """A fault that the user can mend; its message is one line.
+
+    The command line prints the message and exits with status 2. From Python it is an
+    ordinary exception.
+    """
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
+    """An error for a name that no one registered, with the nearest one that exists.
+
+    Examples
+    --------
+    >>> print(unknown_name("method", "gradcam", ["gradient", "grad-cam"]))
+    unknown method 'gradcam': did you mean 'grad-cam'? (known: grad-cam, gradient)
+    """
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f" did you mean {near[0]!r}?" if near else ""
+    listing = ", ".join(names) if names else "none"
+    return SalgenError(f"unknown {kind} {name!r}:{hint} (known: {listing})")

@@ -1,0 +1,73 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TEMPORARY = ".part"
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """A temporary path to write to; on a clean exit it is synced and takes the name `path`.
+
+    On an error, Ctrl-C included, the temporary file is removed and `path` is as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        yield temporary
+        with open(temporary, "rb") as handle:
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text with ``\\n`` line ends, whole or not at all."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes, whole or not at all."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what killed processes left behind directly in `folder`."""
+    for path in folder.glob(f".*{TEMPORARY}"):
+        path.unlink(missing_ok=True)
+
+
+def sha256_of(path: Path) -> str:
+    """Hexadecimal SHA-256 of a file, read in pieces."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def cache_folder() -> Path:
+    """Where derived data that can be made again is kept: ``$SALGEN_CACHE`` or the user's cache folder."""
+    chosen = os.environ.get("SALGEN_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = Path(chosen) if chosen else base / "salgen"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut, where the platform can."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

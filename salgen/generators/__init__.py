@@ -1,0 +1,1 @@
+"""Generators: images whose cause is known, with exact masks. No torch, no pyarrow here."""

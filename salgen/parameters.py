@@ -1,0 +1,211 @@
+"""Parameters of plug-ins: dataclass fields that check themselves and can be written as text.
+
+A generator, method, metric or model is a frozen dataclass, and its fields are its parameters. The
+command line, ``--set key=value``, the docs and the results' parameter column all come from them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from salgen.errors import SalgenError, unknown_name
+
+T = TypeVar("T")
+
+
+def param(
+    default: Any,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: Sequence[Any] | None = None,
+) -> Any:
+    """A dataclass field with a description and the values it accepts.
+
+    `low` and `high` are inclusive and hold for every element of a tuple.
+    """
+    rules = {"help": help, "low": low, "high": high, "choices": choices}
+    return dataclasses.field(default=default, metadata=rules)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One field of a plug-in, as help and docs show it."""
+
+    name: str
+    type: str
+    default: Any
+    help: str
+
+
+def describe(cls: type) -> list[Parameter]:
+    """The parameters of a plug-in class, in order."""
+    hints = _hints(cls)
+    return [
+        Parameter(f.name, _type_text(hints[f.name], f.metadata), f.default, f.metadata.get("help", ""))
+        for f in dataclasses.fields(cls)
+    ]
+
+
+def build(cls: type[T], values: Mapping[str, Any], what: str | None = None) -> T:
+    """An instance of `cls` from values that may be text, JSON or Python objects.
+
+    Parameters
+    ----------
+    cls
+        A plug-in: a dataclass whose fields were made with :func:`param`.
+    values
+        Field name to value; text such as ``"5,8"`` or ``"140x192"`` is read by the field's type.
+    what
+        How errors name the plug-in; its ``name`` by default.
+
+    Raises
+    ------
+    SalgenError
+        If a key is unknown, a value has the wrong type, or it is outside what the field allows.
+    """
+    what = what or getattr(cls, "name", cls.__name__)
+    fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    hints = _hints(cls)
+    ready = {}
+    for key, value in values.items():
+        name = key.replace("-", "_")
+        if name not in fields:
+            raise unknown_name(f"parameter of {what}", key, fields)
+        ready[name] = _convert(value, hints[name], f"{what}: {name}")
+        _check_rules(ready[name], fields[name].metadata, f"{what}: {name}")
+    return cls(**ready)
+
+
+def to_json(instance: Any) -> dict[str, Any]:
+    """The parameters of an instance as JSON values (tuples become lists)."""
+    values = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def parse_pairs(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
+    """``["a=1", "b=2"]`` as a mapping; an error names the pair that is not ``key=value``."""
+    result = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise SalgenError(f"{option} {pair!r}: write it as key=value")
+        result[key.strip()] = value.strip()
+    return result
+
+
+def parse_call(text: str) -> tuple[str, dict[str, str]]:
+    """``"lrp-alpha-beta:alpha=1,beta=0"`` as a name and its parameters.
+
+    A comma separates parameters only where ``key=`` follows, so tuples can be written as ``1,2``.
+
+    Examples
+    --------
+    >>> parse_call("occlusion:window=15,15,stride=8")
+    ('occlusion', {'window': '15,15', 'stride': '8'})
+    """
+    name, _, rest = text.partition(":")
+    pairs: list[str] = []
+    for piece in rest.split(",") if rest else []:
+        if "=" in piece or not pairs:
+            pairs.append(piece)
+        else:
+            pairs[-1] += "," + piece
+    return name.strip(), parse_pairs(pairs, f"{name}:")
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
+
+
+def _type_text(hint: Any, rules: Mapping[str, Any]) -> str:
+    if rules.get("choices"):
+        return "|".join(str(choice) for choice in rules["choices"])
+    origin = typing.get_origin(hint)
+    if origin is tuple:
+        inner = typing.get_args(hint)
+        return "list of " + inner[0].__name__ if inner[-1] is Ellipsis else ",".join(t.__name__ for t in inner)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join("none" if t is type(None) else _type_text(t, {}) for t in typing.get_args(hint))
+    return str(getattr(hint, "__name__", hint))
+
+
+def _convert(value: Any, hint: Any, where: str) -> Any:
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        options = typing.get_args(hint)
+        if type(None) in options and (value is None or value in ("none", "None", "")):
+            return None
+        return _convert(value, next(t for t in options if t is not type(None)), where)
+    if origin is tuple:
+        return _convert_tuple(value, typing.get_args(hint), where)
+    try:
+        return _convert_scalar(value, hint)
+    except (ValueError, TypeError):
+        kind = getattr(hint, "__name__", str(hint))
+        raise SalgenError(f"{where} = {value!r} is not of type {kind}") from None
+
+
+def _convert_tuple(value: Any, inner: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        value = [part for part in value.strip("()[] ").replace("x", ",").split(",") if part.strip()]
+    if not isinstance(value, Sequence):
+        value = [value]
+    if inner[-1] is Ellipsis:
+        return tuple(_convert(item, inner[0], where) for item in value)
+    if len(value) != len(inner):
+        raise SalgenError(
+            f"{where} = {value!r} has {len(value)} values; it takes {len(inner)}, e.g. {','.join('8' * len(inner))}"
+        )
+    return tuple(_convert(item, kind, where) for item, kind in zip(value, inner, strict=True))
+
+
+def _convert_scalar(value: Any, kind: Any) -> Any:
+    if kind is bool:
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if isinstance(value, str):
+            return words[value.lower()] if value.lower() in words else _refuse(value)
+        return value if isinstance(value, bool) else _refuse(value)
+    if kind in (int, float):
+        if isinstance(value, bool):
+            _refuse(value)
+        if kind is int and isinstance(value, float) and not value.is_integer():
+            _refuse(value)
+        number = kind(value)
+        return number if math.isfinite(number) else _refuse(value)
+    if kind is str:
+        return value if isinstance(value, str) else _refuse(value)
+    return value
+
+
+def _refuse(value: Any) -> Any:
+    raise ValueError(value)
+
+
+def _check_rules(value: Any, rules: Mapping[str, Any], where: str) -> None:
+    items = value if isinstance(value, tuple) else (value,)
+    low, high, choices = rules.get("low"), rules.get("high"), rules.get("choices")
+    for item in items:
+        if item is None:
+            continue
+        if choices is not None and item not in choices:
+            raise SalgenError(f"{where} = {item!r}: must be one of {', '.join(map(str, choices))}")
+        if (low is not None and item < low) or (high is not None and item > high):
+            bounds = (
+                f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
+            )
+            raise SalgenError(f"{where} = {item!r}: must be {bounds}")
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: one text per value, fit for hashing."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

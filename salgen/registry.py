@@ -1,0 +1,164 @@
+"""Registries: what exists, found without importing it.
+
+A module that adds plug-ins carries a literal ``NAMES = ("grad-cam", ...)`` and, for each name, a
+frozen dataclass with ``name: ClassVar[str] = "grad-cam"``. Names and one-line descriptions are read
+from the source, so ``salgen list`` starts without torch. Third parties add theirs through entry
+points (``salgen.methods = my-method = package.module:MyMethod``).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from salgen import parameters
+from salgen.errors import SalgenError, unknown_name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered name, where it comes from, and what it is in one line."""
+
+    name: str
+    origin: str
+    summary: str
+    entry_point: EntryPoint | None = None
+
+    def load(self) -> Any:
+        """Import the plug-in's class."""
+        if self.entry_point is not None:
+            try:
+                return self.entry_point.load()
+            except Exception as error:  # third-party code may fail in any way
+                raise SalgenError(
+                    f"plug-in {self.name!r} from {self.origin} does not load: {type(error).__name__}: {error}"
+                ) from error
+        module = importlib.import_module(self.origin)
+        return next(
+            item for item in vars(module).values() if isinstance(item, type) and vars(item).get("name") == self.name
+        )
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All plug-ins of one kind.
+
+    Parameters
+    ----------
+    kind
+        What errors call it: ``"method"``.
+    package
+        The package whose modules are ours: ``"salgen.evaluation.methods"``.
+    group
+        The entry-point group of third parties: ``"salgen.methods"``.
+    """
+
+    kind: str
+    package: str
+    group: str
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """Every registered name, sorted; a name registered twice is an error naming both origins."""
+        found: dict[str, Entry] = {}
+        for entry in [*_own_entries(self.package), *_foreign_entries(self.group)]:
+            if entry.name in found:
+                raise SalgenError(
+                    f"{self.kind} {entry.name!r} is registered twice: "
+                    f"by {found[entry.name].origin} and by {entry.origin}"
+                )
+            found[entry.name] = entry
+        return dict(sorted(found.items()))
+
+    def names(self) -> list[str]:
+        """The registered names, sorted."""
+        return list(self.entries)
+
+    def load(self, name: str) -> Any:
+        """The class that `name` stands for.
+
+        Raises
+        ------
+        SalgenError
+            If the name is unknown (with the nearest one), or the plug-in does not load.
+        """
+        if name not in self.entries:
+            raise unknown_name(self.kind, name, self.entries)
+        return self.entries[name].load()
+
+    def create(self, name: str, values: Mapping[str, Any] | None = None) -> Any:
+        """An instance of the plug-in with the given parameters checked."""
+        return parameters.build(self.load(name), values or {})
+
+    def check(self) -> None:
+        """Warn about third-party plug-ins that do not load."""
+        for entry in self.entries.values():
+            if entry.entry_point is not None:
+                try:
+                    entry.load()
+                except SalgenError as error:
+                    warnings.warn(str(error), stacklevel=2)
+
+
+GENERATORS = Registry("generator", "salgen.generators", "salgen.generators")
+METHODS = Registry("method", "salgen.evaluation.methods", "salgen.methods")
+METRICS = Registry("metric", "salgen.evaluation.metrics", "salgen.metrics")
+MODELS = Registry("model", "salgen.evaluation.models", "salgen.models")
+PROTOCOLS = Registry("protocol", "salgen.evaluation.protocols", "salgen.protocols")
+
+REGISTRIES = {
+    "generators": GENERATORS,
+    "methods": METHODS,
+    "metrics": METRICS,
+    "models": MODELS,
+    "protocols": PROTOCOLS,
+}
+
+
+def _own_entries(package: str) -> list[Entry]:
+    folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
+    return [entry for path in sorted(folder.glob("*.py")) for entry in _entries_of(path, f"{package}.{path.stem}")]
+
+
+def _entries_of(path: Path, module: str) -> list[Entry]:
+    text = path.read_text(encoding="utf-8")
+    if "NAMES" not in text:
+        return []
+    tree = ast.parse(text)
+    names = next((ast.literal_eval(node.value) for node in tree.body if _assigned(node) == "NAMES"), ())  # type: ignore[attr-defined]
+    summaries = {_class_name(node): _first_line(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    missing = [name for name in names if name not in summaries]
+    if missing:
+        raise SalgenError(f"{path} lists {missing[0]!r} in NAMES but has no class with that name")
+    return [Entry(name, module, summaries[name]) for name in names]
+
+
+def _assigned(node: ast.stmt) -> str | None:
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        return node.target.id
+    return None
+
+
+def _class_name(node: ast.ClassDef) -> str | None:
+    for item in node.body:
+        if _assigned(item) == "name" and isinstance(item.value, ast.Constant):  # type: ignore[attr-defined]
+            return str(item.value.value)  # type: ignore[attr-defined]
+    return None
+
+
+def _first_line(node: ast.ClassDef) -> str:
+    return (ast.get_docstring(node) or "").partition("\n")[0]
+
+
+def _foreign_entries(group: str) -> list[Entry]:
+    return [Entry(point.name, point.value, "(third party)", point) for point in entry_points(group=group)]

@@ -1,0 +1,135 @@
+"""The values that pass from room to room."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A complete description of one sample.
+
+    Attributes
+    ----------
+    generator, version, split, index
+        Who rendered it, and which sample it is.
+    parameters
+        JSON scalars, short lists and integer stream keys: all that `render` needs besides the
+        generator's own parameters and its source.
+    """
+
+    generator: str
+    version: str
+    split: str
+    index: int
+    parameters: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The sample's name in its data set, such as ``train-000017``."""
+        return f"{self.split}-{self.index:06d}"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One image with everything that is known about it.
+
+    Attributes
+    ----------
+    id
+        Unique in its data set.
+    image
+        uint8 (H, W, C) with C = 1 or 3, or uint16 (H, W, 1).
+    labels
+        Task name to class number.
+    regions
+        Region name to bool (H, W).
+    target
+        Task name to the region that is the task's ground-truth mask.
+    recipe
+        What it was rendered from.
+    """
+
+    id: str
+    image: NDArray[np.uint8] | NDArray[np.uint16]
+    labels: dict[str, int]
+    regions: dict[str, Mask]
+    target: dict[str, str]
+    recipe: Recipe
+
+
+@dataclass(frozen=True)
+class SaliencyMap:
+    """Maps of one method for a batch of images.
+
+    Attributes
+    ----------
+    values
+        float32 (N, H, W) at image size, or (N, C, H, W) signed when `reduction` is None.
+    method
+        The method with its parameters, as written on the command line.
+    reduction
+        How channels became one, or None.
+    signed
+        Whether negative values mean evidence against.
+    native_resolution
+        (h, w) at which the method computed the map.
+    """
+
+    values: Any
+    method: str
+    reduction: str | None
+    signed: bool
+    native_resolution: tuple[int, int]
+
+
+class Scores(UserDict[str, Float64]):
+    """Metric name to float64 (N,), with NaN where a value is undefined.
+
+    Attributes
+    ----------
+    reasons
+        Metric name to a list of N strings: why a value is undefined or trivial, else "".
+    worst_case
+        Metric name to float64 (N,): as the values, but a map that failed has the worst value.
+        NaN stays only where the mask, not the map, is unusable.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: dict[str, list[str]] = {}
+        self.worst_case: dict[str, Float64] = {}
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One score, as `scores.parquet` holds it."""
+
+    dataset: str
+    dataset_fingerprint: str
+    split: str
+    sample_id: str
+    task: str
+    target: int
+    correct: bool
+    certified: bool | None
+    model: str
+    training_seed: int
+    method: str
+    method_parameters: str
+    reduction: str
+    native_resolution: str
+    metric: str
+    variant: str
+    value: float
+    value_worst_case: float
+    reason: str = field(default="")
