@@ -1,1 +1,61 @@
-"""salgen: which saliency method can I believe?"""
+"""salgen: which saliency method can I believe?
+
+Images whose cause is known by construction, and the scores of saliency methods on them. Everything
+here is imported on first use, so ``import salgen`` is instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from salgen.datasets.making import make
+    from salgen.datasets.reader import open_dataset as open
+    from salgen.datasets.verifying import verify
+    from salgen.errors import SalgenError
+    from salgen.evaluation.explaining import explain
+    from salgen.evaluation.report import report
+    from salgen.evaluation.running import evaluate
+    from salgen.evaluation.scoring import score
+    from salgen.evaluation.training import train
+    from salgen.generators.opening import generator
+
+_PUBLIC = {
+    "SalgenError": "salgen.errors:SalgenError",
+    "evaluate": "salgen.evaluation.running:evaluate",
+    "explain": "salgen.evaluation.explaining:explain",
+    "generator": "salgen.generators.opening:generator",
+    "make": "salgen.datasets.making:make",
+    "open": "salgen.datasets.reader:open_dataset",
+    "report": "salgen.evaluation.report:report",
+    "score": "salgen.evaluation.scoring:score",
+    "train": "salgen.evaluation.training:train",
+    "verify": "salgen.datasets.verifying:verify",
+}
+
+__all__ = [
+    "SalgenError",
+    "evaluate",
+    "explain",
+    "generator",
+    "make",
+    "open",
+    "report",
+    "score",
+    "train",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'salgen' has no attribute {name!r}")
+    module, _, attribute = _PUBLIC[name].partition(":")
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

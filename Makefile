@@ -1,0 +1,43 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check bench clean
+
+help: ## List what make can do
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(VENV)/.installed ## Create .venv and install salgen
+
+demo: $(VENV)/.installed ## Make data, train, explain, score: about five minutes, ends with demo/report.html
+	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS)
+
+test: $(VENV)/.installed-test ## Run the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-check ## Lint, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-bench ## Measure speed beside other libraries and write benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove .venv and what the demo made
+	rm -rf $(VENV) demo
+
+DEMO_METHODS := -m smoothgrad -m input-x-gradient -m integrated-gradients -m grad-cam
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "salgen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.installed-%: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,57 @@
+"""`salgen evaluate`: which methods find the cause?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from salgen.cli.options import command_line, from_fields, methods, out, scale, seeds, settings
+from salgen.evaluation.conventions import Conventions
+from salgen.parameters import parse_pairs
+
+
+@click.command("evaluate")
+@click.argument("path", type=click.Path())
+@click.option("--model", default="lesion-cnn", show_default=True, help="A registered model, or a checkpoint's folder.")
+@methods
+@click.option("--methods", "method_names", metavar="A,B", help="Plain names and groups: all, or a protocol's name.")
+@click.option("--metrics", metavar="A,B", help="Metrics.  [default: all]")
+@click.option("--split", help="Split to evaluate on.  [default: test]")
+@scale
+@settings
+@seeds
+@out
+@from_fields(Conventions)
+def command(
+    path: str,
+    method_calls: tuple[str, ...],
+    method_names: str | None,
+    metrics: str | None,
+    pairs: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Train where no checkpoint is given, explain, score and report on the data set PATH.
+
+    Controls (random, sobel, oracle and others) are always added: no table without floors and
+    ceilings. --set takes training settings and parameters of the model.
+    """
+    from salgen.evaluation.report import console_summary, report
+    from salgen.evaluation.running import evaluate
+
+    chosen = [*method_calls, *_names(method_names)]
+    run = evaluate(
+        path,
+        methods=chosen or None,
+        metrics=_names(metrics) or None,
+        settings=parse_pairs(pairs),
+        command=command_line(),
+        **options,
+    )
+    page = report([run])
+    click.echo(console_summary([run]))
+    click.echo(f"report: {page}")
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []

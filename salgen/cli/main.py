@@ -1,0 +1,78 @@
+"""The `salgen` command: its subcommands, and what faults look like."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from salgen.errors import SalgenError, unknown_name
+
+COMMANDS = ("list", "make", "show", "verify", "train", "evaluate", "report", "reproduce")
+STOPPED = 130
+
+
+class Commands(click.Group):
+    """Subcommands that are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The subcommands in the order in which one uses them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """The subcommand, or an error with the nearest one."""
+        if cmd_name not in COMMANDS:
+            raise unknown_name("command", cmd_name, COMMANDS)
+        command = import_module(f"salgen.cli.{cmd_name}_command").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="salgen", message="salgen %(version)s")
+def salgen() -> None:
+    """Which saliency method can I believe?
+
+    Make images whose cause is known exactly, train on them, and score saliency methods:
+
+    \b
+        salgen make perlin-lesions
+        salgen evaluate perlin-lesions
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and turn every fault into one line and an exit status."""
+    try:
+        salgen.main(arguments, prog_name="salgen", standalone_mode=False)
+    except (SalgenError, click.ClickException) as error:
+        return _fail(error.format_message() if isinstance(error, click.ClickException) else str(error))
+    except (KeyboardInterrupt, click.Abort):
+        print("stopped: run the same command again to go on from here", file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        return _fail(_describe(error))
+    return 0
+
+
+def _fail(message: str) -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return 2
+
+
+def _describe(error: OSError) -> str:
+    place = f" ({error.filename})" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk is full{place}: make room and run the same command again to go on"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"no permission to write{place}: choose another folder"
+    return f"{error.strerror or error}{place}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

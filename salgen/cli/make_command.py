@@ -1,0 +1,81 @@
+"""`salgen make`: a data set from a generator's name."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salgen.cli.options import command_line, parameter_help, scale, settings
+from salgen.errors import SalgenError, unknown_name
+from salgen.parameters import parse_pairs
+from salgen.registry import GENERATORS
+
+CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "twins")
+
+
+@click.command("make", add_help_option=False)
+@click.argument("name")
+@click.argument("out", required=False, type=click.Path())
+@scale
+@click.option("--train", type=int, metavar="N", help="Training samples.  [default: the scale's]")
+@click.option("--val", type=int, metavar="N", help="Validation samples.  [default: the scale's]")
+@click.option("--test", type=int, metavar="N", help="Test samples.  [default: the scale's]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random choice.")
+@settings
+@click.option(
+    "--config", type=click.Path(), metavar="FILE", help="TOML or JSON with any of: " + ", ".join(CONFIG_KEYS) + "."
+)
+@click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
+@click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
+@parameter_help(GENERATORS)
+@click.pass_context
+def command(
+    ctx: click.Context, name: str, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any
+) -> None:
+    """Make the data set NAME in the folder OUT (./NAME by default).
+
+    A stopped make goes on where it was when the same command runs again. What is given on the
+    command line wins over the file of --config.
+    """
+    from salgen.datasets.making import make
+
+    values = {key: value for key, value in given.items() if _typed(ctx, key)}
+    splits = {split: values.pop(split) for split in ("train", "val", "test") if split in values}
+    parameters = parse_pairs(pairs)
+    settled = _read_config(config) if config else {}
+    source = parameters.pop("source", settled.get("source"))
+    settled |= values
+    settled["splits"] = {**settled.get("splits", {}), **splits} or None
+    settled["parameters"] = {**settled.get("parameters", {}), **parameters}
+    settled["source"] = source
+    folder = make(name, out, **settled, command=command_line())
+    click.echo(f"{folder}: look at it with  salgen show {folder}")
+
+
+def _typed(ctx: click.Context, key: str) -> bool:
+    return ctx.get_parameter_source(key) is not click.core.ParameterSource.DEFAULT
+
+
+def _read_config(path: str) -> dict[str, Any]:
+    """The settings of a TOML or JSON file.
+
+    Raises
+    ------
+    SalgenError
+        If the file cannot be read as either, or has a key that is not known.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        values = json.loads(text) if path.endswith(".json") else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise SalgenError(f"--config {path}: {error}") from None
+    if not isinstance(values, dict):
+        raise SalgenError(f"--config {path}: must hold a table of settings")
+    for key in values:
+        if key not in CONFIG_KEYS:
+            raise unknown_name(f"key in {path}", key, CONFIG_KEYS)
+    return values

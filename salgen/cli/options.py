@@ -1,0 +1,106 @@
+"""Options that several commands share, and options made from dataclass fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import typing
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from salgen.parameters import describe
+from salgen.registry import Registry
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SCALES = ("demo", "small", "full")
+
+scale = click.option(
+    "--scale",
+    type=click.Choice(SCALES),
+    default="small",
+    show_default=True,
+    help="Registered set of defaults: small takes minutes on two cores, demo less, full is the paper's.",
+)
+settings = click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="Set a parameter; repeatable.")
+out = click.option("--out", metavar="RUN", type=click.Path(), help="Run folder.  [default: runs/DATASET-MODEL]")
+methods = click.option(
+    "-m",
+    "--method",
+    "method_calls",
+    metavar="METHOD[:KEY=VALUE,...]",
+    multiple=True,
+    help="A method, with parameters; repeatable.  [default: all]",
+)
+seeds = click.option(
+    "--seeds", type=click.IntRange(1), default=1, show_default=True, help="Train this many models, seeds 0 to N-1."
+)
+
+
+def from_fields(cls: type) -> Callable[[Command], Command]:
+    """One option per field of a dataclass, with the field's type, default, choices and description."""
+
+    def add(command: Command) -> Command:
+        for field in reversed(dataclasses.fields(cls)):
+            command = _option(field, typing.get_type_hints(cls)[field.name])(command)
+        return command
+
+    return add
+
+
+def _option(field: Any, hint: Any) -> Callable[[Command], Command]:
+    choices = field.metadata.get("choices")
+    plain = next((kind for kind in typing.get_args(hint) if kind is not type(None)), hint)
+    kind: Any = click.Choice(choices) if choices else plain
+    text = field.metadata["help"][:1].upper() + field.metadata["help"][1:] + "."
+    name = "--" + field.name.replace("_", "-")
+    return click.option(
+        name, field.name, type=kind, default=field.default, show_default=field.default is not None, help=text
+    )
+
+
+def parameter_help(registry: Registry) -> Callable[[Command], Command]:
+    """A ``--help`` that, given a name first, also shows that plug-in's parameters with their defaults."""
+
+    def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if not wanted or ctx.resilient_parsing:
+            return
+        click.echo(ctx.get_help())
+        name = ctx.params.get("name")
+        if name is not None:
+            click.echo(f"\nParameters of {name} (--set KEY=VALUE):\n" + parameter_table(registry.load(name)))
+        else:
+            click.echo(f"\nParameters: {ctx.command_path} NAME --help")
+        ctx.exit()
+
+    return click.option(
+        "-h", "--help", is_flag=True, expose_value=False, callback=show, help="Show this message and exit."
+    )
+
+
+def parameter_table(cls: type) -> str:
+    """Name, type, default and meaning of every parameter, aligned for a terminal."""
+    rows = [(p.name, p.type, _plain(p.default), p.help) for p in describe(cls)]
+    if not rows:
+        return "  (none)"
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join(
+        "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=False)) + f"  {row[3]}" for row in rows
+    )
+
+
+def command_line() -> list[str]:
+    """The command as typed, for the record."""
+    return ["salgen", *sys.argv[1:]]
+
+
+def _plain(value: Any) -> str:
+    return (
+        ",".join(map(str, value))
+        if isinstance(value, tuple)
+        else str(value).lower()
+        if value in (True, False, None)
+        else str(value)
+    )

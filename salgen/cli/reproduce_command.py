@@ -1,0 +1,28 @@
+"""`salgen reproduce`: a paper's experiment as one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from salgen.cli.options import command_line, methods, parameter_help, scale, settings
+from salgen.parameters import build, parse_pairs
+from salgen.registry import PROTOCOLS
+
+
+@click.command("reproduce", add_help_option=False)
+@click.argument("name")
+@scale
+@methods
+@settings
+@click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
+@parameter_help(PROTOCOLS)
+def command(name: str, scale: str, method_calls: tuple[str, ...], pairs: tuple[str, ...], out: str | None) -> None:
+    """Run the protocol NAME from data to report; -m adds methods to the paper's own."""
+    from salgen.evaluation.report import console_summary
+
+    protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
+    runs, page = protocol.run(Path(out or name), scale, method_calls, command_line())
+    click.echo(console_summary(runs))
+    click.echo(f"report: {page}")

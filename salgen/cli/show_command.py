@@ -1,0 +1,26 @@
+"""`salgen show`: look at a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("show")
+@click.argument("path", type=click.Path())
+@click.option("--out", type=click.Path(), metavar="PNG", help="Where to write the picture.  [default: PATH-sheet.png]")
+@click.option("--split", help="Split to show.  [default: test]")
+@click.option("--count", type=click.IntRange(1, 200), default=8, show_default=True, help="Samples to show.")
+def command(path: str, out: str | None, split: str | None, count: int) -> None:
+    """Write a contact sheet (image, mask, twin, difference) and say in words what PATH holds."""
+    from salgen.datasets.sheet import contact_sheet, describe
+    from salgen.files import atomic_path
+
+    folder = Path(path)
+    picture = Path(out) if out else folder.with_name(folder.resolve().name + "-sheet.png")
+    sheet = contact_sheet(folder, split=split, count=count)
+    with atomic_path(picture) as temporary:
+        sheet.save(temporary, format="PNG")
+    click.echo(describe(folder))
+    click.echo(f"contact sheet: {picture}")

@@ -1,0 +1,23 @@
+"""`salgen verify`: is a data set what it says it is?"""
+
+from __future__ import annotations
+
+import click
+
+from salgen.errors import SalgenError
+
+
+@click.command("verify")
+@click.argument("path", type=click.Path())
+@click.option("--source", metavar="PATH", help="The user's own volumes, where the data set was made from them.")
+@click.option("--samples", type=click.IntRange(0), default=32, show_default=True, help="Samples to render again.")
+def command(path: str, source: str | None, samples: int) -> None:
+    """Check checksums, schema and laws of PATH, and render samples again from their recipes."""
+    from salgen.datasets.verifying import verify
+
+    problems = verify(path, source=source, samples=samples)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        raise SalgenError(f"{path}: {len(problems)} problem{'s' if len(problems) > 1 else ''}, listed above")
+    click.echo(f"{path}: verified")

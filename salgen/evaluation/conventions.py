@@ -1,0 +1,26 @@
+"""The conventions of a run: what is explained, how maps become one number per pixel, what counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salgen.evaluation.reductions import REDUCTIONS
+from salgen.parameters import param
+
+NATIVE = "native"
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """Choices that hold for every method and sample of a run."""
+
+    name: ClassVar[str] = "evaluate"
+
+    limit: int | None = param(None, "only the first N samples of the split", low=1)
+    target: str = param("label", "explain the true class or the predicted one", choices=("label", "pred"))
+    reduce: str = param(NATIVE, "one channel reduction for every method", choices=(NATIVE, *REDUCTIONS))
+    score: str = param(
+        "logit", "explain the target's logit, or its margin over the best other", choices=("logit", "margin")
+    )
+    seed: int = param(0, "seed of the methods' own randomness", low=0)

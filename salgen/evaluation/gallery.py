@@ -1,0 +1,50 @@
+"""A few samples of every class with the maps of every method, kept for the report's pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from salgen.files import atomic_path
+
+if TYPE_CHECKING:
+    from salgen.evaluation.checkpoints import Trained
+    from salgen.evaluation.plan import Plan, Predictions
+
+GALLERY = "gallery.npz"
+PER_CLASS = 3
+
+
+def save_gallery(plan: Plan, trained: Trained, said: Predictions, run: Path) -> None:
+    """Explain the first samples of every class by every method and write ``gallery.npz``.
+
+    The file holds ids (G,), images uint8 (G, H, W, C), masks bool (G, H, W), labels and predicted
+    int64 (G,), methods (M,), maps float32 (M, G, H, W) and class_names.
+    """
+    chosen = _first_of_each_class(said.labels[: plan.considered])
+    (batch,) = plan.dataset.batches(len(chosen), chosen)
+    targets = plan.targets(said, batch, chosen)
+    maps = [np.asarray(plan.explain(trained, call, batch, targets).values.cpu()) for call in plan.methods]
+    arrays = {
+        "ids": np.array(batch.ids),
+        "images": np.rint(batch.images.transpose(0, 2, 3, 1) * 255.0).astype(np.uint8),
+        "masks": batch.masks,
+        "labels": batch.labels,
+        "predicted": said.predicted[chosen],
+        "methods": np.array(list(plan.methods)),
+        "maps": np.stack(maps).astype(np.float32),
+        "class_names": np.array(plan.dataset.tasks[plan.task]),
+    }
+    with atomic_path(run / GALLERY) as temporary, open(temporary, "wb") as handle:
+        np.savez_compressed(handle, **arrays)
+
+
+def _first_of_each_class(labels: np.ndarray) -> list[int]:
+    """Indices of the first samples of each class, the last class first, since it has the feature."""
+    return [
+        int(i)
+        for label in sorted(set(labels.tolist()), reverse=True)
+        for i in np.flatnonzero(labels == label)[:PER_CLASS]
+    ]

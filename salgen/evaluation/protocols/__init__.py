@@ -1,0 +1,1 @@
+"""Protocols: the experiments of the papers, each as one command."""

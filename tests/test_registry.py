@@ -1,0 +1,67 @@
+"""Registries: read without importing, complete, and clear about what is wrong."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from salgen import registry as module
+from salgen.errors import SalgenError
+from salgen.registry import REGISTRIES, Registry, _entries_of
+
+
+def test_every_registered_name_loads_to_a_class_of_that_name():
+    for registry in REGISTRIES.values():
+        assert registry.names() == sorted(registry.names())
+        for name, entry in registry.entries.items():
+            assert registry.load(name).name == name
+            assert entry.summary.strip()
+
+
+def test_listing_imports_nothing_heavy():
+    code = (
+        "import sys; from salgen.registry import REGISTRIES\n"
+        "assert all(r.names() for r in REGISTRIES.values())\n"
+        "heavy = {'torch', 'pyarrow', 'scipy', 'captum', 'zennit', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_unknown_name_suggests_the_nearest():
+    with pytest.raises(SalgenError, match="did you mean 'perlin-lesions'"):
+        REGISTRIES["generators"].load("perlin-lesion")
+
+
+def test_a_name_without_a_class_is_an_error(tmp_path):
+    (tmp_path / "broken.py").write_text('NAMES = ("ghost",)\n')
+    with pytest.raises(SalgenError, match="lists 'ghost' in NAMES but has no class"):
+        _entries_of(tmp_path / "broken.py", "broken")
+
+
+def _with_foreign(monkeypatch, *points):
+    monkeypatch.setattr(module, "entry_points", lambda group: points)
+    return Registry("method", "salgen.evaluation.methods", "salgen.methods")
+
+
+def test_a_duplicate_name_names_both_origins(monkeypatch):
+    registry = _with_foreign(monkeypatch, EntryPoint("gradient", "other.package:Gradient", "salgen.methods"))
+    with pytest.raises(
+        SalgenError, match=r"registered twice: by salgen.evaluation.methods.* and by other.package:Gradient"
+    ):
+        registry.names()
+
+
+def test_a_broken_plug_in_warns_on_list_and_explains_itself_on_use(monkeypatch):
+    registry = _with_foreign(monkeypatch, EntryPoint("mine", "no_such_package:Mine", "salgen.methods"))
+    with pytest.warns(UserWarning, match="plug-in 'mine' from no_such_package:Mine does not load"):
+        registry.check()
+    with pytest.raises(SalgenError, match="ModuleNotFoundError"):
+        registry.load("mine")
+
+
+def test_a_third_partys_plug_in_is_found(monkeypatch):
+    registry = _with_foreign(monkeypatch, EntryPoint("mine", "salgen.spec:DatasetSpec", "salgen.methods"))
+    assert "mine" in registry.names()
+    assert registry.load("mine").__name__ == "DatasetSpec"
