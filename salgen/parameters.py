@@ -123,7 +123,7 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
 
 
 @cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: Any) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 

@@ -93,8 +93,6 @@ class GeneratorPlugin(Protocol):
         Names the random streams, see :class:`Context`.
     default_source
         Name of the shipped source used when the user gives none; "" for none.
-    tasks
-        Task name to class names, in the order of the labels; the first task is the default one.
     valid_region
         The region in which maps are scored by default, or None for the whole image.
     quick
@@ -105,7 +103,6 @@ class GeneratorPlugin(Protocol):
     version: ClassVar[str]
     family: ClassVar[str]
     default_source: ClassVar[str]
-    tasks: ClassVar[Mapping[str, tuple[str, ...]]]
     valid_region: ClassVar[str | None]
     scales: ClassVar[Mapping[str, Scale]]
     quick: ClassVar[Mapping[str, Any]]
@@ -118,6 +115,11 @@ class GeneratorPlugin(Protocol):
     @property
     def bit_depth(self) -> int:
         """8 or 16."""
+        ...
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Task name to class names, in the order of the labels; the first task is the default one."""
         ...
 
     def open_source(self, given: str | None) -> Source:
@@ -259,7 +261,7 @@ class Generator:
 
 
 def to_levels(values: NDArray[np.float64], bit_depth: int) -> NDArray[Any]:
-    """Intensities in [0, 1] as integer levels, (..., H, W) to (..., H, W, 1), rounded once."""
-    top = 2**bit_depth - 1
-    levels = np.rint(np.clip(values, 0.0, 1.0) * top)
-    return np.asarray(levels.astype(np.uint8 if bit_depth == 8 else np.uint16)[..., np.newaxis])
+    """Intensities in [0, 1] as integer levels of the same shape, rounded once."""
+    levels = values * float(2**bit_depth - 1)
+    np.rint(levels, out=levels)
+    return levels.astype(np.uint8 if bit_depth == 8 else np.uint16)

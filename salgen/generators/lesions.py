@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,15 +20,24 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.generators.brains import BrainBank, brain_bank, open_brains
 from salgen.generators.generator import Context, Edit, Rendered, Scale, to_levels
+from salgen.generators.lesion_shape import (
+    REGIONS,
+    WINDOWS,
+    Centres,
+    apart_from,
+    find_places,
+    lesion_profile,
+    support_at,
+    window_at,
+)
 from salgen.parameters import param
 from salgen.sources import Source
 from salgen.types import Float64, Mask
 
 DEMO_SPLITS = {"train": 2000, "val": 200, "test": 200}
 SMALL_SPLITS = {"train": 2000, "val": 400, "test": 400}
+CLASSES = {"none_vs_two": ("no_lesions", "lesions"), "one_vs_two": ("one_lesion", "two_lesions")}
 FULL_SPLITS = {"train": 42_000, "val": 6_000, "test": 12_000}
-
-Centres = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,6 @@ class Lesions:
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
     valid_region: ClassVar[str | None] = "brain"
-    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("no_lesions", "lesions")}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale(DEMO_SPLITS, {}),
@@ -63,12 +70,12 @@ class Lesions:
     bit_depth: int = param(8, "bits per pixel", choices=(8, 16))
     slices: int = param(512, "brain slices in the bank", low=1)
     field_of_view: tuple[float, float] = param((140.0, 192.0), "millimetres of brain that the image must hold", low=1.0)
-    lesion_classes: str = param("none_vs_two", "what tells the classes apart", choices=("none_vs_two", "one_vs_two"))
+    lesion_classes: str = param("none_vs_two", "what tells the classes apart", choices=tuple(CLASSES))
     lesions: int = param(2, "lesions in a positive image", low=1, high=64)
     diameter: int = param(10, "side of a lesion's square support, in pixels", low=2)
     depth: float = param(0.7, "share of intensity lost at a lesion's centre", low=0.001, high=1.0)
-    window: str = param("hamming", "profile of a lesion along each axis", choices=("hamming", "hann", "flat"))
-    region: str = param("top", "rows in which centres may lie", choices=("top", "bottom", "anywhere"))
+    window: str = param("hamming", "profile of a lesion along each axis", choices=WINDOWS)
+    region: str = param("top", "rows in which centres may lie", choices=REGIONS)
     authors_exact: bool = param(
         False, "keep the authors' sum of overlapping lesions, clipped windows and scaling by the finished image"
     )
@@ -79,6 +86,8 @@ class Lesions:
                 f"diameter = {self.diameter}: a lesion must fit into the image of "
                 f"{self.image_size[0]}x{self.image_size[1]} pixels"
             )
+        if self.window == "hann" and self.diameter < 3:
+            raise SalgenError(f"diameter = {self.diameter}: window=hann, which is zero at its ends, takes 3 or more")
         if self.lesion_classes == "one_vs_two" and self.lesions != 2:
             raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
 
@@ -89,10 +98,15 @@ class Lesions:
         raise NotImplementedError
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
-        """float64 (N, H, W), non-negative; what lies outside the brain is ignored."""
+        """A new float64 (N, H, W), non-negative and of any scale; what lies outside the brain is ignored."""
         raise NotImplementedError
 
     # The plug-in --------------------------------------------------------------------------------
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The class names of the one task, whether there are lesions or how many."""
+        return {"label": CLASSES[self.lesion_classes]}
 
     def open_source(self, given: str | None) -> Source:
         """The MNI152 volume, or the user's folder of volumes."""
@@ -117,7 +131,9 @@ class Lesions:
     def render(self, parameters: Mapping[str, Any], material: LesionMaterial, edit: Edit) -> Rendered:
         """One sample; ``omit=("lesions",)`` leaves all lesions out, ``change={"lesions": n}`` shows n of them."""
         background = self._scaled_backgrounds([parameters], material.bank)[0]
-        return self._compose(background, parameters, material, self._shown(parameters, edit))
+        shown = self._shown(parameters, edit)
+        image = self._paint(background, to_levels(background, self.bit_depth), parameters["centres"][:shown])
+        return self._describe(image, parameters, material, shown)
 
     def render_pairs(
         self, batch: Sequence[Mapping[str, Any]], material: LesionMaterial
@@ -159,97 +175,95 @@ class Lesions:
             raise SalgenError(f"{sorted(unknown)[0]!r} is not a feature that can be edited here; it is 'lesions'")
         if "lesions" in edit.omit:
             return 0
-        return int((edit.change or {}).get("lesions", parameters["shown"]))
+        shown = int((edit.change or {}).get("lesions", parameters["shown"]))
+        if not 0 <= shown <= max(len(parameters["centres"]), parameters["shown"]):
+            raise SalgenError(f"lesions = {shown}: this recipe places {len(parameters['centres'])} lesions")
+        return shown
 
     def _pair(
         self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial
     ) -> tuple[Rendered, NDArray[Any] | None]:
-        sample = self._compose(background, parameters, material, parameters["shown"])
+        levels, centres = to_levels(background, self.bit_depth), parameters["centres"]
+        image = self._paint(background, levels, centres[: parameters["shown"]])
+        sample = self._describe(image, parameters, material, parameters["shown"])
         edit = self.counterfactual(parameters)
-        if edit is None:
-            return sample, None
-        return sample, self._paint(background, parameters["centres"][: self._shown(parameters, edit)])
+        return sample, None if edit is None else self._paint(
+            background, levels, centres[: self._shown(parameters, edit)]
+        )
 
     def _scaled_backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Backgrounds that are zero outside the brain and at most 1 in it, the lesions unseen."""
-        brains = bank.masks[[parameters["slice"] for parameters in batch]]
-        values: Float64 = self.backgrounds(batch, bank) * brains
-        if self.authors_exact:
-            return values
-        return np.asarray(values / values.max(axis=(1, 2), keepdims=True))
+        values = self.backgrounds(batch, bank)
+        values *= bank.masks[[parameters["slice"] for parameters in batch]]
+        values /= values.max(axis=(1, 2), keepdims=True)
+        return values
 
-    def _compose(
-        self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, shown: int
+    def _describe(
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: LesionMaterial, shown: int
     ) -> Rendered:
+        """The image with its labels and regions."""
         centres = parameters["centres"]
         brain = material.bank.masks[parameters["slice"]]
         profile = lesion_profile(self.diameter, self.window)
         # In one-versus-two the place of the lesion that the twin adds or takes away is part of the cause.
         sites = len(centres) if self.lesion_classes == "one_vs_two" else shown
-        each = [self._support(profile > 0, centre) & brain for centre in centres[:sites]]
+        each = [support_at(centre, profile > 0, self.image_size) & brain for centre in centres[:sites]]
+        cores = [support_at(centre, profile >= 0.5, self.image_size) & brain for centre in centres[:sites]]
         absent = np.zeros(self.image_size, dtype=bool)
-        cores = [self._support(profile >= 0.5, centre) & brain for centre in centres[:sites]]
-        regions = {"lesions": np.logical_or.reduce([absent, *each]), "core": np.logical_or.reduce([absent, *cores])}
+        regions = {"lesions": _union(each, absent), "core": _union(cores, absent)}
         regions |= {f"lesion_{k + 1}": each[k] if k < len(each) else absent for k in range(self.lesions)}
-        return Rendered(
-            self._paint(background, centres[:shown]), {"label": parameters["label"]}, {**regions, "brain": brain}
-        )
+        return Rendered(image, {"label": parameters["label"]}, {**regions, "brain": brain})
 
-    def _paint(self, background: Float64, centres: Sequence[Sequence[int]]) -> NDArray[Any]:
-        """Integer levels of a background with lesions; no filter runs afterwards."""
-        values = background.copy()
+    def _paint(self, background: Float64, levels: NDArray[Any], centres: Sequence[Sequence[int]]) -> NDArray[Any]:
+        """Integer levels (H, W, 1) of a background with lesions; no filter runs afterwards.
+
+        `levels` are the background's own; only the lesions' windows, which do not overlap, are rounded again.
+        """
         loss = self.depth * lesion_profile(self.diameter, self.window)
-        if self.authors_exact:  # a sum, so overlapping lesions may go below zero, which the levels clip
-            total = np.zeros(self.image_size)
-            for centre in centres:
-                inside, part = self._window(centre)
-                total[inside] += loss[part]
-            values *= 1.0 - total
-            values /= values.max()
-        else:
-            for centre in centres:
-                inside, part = self._window(centre)
-                values[inside] *= 1.0 - loss[part]
-        return to_levels(values, self.bit_depth)
+        if self.authors_exact:
+            return self._paint_sum(background, loss, centres)
+        image = levels.copy()
+        for centre in centres:
+            inside, part = window_at(centre, self.diameter, self.image_size)
+            image[inside] = to_levels(background[inside] * (1.0 - loss[part]), self.bit_depth)
+        return image[..., np.newaxis]
 
-    def _support(self, profile: Mask, centre: Sequence[int]) -> Mask:
-        mask = np.zeros(self.image_size, dtype=bool)
-        inside, part = self._window(centre)
-        mask[inside] = profile[part]
-        return mask
+    def _paint_sum(self, background: Float64, loss: Float64, centres: Sequence[Sequence[int]]) -> NDArray[Any]:
+        """The authors' way: losses are summed, and the finished image is scaled by its own maximum.
 
-    def _window(self, centre: Sequence[int]) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-        """Where a lesion's window lies in the image, and the part of the window that is inside."""
-        spans = [self._span(place, extent) for place, extent in zip(centre, self.image_size, strict=True)]
-        return (spans[0][0], spans[1][0]), (spans[0][1], spans[1][1])
-
-    def _span(self, place: int, extent: int) -> tuple[slice, slice]:
-        first = place - self.diameter // 2
-        start, stop = max(first, 0), min(first + self.diameter, extent)
-        return slice(start, stop), slice(start - first, stop - first)
+        Where lesions overlap the sum exceeds 1 and the image would be negative; levels stop at 0.
+        """
+        total = np.zeros(self.image_size)
+        for centre in centres:
+            inside, part = window_at(centre, self.diameter, self.image_size)
+            total[inside] += loss[part]
+        values = np.maximum(background * (1.0 - total), 0.0)
+        return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
 
     # Places ---------------------------------------------------------------------------------------
 
     def _draw_centres(self, context: Context, index: int) -> list[list[int]]:
         places = self._places(context.material, index)
         stream = context.stream("centres")
+        free = np.arange(len(places))
         centres: list[list[int]] = []
         for number in range(self.lesions):
-            if len(places) == 0:
+            if len(free) == 0:
                 raise SalgenError(
                     f"no place for lesion {number + 1} of {self.lesions} in slice {index}: "
                     "make diameter or lesions smaller"
                 )
-            row, column = places[stream.integers(len(places), 1)[0]].tolist()
-            centres.append([row, column])
-            if not self.authors_exact:
-                places = places[np.abs(places - (row, column)).max(axis=1) >= self.diameter]
+            centres.append(places[free[stream.integers(len(free), 1)[0]]].tolist())
+            if not self.authors_exact and len(centres) < self.lesions:
+                free = free[apart_from(places[free] if number else places, centres[-1], self.diameter)]
         return centres
 
     def _places(self, material: LesionMaterial, index: int) -> Centres:
         """Centres in the brain, in the region, with the whole window in the image and room for a second lesion."""
         if index not in material.places:
-            places = self._find_places(material.bank.masks[index])
+            brain, exact = material.bank.masks[index], self.authors_exact
+            pair = self.lesions > 1 and not exact
+            places = find_places(brain, self.diameter, self.region, whole=not exact, pair=pair)
             if len(places) == 0:
                 raise SalgenError(
                     f"no place for the lesions in brain slice {index}: diameter {self.diameter}, "
@@ -259,38 +273,6 @@ class Lesions:
             material.places[index] = places
         return material.places[index]
 
-    def _find_places(self, brain: Mask) -> Centres:
-        height, width = self.image_size
-        allowed = brain.copy()
-        if self.region == "top":
-            allowed[height // 2 :] = False
-        elif self.region == "bottom":
-            allowed[: height // 2] = False
-        if not self.authors_exact:
-            before, after = self.diameter // 2, self.diameter - self.diameter // 2
-            whole = np.zeros_like(allowed)
-            whole[before : height - after + 1, before : width - after + 1] = True
-            allowed &= whole
-        places = np.argwhere(allowed)
-        if self.authors_exact or self.lesions == 1 or len(places) == 0:
-            return places
-        room = np.maximum(places.max(axis=0) - places, places - places.min(axis=0)).max(axis=1)
-        return np.asarray(places[room >= self.diameter])
 
-
-@lru_cache(maxsize=64)
-def lesion_profile(diameter: int, window: str) -> Float64:
-    """The profile of a lesion, float64 (diameter, diameter): the geometric mean of two windows, maximum 1.
-
-    Notes
-    -----
-    L(i, j) = sqrt(h_i h_j) over its maximum (PROTOCOLS 003), with h a symmetric Hamming window, whose
-    ends are 0.08. Values are rounded to 40 binary places, so that a platform's cosine does not show.
-    """
-    turn = 2.0 * np.pi * np.arange(diameter) / (diameter - 1)
-    line = {"hamming": 0.54 - 0.46 * np.cos(turn), "hann": 0.5 - 0.5 * np.cos(turn), "flat": np.ones(diameter)}[window]
-    line = np.rint(np.maximum(line, 0.0) * 2.0**40) / 2.0**40
-    profile = np.sqrt(np.outer(line, line))
-    profile = profile / profile.max()
-    profile.setflags(write=False)
-    return np.asarray(profile)
+def _union(masks: Sequence[Mask], absent: Mask) -> Mask:
+    return np.asarray(np.logical_or.reduce([absent, *masks]))

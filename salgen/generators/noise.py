@@ -13,7 +13,7 @@ from salgen.errors import SalgenError
 from salgen.generators.brains import BrainBank
 from salgen.generators.generator import Context
 from salgen.generators.lesions import Lesions
-from salgen.generators.perlin import min_max
+from salgen.generators.perlin import from_zero
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -38,10 +38,10 @@ class PinkLesions(Lesions):
         return {"field": context.stream("pink").key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
-        """Noise fields scaled to [0, 1] over the whole image."""
+        """Noise fields, from zero up."""
         spectrum = np.fft.rfft2(_white(batch, "pink", self.image_size)) * _amplitudes(self.image_size, self.beta)
         fields = np.fft.irfft2(spectrum, s=self.image_size)
-        return min_max(np.rint(fields * 2.0**24) * 2.0**-24)
+        return from_zero(np.rint(fields * 2.0**24) * 2.0**-24)
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class WhiteLesions(Lesions):
         return {"field": context.stream("white").key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
-        """Noise fields scaled to [0, 1] over the whole image."""
-        return min_max(_white(batch, "white", self.image_size))
+        """Noise fields, from zero up."""
+        return from_zero(_white(batch, "white", self.image_size))
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class SimplexLesions(Lesions):
         return {"offset": context.stream("simplex").integers(256 * 1024, 2).tolist()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
-        """Noise fields scaled to [0, 1] over the whole image."""
+        """Noise fields, from zero up."""
         try:
             from noise import snoise2
         except ImportError:
@@ -104,7 +104,7 @@ class SimplexLesions(Lesions):
             for row in range(height):
                 y = top + row * rows / height
                 field[row] = [snoise2(left + column * columns / width, y) for column in range(width)]
-        return min_max(fields)
+        return from_zero(fields)
 
 
 def _white(batch: Sequence[Mapping[str, Any]], purpose: str, image_size: tuple[int, int]) -> Float64:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,9 +51,9 @@ class PerlinLesions(Lesions):
         return {"field": context.stream("perlin").key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
-        """Perlin fields scaled to [0, 1] over the whole image."""
+        """Perlin fields, from zero up."""
         gradients = np.stack([lattice_gradients(parameters["field"], self.lattice) for parameters in batch])
-        return min_max(perlin_fields(gradients, self.image_size))
+        return from_zero(perlin_fields(gradients, self.image_size))
 
 
 def lattice_gradients(key: int, lattice: tuple[int, int]) -> Float64:
@@ -80,18 +81,24 @@ def perlin_fields(gradients: Float64, image_size: tuple[int, int]) -> Float64:
     float64 (N, H, W), in about [-1, 1]: sqrt(2) times the faded sum of gradient times offset, with
     the fade 6t^5 - 15t^4 + 10t^3 (Perlin 2002).
     """
-    weight_y, ramp_y = _axis(image_size[0], gradients.shape[2] - 1)
+    count, periods = len(gradients), gradients.shape[2] - 1
     weight_x, ramp_x = _axis(image_size[1], gradients.shape[3] - 1)
-    across = np.concatenate([gradients[:, 0] @ weight_x.T, gradients[:, 1] @ ramp_x.T], axis=1)
-    down = np.concatenate([ramp_y, weight_y], axis=1)
-    return np.asarray(np.sqrt(2.0) * (down @ _fixed(across, 25)))
+    across = np.stack([gradients[:, 0] @ weight_x.T, gradients[:, 1] @ ramp_x.T], axis=2)
+    across = _fixed(across, 25).reshape(count, 2 * (periods + 1), image_size[1])
+    fields = np.empty((count, *image_size))
+    for cell, (rows, down) in enumerate(_cells(image_size[0], periods)):
+        np.matmul(down, across[:, 2 * cell : 2 * cell + 4], out=fields[:, rows])
+    return fields
 
 
-def min_max(fields: Float64) -> Float64:
-    """Each field of (N, H, W) scaled to [0, 1]; a constant field becomes ones."""
-    low = fields.min(axis=(1, 2), keepdims=True)
-    span = fields.max(axis=(1, 2), keepdims=True) - low
-    return np.where(span > 0, (fields - low) / np.where(span > 0, span, 1.0), 1.0)
+def from_zero(fields: Float64) -> Float64:
+    """Each field of (N, H, W) less its minimum; a constant field becomes ones.
+
+    Together with the scaling by the background's maximum this is min-max scaling over the image.
+    """
+    raised: Float64 = fields - fields.min(axis=(1, 2), keepdims=True)
+    raised[raised.max(axis=(1, 2)) == 0.0] = 1.0
+    return raised
 
 
 def _fixed(values: NDArray[Any], bits: int) -> Float64:
@@ -103,6 +110,23 @@ def _fixed(values: NDArray[Any], bits: int) -> Float64:
 def _directions() -> Float64:
     angles = np.arange(2**ANGLE_BITS) * (2.0 * np.pi / 2**ANGLE_BITS)
     return _fixed(np.stack([np.cos(angles), np.sin(angles)]), 24)
+
+
+@lru_cache(maxsize=64)
+def _cells(pixels: int, periods: int) -> list[tuple[slice, Float64]]:
+    """For each lattice row the pixel rows below it, and what two lattice rows give to them.
+
+    The second is float64 (rows, 4): offset weight and weight of the lattice row above, then of the one
+    below. A pixel hears of no other lattice row, and sqrt(2) is a factor of them all.
+    """
+    weight, ramp = (np.sqrt(2.0) * part for part in _axis(pixels, periods))
+    bounds = [-(-cell * pixels // periods) for cell in range(periods + 1)]
+    spans = [slice(start, stop) for start, stop in pairwise(bounds)]
+    parts = [
+        np.stack([ramp[rows, cell : cell + 2], weight[rows, cell : cell + 2]], axis=2)
+        for cell, rows in enumerate(spans)
+    ]
+    return [(rows, _fixed(part, 24).reshape(-1, 4)) for rows, part in zip(spans, parts, strict=True)]
 
 
 @lru_cache(maxsize=64)

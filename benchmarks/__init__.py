@@ -1,0 +1,1 @@
+"""Speed beside other libraries, measured in one run: ``make bench``."""

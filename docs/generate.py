@@ -1,0 +1,79 @@
+"""Write docs/datasets.md, docs/methods.md and docs/metrics.md from the plug-ins' own declarations.
+
+Run as ``python docs/generate.py``; a test fails when a page is not what this script writes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from salgen.parameters import describe
+from salgen.registry import GENERATORS, METHODS, METRICS, Registry
+
+FOLDER = Path(__file__).parent
+
+
+def pages() -> dict[str, str]:
+    """File name to text of every generated page."""
+    return {
+        "datasets.md": _page("datasets", GENERATORS, _generator_facts),
+        "methods.md": _page("methods", METHODS, _method_facts),
+        "metrics.md": _page("metrics", METRICS, _metric_facts),
+    }
+
+
+def _page(name: str, registry: Registry, facts: Any) -> str:
+    introduction = (FOLDER / f"{name}.intro.md").read_text(encoding="utf-8").rstrip()
+    sections = [_section(registry, entry, facts) for entry in registry.names()]
+    return "\n\n".join([introduction, *sections]) + "\n"
+
+
+def _section(registry: Registry, name: str, facts: Any) -> str:
+    plugin = registry.load(name)
+    lines = [f"- {fact}" for fact in facts(plugin)]
+    parts = [f"## `{name}`", inspect.cleandoc(plugin.__doc__ or ""), "\n".join(lines), _parameters(plugin)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _parameters(plugin: type) -> str:
+    rows = [
+        f"| `{p.name}` | {p.type.replace('|', ' / ')} | `{_plain(p.default)}` | {p.help} |" for p in describe(plugin)
+    ]
+    return "\n".join(["| parameter | type | default | meaning |", "| --- | --- | --- | --- |", *rows]) if rows else ""
+
+
+def _plain(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _generator_facts(plugin: Any) -> Iterator[str]:
+    region, source = plugin.valid_region or "whole image", plugin.default_source or "none"
+    yield f"version {plugin.version}; scored region: {region}; source: {source}"
+    for scale, defaults in plugin.scales.items():
+        splits = ", ".join(f"{split} {count:,}" for split, count in defaults.splits.items())
+        changed = "; ".join(f"{key}={_plain(value)}" for key, value in defaults.parameters.items())
+        yield f"scale `{scale}`: {splits}" + (f" ({changed})" if changed else "")
+
+
+def _method_facts(plugin: Any) -> Iterator[str]:
+    yield f"reference: {plugin.reference}"
+    sign = "signed" if plugin.signed else "non-negative"
+    depends = "depends on the class" if plugin.class_dependent else "does not depend on the class"
+    yield f"native reduction `{plugin.reduction}`; {sign}; {depends}" + ("; a control" if plugin.control else "")
+
+
+def _metric_facts(plugin: Any) -> Iterator[str]:
+    better = "higher is better" if plugin.higher_is_better else "lower is better"
+    low, high = plugin.bounds
+    yield f"{better}; bounds {low:g} to {high:g}; version {plugin.version}; kind: {plugin.kind}"
+    yield f"reference: {plugin.reference}"
+    if plugin.aliases:
+        yield "also called: " + ", ".join(plugin.aliases)
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

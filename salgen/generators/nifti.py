@@ -1,0 +1,113 @@
+"""Brain volumes from NIfTI files, in one orientation, with every fault of a file said in one line."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.types import Float32
+
+FEWEST_VOXELS = 8  # along an axis
+MOST_VOXELS = 2**29  # in all: a damaged header may claim any number
+VOXEL_SIZES_MM = (0.02, 50.0)
+MOST_BRAIN = 0.97  # more of the volume than this is not zero: nobody removed the background
+
+
+@dataclass(frozen=True, eq=False)
+class Volume:
+    """A head with everything but the brain removed.
+
+    Attributes
+    ----------
+    values
+        float32 (X, Y, Z), left to right, back to front, bottom to top; 0 outside the brain, and
+        above 0 in it.
+    voxel_size
+        Millimetres along each axis.
+    """
+
+    values: Float32
+    voxel_size: tuple[float, float, float]
+
+
+def load_volume(path: Path) -> Volume:
+    """Read a skull-stripped volume, whichever way its axes run.
+
+    Parameters
+    ----------
+    path
+        A NIfTI-1 or NIfTI-2 file, ``.nii`` or ``.nii.gz``.
+
+    Raises
+    ------
+    SalgenError
+        If the file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, holds NaN or
+        infinity, or is zero nowhere or everywhere.
+    """
+    values, voxel_size = _read(path)
+    low, high = VOXEL_SIZES_MM
+    if not all(low <= size <= high for size in voxel_size):
+        sizes = " x ".join(f"{size:g}" for size in voxel_size)
+        raise SalgenError(f"{path}: voxels of {sizes} mm; must be {low:g} to {high:g} mm along each axis")
+    faulty = values.size - np.count_nonzero(np.isfinite(values))
+    if faulty:
+        raise SalgenError(f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background")
+    np.maximum(values, 0.0, out=values)
+    share = np.count_nonzero(values) / values.size
+    if share == 0.0:
+        raise SalgenError(f"{path}: empty, no voxel is above 0")
+    if share > MOST_BRAIN:
+        raise SalgenError(f"{path}: {share:.0%} of the voxels are not zero; give a skull-stripped volume")
+    return Volume(values, voxel_size)
+
+
+def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
+    """Values and voxel sizes in canonical orientation, unchecked."""
+    import nibabel
+    from nibabel.affines import voxel_sizes
+    from nibabel.imageglobals import LoggingOutputSuppressor
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), LoggingOutputSuppressor():
+            warnings.simplefilter("ignore")
+            image = nibabel.load(path, mmap=False)
+            _check_header(image, path)
+            if path.suffix.lower() == ".gz":
+                _check_gzip(path)
+            image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
+            values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
+            sizes = voxel_sizes(image.affine)
+    except SalgenError:
+        raise
+    except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SalgenError(f"{path}: cannot be read as NIfTI, truncated or of another kind ({reason})") from None
+    return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
+
+
+def _check_header(image: Any, path: Path) -> None:
+    shape = tuple(int(extent) for extent in image.shape)
+    while len(shape) > 3 and shape[-1] == 1:
+        shape = shape[:-1]
+    text = "x".join(map(str, shape))
+    if len(shape) != 3:
+        raise SalgenError(f"{path}: {len(shape)}-D ({text}); give one 3-D volume")
+    if min(shape) < FEWEST_VOXELS:
+        raise SalgenError(f"{path}: {text} voxels; must be {FEWEST_VOXELS} or more along each axis")
+    if shape[0] * shape[1] * shape[2] > MOST_VOXELS:
+        raise SalgenError(f"{path}: {text} voxels; must be {MOST_VOXELS:,} or fewer in all")
+    if image.get_data_dtype().kind not in "uif":
+        raise SalgenError(f"{path}: voxels of type {image.get_data_dtype()}; must be real numbers")
+
+
+def _check_gzip(path: Path) -> None:
+    """Read to the end, where the checksum is: nibabel stops at the last voxel."""
+    with gzip.open(path) as handle:
+        while handle.read(1 << 20):
+            pass

@@ -1,0 +1,83 @@
+"""From a registered name to a generator that is bound to its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from salgen.errors import SalgenError, unknown_name
+from salgen.generators.generator import Generator
+from salgen.parameters import build
+from salgen.registry import GENERATORS
+from salgen.spec import DatasetSpec
+
+
+def generator(name: str, source: str | None = None, scale: str | None = None, **parameters: Any) -> Generator:
+    """A generator by its name.
+
+    Parameters
+    ----------
+    name
+        A registered generator: ``"perlin-lesions"``.
+    source
+        The outside material: a path or a name that the generator knows; its own default if None.
+    scale
+        A registered set of defaults: ``"demo"``, ``"small"`` or ``"full"``; if None, the fields' own.
+    parameters
+        Values that override those defaults.
+
+    Raises
+    ------
+    SalgenError
+        If a name is unknown, a parameter is refused, or the source cannot be read.
+
+    Examples
+    --------
+    >>> from salgen.generators.opening import generator
+    >>> generator("perlin-lesions", image_size=(140, 192)).plugin.image_size
+    (140, 192)
+    """
+    cls = GENERATORS.load(name)
+    defaults = {} if scale is None else scale_of(name, scale).parameters
+    plain = {key.replace("-", "_"): value for key, value in parameters.items()}
+    plugin = build(cls, {**defaults, **plain})
+    return Generator(plugin, plugin.open_source(source))
+
+
+def scale_of(name: str, scale: str) -> Any:
+    """The registered defaults of a generator at a scale: split sizes and parameters.
+
+    Raises
+    ------
+    SalgenError
+        If the generator has no such scale.
+    """
+    scales = GENERATORS.load(name).scales
+    if scale not in scales:
+        raise unknown_name(f"scale of {name}", scale, scales)
+    return scales[scale]
+
+
+def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
+    """The generator that made a data set.
+
+    Raises
+    ------
+    SalgenError
+        If the generator is unknown here, has another version, or the source's content is another.
+    """
+    cls = GENERATORS.load(spec.generator)
+    if cls.version != spec.generator_version:
+        raise SalgenError(
+            f"made by {spec.generator} version {spec.generator_version}, but version {cls.version} is installed: "
+            "install the salgen that has the other version"
+        )
+    values: Mapping[str, Any] = {**spec.parameters, "image_size": spec.image_size, "bit_depth": spec.bit_depth}
+    plugin = build(cls, values)
+    opened = plugin.open_source(source)
+    if opened.digest != spec.source_digest:
+        raise SalgenError(
+            f"made from source {spec.source!r} with digest {spec.source_digest[:12] or 'none'}, but "
+            f"{opened.name!r} has {opened.digest[:12] or 'none'}: give the source it was made from"
+        )
+    return Generator(plugin, opened)

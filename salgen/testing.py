@@ -1,0 +1,156 @@
+"""Conformance checks for plug-ins: the laws that salgen's own tests run on every registered name.
+
+Each check raises AssertionError with the law that was broken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from salgen.types import Float32, Mask
+
+SIZE = (12, 16)
+TOLERANCE = 1e-12
+
+
+def check_metric(name: str, parameters: Mapping[str, Any] | None = None) -> None:
+    """Check the laws that hold for every metric of single samples that needs a map and a mask.
+
+    The declared members are there; values lie within the bounds and reasons explain NaN; the mask
+    itself as a map reaches the ceiling and beats random maps in the declared direction; ties are not
+    decided by where pixels are; what lies outside the scored region does not matter; faults of masks
+    and maps are told apart; what is given is not changed.
+
+    Parameters
+    ----------
+    name
+        A registered metric.
+    parameters
+        Its parameters; the defaults where not given.
+    """
+    from salgen.registry import METRICS
+
+    metric = METRICS.create(name, parameters)
+    _check_metric_declarations(metric, name)
+    if metric.kind != "sample" or not metric.needs <= {"mask", "negatives"}:
+        return
+    mask = _blocks()
+    _check_metric_values(metric, mask)
+    _check_metric_ceiling(metric, mask)
+    _check_metric_ties(metric)
+    _check_metric_region(metric, mask)
+    _check_metric_faults(metric, mask)
+
+
+def _require(holds: bool, metric: Any, law: str) -> None:
+    if not holds:
+        raise AssertionError(f"{metric.name}: {law}")
+
+
+def _blocks() -> Mask:
+    """Two blocks of 3x4 pixels within 12x16."""
+    mask = np.zeros(SIZE, dtype=bool)
+    mask[1:4, 2:6] = mask[7:10, 9:13] = True
+    return mask
+
+
+def _random_maps(count: int = 20) -> Float32:
+    """Signed noise, every second map coarse so that pixels tie."""
+    maps = np.random.default_rng(0).normal(size=(count, *SIZE)).astype(np.float32)
+    maps[::2] = np.rint(maps[::2])
+    return maps
+
+
+def _check_metric_declarations(metric: Any, name: str) -> None:
+    from salgen.registry import METRICS
+
+    _require(metric.name == name, metric, f"is registered as {name!r}")
+    _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
+    _require(metric.kind in ("sample", "pair", "dataset"), metric, f"kind {metric.kind!r} is none of those that exist")
+    _require(bool(metric.version) and bool(metric.reference), metric, "states no version or no reference")
+    low, high = metric.bounds
+    _require(low < high, metric, f"bounds {metric.bounds} are not in order")
+    worst = low if metric.higher_is_better else high
+    _require(metric.worst == worst or math.isinf(worst), metric, f"worst is {metric.worst}, its bounds say {worst}")
+    clash = set(metric.aliases) & set(METRICS.names())
+    _require(not clash, metric, f"aliases {sorted(clash)} are names of registered metrics")
+    _require(all(f.metadata.get("help") for f in dataclasses.fields(metric)), metric, "a parameter has no description")
+
+
+def _check_metric_values(metric: Any, mask: Mask) -> None:
+    from salgen.evaluation.scoring import score
+
+    maps = _random_maps()
+    masks = np.broadcast_to(mask, maps.shape).copy()
+    before = maps.copy(), masks.copy()
+    scores = score(maps, masks, metric)
+    values, reasons = next(iter(scores.values())), next(iter(scores.reasons.values()))
+    low, high = metric.bounds
+    inside = np.isnan(values) | ((values >= low) & (values <= high))
+    _require(bool(inside.all()), metric, f"values {values[~inside]} are out of bounds {metric.bounds}")
+    explained = [bool(reason) == math.isnan(value) for value, reason in zip(values, reasons, strict=True)]
+    _require(all(explained), metric, "a value is NaN without a reason, or has a reason and is not NaN")
+    _require(
+        np.array_equal(maps, before[0]) and np.array_equal(masks, before[1]), metric, "it changes what it is given"
+    )
+    again = next(iter(score(maps, masks, metric).values()))
+    _require(np.array_equal(values, again, equal_nan=True), metric, "a second run gives other values")
+
+
+def _check_metric_ceiling(metric: Any, mask: Mask) -> None:
+    sign = 1.0 if metric.higher_is_better else -1.0
+    ceiling = metric.ceiling(int(mask.sum()), int((~mask).sum()))
+    oracle = _value(metric, mask, mask)
+    _require(abs(oracle - ceiling) <= TOLERANCE, metric, f"the mask as a map has {oracle}, not the ceiling {ceiling}")
+    noise = np.random.default_rng(1).normal(size=(20, *SIZE)).astype(np.float32)
+    random = [_value(metric, values, mask) for values in noise]
+    better = sign * float(np.nanmean(random)) < sign * oracle
+    _require(better, metric, "random maps are no worse than the mask itself")
+
+
+def _check_metric_ties(metric: Any) -> None:
+    """Maps with plateaus: turned by half a turn with their mask, they have the same value."""
+    corner = np.zeros(SIZE, dtype=bool)
+    corner[-4:, -5:] = True
+    for values in (np.ones(SIZE, dtype=np.float32), *np.maximum(np.rint(_random_maps()), 0.0)):
+        there, turned = _value(metric, values, corner), _value(metric, values[::-1, ::-1], corner[::-1, ::-1])
+        same = abs(there - turned) <= TOLERANCE or (math.isnan(there) and math.isnan(turned))
+        _require(same, metric, f"tied pixels are told apart by where they are: {there} and {turned}")
+
+
+def _check_metric_region(metric: Any, mask: Mask) -> None:
+    region = np.ones(SIZE, dtype=bool)
+    region[:, :5] = False
+    for values in _random_maps(4):
+        other = np.where(region, values, np.float32(1e6))
+        here, there = _value(metric, values, mask, region), _value(metric, other, mask & region, region)
+        same = here == there or (math.isnan(here) and math.isnan(there))
+        _require(same, metric, f"values outside the scored region count: {here} and {there}")
+
+
+def _check_metric_faults(metric: Any, mask: Mask) -> None:
+    from salgen.evaluation.scoring import score
+
+    maps = np.ones((3, *SIZE), dtype=np.float32)
+    maps[1, 2, 3] = np.nan
+    maps[2, 2, 3] = np.inf
+    scores = score(maps, np.stack([np.zeros_like(mask), mask, mask]), metric)
+    (values,), (worst,), (reasons,) = scores.values(), scores.worst_case.values(), scores.reasons.values()
+    _require(bool(np.isnan(values[1:]).all()), metric, "a map with NaN or infinity has a value")
+    _require(reasons[1:] == ["non_finite_map"] * 2, metric, f"reasons for maps with NaN or infinity: {reasons[1:]}")
+    _require(bool((worst[1:] == metric.worst).all()), metric, "a map with NaN or infinity does not get the worst value")
+    if "mask" in metric.needs:
+        empty = math.isnan(values[0]) and math.isnan(worst[0]) and reasons[0] == "empty_mask"
+        _require(empty, metric, "an empty mask is not dropped as empty_mask")
+
+
+def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:
+    from salgen.evaluation.scoring import score
+
+    (result,) = score(np.asarray(values)[np.newaxis], mask[np.newaxis], metric, valid=region).values()
+    return float(result[0])

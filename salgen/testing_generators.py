@@ -1,0 +1,91 @@
+"""The laws that every generator keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from salgen.generators.generator import Generator
+from salgen.generators.opening import generator
+from salgen.registry import GENERATORS
+from salgen.types import Sample
+
+COUNT = 8
+
+
+def check_generator(name: str) -> None:
+    """Check a registered generator, with its declared `quick` parameters, against the laws.
+
+    - Image and twin are equal, bit for bit, outside the target mask.
+    - A sample alone equals itself in a batch of any size, regions included.
+    - `render` of a recipe gives the sample again, and the twin is the render of the counterfactual.
+    - Every run of as many samples as there are classes holds each class once.
+    - Labels, regions, image size and depth are what the generator declares.
+    - Recipes and factors are JSON, and another seed gives other pixels.
+
+    Raises
+    ------
+    AssertionError
+        If a law is broken; the message names it.
+    """
+    made = generator(name, **GENERATORS.load(name).quick)
+    pairs = list(made.pairs(3, "train", range(COUNT)))
+    for index, (sample, twin) in enumerate(pairs):
+        _check_declarations(made, sample)
+        alone = made.sample(3, "train", index)
+        _check_equal(sample, alone, f"{name}: sample {index} alone differs from itself in a batch")
+        counterfactual = made.twin(sample.recipe)
+        assert (twin is None) == (counterfactual is None), f"{name}: batch and single disagree on having a twin"
+        if twin is not None and counterfactual is not None:
+            assert np.array_equal(twin, counterfactual.image), (
+                f"{name}: twin {index} alone differs from itself in a batch"
+            )
+            _check_exact(made, sample, twin)
+    _check_batches(made, pairs[-1][0])
+    _check_balance(made, [sample for sample, _ in pairs])
+    other = made.sample(4, "train", 0)
+    assert other.recipe.parameters != pairs[0][0].recipe.parameters, f"{name}: the seed changes nothing"
+
+
+def _check_declarations(made: Generator, sample: Sample) -> None:
+    plugin, name = made.plugin, made.plugin.name
+    height, width = plugin.image_size
+    assert sample.image.shape[:2] == (height, width), f"{name}: image of shape {sample.image.shape}"
+    assert sample.image.shape[2] in (1, 3), f"{name}: {sample.image.shape[2]} channels"
+    assert sample.image.dtype == (np.uint8 if plugin.bit_depth == 8 else np.uint16), f"{name}: {sample.image.dtype}"
+    assert list(sample.regions) == plugin.region_names(), f"{name}: regions {list(sample.regions)}"
+    assert all(mask.dtype == bool and mask.shape == (height, width) for mask in sample.regions.values())
+    assert set(sample.labels) == set(plugin.tasks), f"{name}: labels for {sorted(sample.labels)}"
+    for task, label in sample.labels.items():
+        assert 0 <= label < len(plugin.tasks[task]), f"{name}: label {label} of {task}"
+        assert sample.target[task] in sample.regions, f"{name}: target of {task} is not a region"
+    if plugin.valid_region is not None:
+        assert not (
+            sample.regions[sample.target[next(iter(plugin.tasks))]] & ~sample.regions[plugin.valid_region]
+        ).any()
+
+
+def _check_exact(made: Generator, sample: Sample, twin: np.ndarray) -> None:
+    mask = np.logical_or.reduce([sample.regions[region] for region in set(sample.target.values())])
+    outside = ~mask
+    assert np.array_equal(sample.image[outside], twin[outside]), (
+        f"{made.plugin.name}: {sample.id} differs from its twin outside the mask"
+    )
+
+
+def _check_batches(made: Generator, last: Sample) -> None:
+    (single, _) = next(iter(made.pairs(3, "train", [last.recipe.index])))
+    _check_equal(single, last, f"{made.plugin.name}: a batch of one differs from a batch of {COUNT}")
+
+
+def _check_balance(made: Generator, samples: list[Sample]) -> None:
+    task, classes = next(iter(made.plugin.tasks.items()))
+    for start in range(0, len(samples) - len(classes) + 1, len(classes)):
+        labels = sorted(sample.labels[task] for sample in samples[start : start + len(classes)])
+        assert labels == list(range(len(classes))), f"{made.plugin.name}: samples {start}.. hold labels {labels}"
+
+
+def _check_equal(one: Sample, other: Sample, message: str) -> None:
+    assert one.recipe == other.recipe, message
+    assert one.labels == other.labels, message
+    assert np.array_equal(one.image, other.image), message
+    assert all(np.array_equal(one.regions[name], other.regions[name]) for name in one.regions), message

@@ -1,0 +1,170 @@
+"""The composition of background, lesions and brain: what is painted, where, and what is called the cause."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.errors import SalgenError
+from salgen.generators.brains import BrainBank
+from salgen.generators.generator import Context, Edit
+from salgen.generators.lesion_shape import lesion_profile
+from salgen.generators.lesions import LesionMaterial, Lesions
+from salgen.parameters import build
+
+
+@dataclass(frozen=True)
+class Flat(Lesions):
+    """A background of known values: rising along rows and columns, never zero."""
+
+    name: ClassVar[str] = "flat"
+    version: ClassVar[str] = "1"
+
+    def draw_background(self, context):
+        return {}
+
+    def backgrounds(self, batch, bank):
+        ramp = 1.0 + np.add.outer(np.arange(self.image_size[0]), np.arange(self.image_size[1]))
+        return np.stack([ramp] * len(batch))
+
+
+def ellipse(height, width, slices=3):
+    y, x = np.mgrid[:height, :width]
+    centre = (height - 1) / 2, (width - 1) / 2
+    inside = ((y - centre[0]) / (height * 0.46)) ** 2 + ((x - centre[1]) / (width * 0.46)) ** 2 <= 1
+    masks = np.stack([inside] * slices)
+    return BrainBank(masks, masks.astype(np.uint16) * 65535, {"test": np.arange(slices)}, "test")
+
+
+def drawn(plugin, index, seed=0):
+    material = LesionMaterial(ellipse(*plugin.image_size))
+    return plugin.draw(Context(seed, plugin.family, "train", index, material)), material
+
+
+FLAT = Flat(image_size=(40, 48), bit_depth=16, diameter=6)
+
+
+def positive(plugin=FLAT):
+    return next(pair for pair in (drawn(plugin, index) for index in range(2)) if pair[0]["label"] == 1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.integers(0, 2**31))
+def test_two_lesions_lie_in_the_brain_in_the_top_half_and_apart(index, seed):
+    parameters, material = drawn(FLAT, index, seed)
+    assert len(parameters["centres"]) == parameters["shown"] == 2 * parameters["label"]
+    for row, column in parameters["centres"]:
+        assert material.bank.masks[0][row, column]
+        assert 3 <= row < 20
+        assert 3 <= column <= 45
+    if parameters["label"]:
+        one, two = np.array(parameters["centres"])
+        assert np.abs(one - two).max() >= 6
+
+
+def test_pixels_are_background_times_factors_rounded_once():
+    parameters, material = positive()
+    brain = material.bank.masks[0]
+    expected = (1.0 + np.add.outer(np.arange(40), np.arange(48))) * brain
+    expected = expected / expected.max()
+    loss = 0.7 * lesion_profile(6, "hamming")
+    for row, column in parameters["centres"]:
+        for i in range(6):
+            for j in range(6):
+                expected[row - 3 + i, column - 3 + j] *= 1.0 - loss[i, j]
+    image = FLAT.render(parameters, material, Edit()).image
+    assert image.dtype == np.uint16
+    assert np.array_equal(image[..., 0], np.rint(expected * 65535))
+
+
+def test_every_pixel_of_the_mask_was_painted_and_none_outside():
+    parameters, material = positive()
+    sample = FLAT.render(parameters, material, Edit())
+    twin = FLAT.render(parameters, material, Edit(omit=("lesions",)))
+    darker = (sample.image < twin.image)[..., 0]
+    assert np.array_equal(darker, sample.regions["lesions"])
+    assert not twin.regions["lesions"].any()
+    assert np.array_equal(sample.regions["lesions"], sample.regions["lesion_1"] | sample.regions["lesion_2"])
+    assert (sample.regions["core"] & ~sample.regions["lesions"]).sum() == 0
+    assert sample.regions["core"].sum() < sample.regions["lesions"].sum()
+
+
+def test_the_core_has_lost_at_least_half_of_the_depth():
+    plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=10)
+    parameters, material = positive(plugin)
+    sample = plugin.render(parameters, material, Edit()).image.astype(float)
+    twin = plugin.render(parameters, material, Edit(omit=("lesions",))).image.astype(float)
+    core = plugin.render(parameters, material, Edit()).regions["core"]
+    lost = 1 - sample[core] / twin[core]
+    assert lost.min() >= 0.35 - 1e-3
+    assert core.sum() <= 64
+
+
+def test_one_lesion_can_be_shown_alone():
+    parameters, material = positive()
+    one = FLAT.render(parameters, material, Edit(change={"lesions": 1}))
+    both = FLAT.render(parameters, material, Edit())
+    assert np.array_equal(one.regions["lesions"], both.regions["lesion_1"])
+    with pytest.raises(SalgenError, match="places 2 lesions"):
+        FLAT.render(parameters, material, Edit(change={"lesions": 3}))
+    with pytest.raises(SalgenError, match="'eyes' is not a feature"):
+        FLAT.render(parameters, material, Edit(omit=("eyes",)))
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_one_versus_two_shows_the_other_class_in_its_twin(index):
+    plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=6, lesion_classes="one_vs_two")
+    parameters, material = drawn(plugin, index)
+    ((sample, twin),) = plugin.render_pairs([parameters], material)
+    other = plugin.render(parameters, material, plugin.counterfactual(parameters))
+    assert parameters["shown"] == 1 + parameters["label"]
+    assert np.array_equal(twin, other.image)
+    changed = (sample.image != twin)[..., 0]
+    assert np.array_equal(changed, sample.regions["lesion_2"])
+    assert plugin.tasks == {"label": ("one_lesion", "two_lesions")}
+
+
+def test_authors_exact_sums_overlaps_and_scales_by_the_finished_image():
+    plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=6, authors_exact=True)
+    _, material = positive()
+    parameters = {"label": 1, "slice": 0, "shown": 2, "centres": [[12, 20], [13, 21]]}
+    loss = np.zeros((40, 48))
+    for row, column in parameters["centres"]:
+        loss[row - 3 : row + 3, column - 3 : column + 3] += 0.7 * lesion_profile(6, "hamming")
+    values = (1.0 + np.add.outer(np.arange(40), np.arange(48))) * material.bank.masks[0] * (1 - loss)
+    expected = np.rint(np.maximum(values, 0) / values.max() * 65535)
+    image = plugin.render(parameters, material, Edit()).image[..., 0]
+    assert np.abs(image - expected).max() <= 1
+    assert loss.max() > 1
+
+
+def test_factors_have_the_same_keys_for_every_sample():
+    keys = {tuple(FLAT.factors(drawn(FLAT, index)[0])) for index in range(6)}
+    assert keys == {("slice", "lesions_shown", "lesion_1_row", "lesion_1_column", "lesion_2_row", "lesion_2_column")}
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"diameter": 65}, "must fit into the image of 64x64"),
+        ({"image_size": "0,64"}, "must be at least 1"),
+        ({"image_size": "-4,64"}, "must be at least 1"),
+        ({"lesions": 0}, "must be from 1 to 64"),
+        ({"depth": 0}, "must be from 0.001 to 1"),
+        ({"window": "hann", "diameter": 2}, "takes 3 or more"),
+        ({"lesion_classes": "one_vs_two", "lesions": 3}, "takes 2"),
+        ({"bit_depth": 12}, "must be one of 8, 16"),
+    ],
+)
+def test_impossible_parameters_are_refused(values, says):
+    with pytest.raises(SalgenError, match=says):
+        build(Flat, values)
+
+
+def test_no_place_is_an_error_that_says_what_to_change():
+    plugin = Flat(image_size=(16, 16), diameter=9)
+    with pytest.raises(SalgenError, match=r"no place for the lesions in brain slice \d: diameter 9, 2 lesions"):
+        [drawn(plugin, index) for index in range(2)]

@@ -1,0 +1,103 @@
+"""Perlin fields against a slow transcription of the formula, and against the `noise` package."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.generators.perlin import from_zero, lattice_gradients, perlin_fields
+
+TOLERANCE = 1e-6  # operands are multiples of 2**-24
+
+
+def slow_perlin(gradients, image_size):
+    """One octave, pixel by pixel, from Perlin 2002."""
+    rows, columns = gradients.shape[1] - 1, gradients.shape[2] - 1
+    field = np.zeros(image_size)
+    for r in range(image_size[0]):
+        for c in range(image_size[1]):
+            y, x = r * rows / image_size[0], c * columns / image_size[1]
+            i, j = math.floor(y), math.floor(x)
+            v, u = y - i, x - j
+            fade_v, fade_u = (6 * t**5 - 15 * t**4 + 10 * t**3 for t in (v, u))
+            corner = {
+                (a, b): gradients[0, i + a, j + b] * (v - a) + gradients[1, i + a, j + b] * (u - b)
+                for a in (0, 1)
+                for b in (0, 1)
+            }
+            near = (1 - fade_v) * corner[0, 0] + fade_v * corner[1, 0]
+            far = (1 - fade_v) * corner[0, 1] + fade_v * corner[1, 1]
+            field[r, c] = math.sqrt(2) * ((1 - fade_u) * near + fade_u * far)
+    return field
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**63 - 1),
+    st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    st.tuples(st.integers(5, 17), st.integers(5, 17)),
+)
+def test_fields_follow_the_formula_on_any_lattice(key, lattice, image_size):
+    gradients = lattice_gradients(key, lattice)
+    assert np.allclose(
+        perlin_fields(gradients[None], image_size)[0], slow_perlin(gradients, image_size), atol=TOLERANCE
+    )
+
+
+def test_cells_of_non_integer_size():
+    gradients = lattice_gradients(5, (3, 4))
+    assert np.allclose(perlin_fields(gradients[None], (16, 22))[0], slow_perlin(gradients, (16, 22)), atol=TOLERANCE)
+
+
+def test_gradients_are_unit_vectors_in_all_directions():
+    gradients = lattice_gradients(1, (100, 100))
+    assert np.allclose(np.hypot(*gradients), 1.0, atol=1e-7)
+    quadrant = (gradients[0] > 0) * 2 + (gradients[1] > 0)
+    assert np.bincount(quadrant.ravel()).min() > 2_300
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 40), st.integers(0, 39))
+def test_a_field_does_not_depend_on_its_batch(size, place):
+    keys = range(40)
+    fields = perlin_fields(np.stack([lattice_gradients(key, (5, 8)) for key in keys]), (35, 48))
+    start = min(place, 40 - size)
+    part = perlin_fields(np.stack([lattice_gradients(key, (5, 8)) for key in keys[start : start + size]]), (35, 48))
+    assert np.array_equal(part, fields[start : start + size])
+
+
+def test_sums_are_exact_so_order_does_not_matter():
+    """The same field from plain Python sums in reverse order, bit for bit."""
+    gradients = lattice_gradients(9, (3, 3))
+    flipped = perlin_fields(gradients[None, :, ::-1, ::-1].copy() * -1.0, (24, 24))[0]
+    field = perlin_fields(gradients[None], (24, 24))[0]
+    # A lattice turned by 180 degrees with opposite gradients is the field turned by 180 degrees, one pixel on.
+    assert np.array_equal(flipped[1:, 1:], field[1:, 1:][::-1, ::-1])
+
+
+def test_the_field_is_zero_on_lattice_points_and_smooth_across_cells():
+    field = perlin_fields(lattice_gradients(2, (4, 4))[None], (256, 256))[0]
+    assert np.array_equal(field[::64, ::64], np.zeros((4, 4)))
+    assert np.abs(np.diff(field, axis=0)).max() < 0.06
+    assert np.abs(np.diff(field, axis=1)).max() < 0.06
+
+
+def test_agrees_with_the_noise_package():
+    noise = pytest.importorskip("noise")
+    rows, columns, step = 3, 4, 1e-3
+    gradients = np.zeros((2, rows + 1, columns + 1))
+    for i in range(rows + 1):
+        for j in range(columns + 1):
+            slope = noise.pnoise2(i + step, j) / step, noise.pnoise2(i, j + step) / step
+            gradients[:, i, j] = np.rint(slope)
+    theirs = [[noise.pnoise2(r * rows / 30, c * columns / 40) for c in range(40)] for r in range(30)]
+    ours = perlin_fields(gradients[None], (30, 40))[0] / math.sqrt(2)
+    assert np.abs(gradients).max() == 1
+    assert np.allclose(ours, theirs, atol=1e-5)
+
+
+def test_from_zero_bears_a_constant():
+    raised = from_zero(np.array([[[1.0, 3.0]], [[2.0, 2.0]]]))
+    assert raised.tolist() == [[[0.0, 2.0]], [[1.0, 1.0]]]
