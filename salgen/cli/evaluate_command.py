@@ -6,14 +6,31 @@ from typing import Any
 
 import click
 
-from salgen.cli.options import command_line, from_fields, methods, out, scale, seeds, settings
+from salgen.cli.options import (
+    DEFAULT_MODEL,
+    command_line,
+    from_fields,
+    help_with,
+    methods,
+    out,
+    scale,
+    seeds,
+    settings,
+    training_tables,
+)
 from salgen.evaluation.conventions import Conventions
 from salgen.parameters import parse_pairs
 
 
-@click.command("evaluate")
+@click.command("evaluate", add_help_option=False)
 @click.argument("path", type=click.Path())
-@click.option("--model", default="lesion-cnn", show_default=True, help="A registered model, or a checkpoint's folder.")
+@click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    is_eager=True,
+    show_default=True,
+    help="A registered model, or a checkpoint's folder.",
+)
 @methods
 @click.option("--methods", "method_names", metavar="A,B", help="Plain names and groups: all, or a protocol's name.")
 @click.option("--metrics", metavar="A,B", help="Metrics.  [default: all]")
@@ -23,6 +40,7 @@ from salgen.parameters import parse_pairs
 @seeds
 @out
 @from_fields(Conventions)
+@help_with(training_tables)
 def command(
     path: str,
     method_calls: tuple[str, ...],
@@ -31,7 +49,9 @@ def command(
     pairs: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Train where no checkpoint is given, explain, score and report on the data set PATH.
+    """Explain, score and report on the data set PATH.
+
+    Without a checkpoint a model is trained first; a stopped run goes on where it was.
 
     Controls (random, sobel, oracle and others) are always added: no table without floors and
     ceilings. --set takes training settings and parameters of the model.

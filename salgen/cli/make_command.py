@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from salgen.cli.options import command_line, parameter_help, scale, settings
+from salgen.cli.options import help_with, parameters_of, plugin_name, scale, settings
 from salgen.errors import SalgenError, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS
@@ -18,7 +18,7 @@ CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "tw
 
 
 @click.command("make", add_help_option=False)
-@click.argument("name")
+@plugin_name(GENERATORS)
 @click.argument("out", required=False, type=click.Path())
 @scale
 @click.option("--train", type=int, metavar="N", help="Training samples.  [default: the scale's]")
@@ -31,15 +31,16 @@ CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "tw
 )
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
 @click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
-@parameter_help(GENERATORS)
+@help_with(parameters_of(GENERATORS))
 @click.pass_context
 def command(
-    ctx: click.Context, name: str, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any
+    ctx: click.Context, /, name: str, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any
 ) -> None:
-    """Make the data set NAME in the folder OUT (./NAME by default).
+    """Make the data set NAME, in ./NAME or the folder OUT.
 
     A stopped make goes on where it was when the same command runs again. What is given on the
-    command line wins over the file of --config.
+    command line wins over the file of --config. The parameters of a generator and their defaults are
+    shown by: salgen make NAME --help
     """
     from salgen.datasets.making import make
 
@@ -52,7 +53,7 @@ def command(
     settled["splits"] = {**settled.get("splits", {}), **splits} or None
     settled["parameters"] = {**settled.get("parameters", {}), **parameters}
     settled["source"] = source
-    folder = make(name, out, **settled, command=command_line())
+    folder = make(name, out, **settled)
     click.echo(f"{folder}: look at it with  salgen show {folder}")
 
 

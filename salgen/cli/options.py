@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 
 import click
 
+from salgen.errors import SalgenError
 from salgen.parameters import describe
 from salgen.registry import Registry
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SCALES = ("demo", "small", "full")
+DEFAULT_MODEL = "lesion-cnn"
 
 scale = click.option(
     "--scale",
@@ -61,23 +63,53 @@ def _option(field: Any, hint: Any) -> Callable[[Command], Command]:
     )
 
 
-def parameter_help(registry: Registry) -> Callable[[Command], Command]:
-    """A ``--help`` that, given a name first, also shows that plug-in's parameters with their defaults."""
+def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[Command], Command]:
+    """A ``--help`` that also shows what ``--set`` takes.
+
+    `tables` gives, for the parameters known so far, titles and the dataclasses whose fields to show.
+    """
 
     def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if not wanted or ctx.resilient_parsing:
             return
         click.echo(ctx.get_help())
-        name = ctx.params.get("name")
-        if name is not None:
-            click.echo(f"\nParameters of {name} (--set KEY=VALUE):\n" + parameter_table(registry.load(name)))
-        else:
-            click.echo(f"\nParameters: {ctx.command_path} NAME --help")
+        for title, cls in tables(ctx.params).items():
+            click.echo(f"\n{title} (--set KEY=VALUE):\n{parameter_table(cls)}")
         ctx.exit()
 
-    return click.option(
-        "-h", "--help", is_flag=True, expose_value=False, callback=show, help="Show this message and exit."
-    )
+    return click.option("-h", "--help", is_flag=True, expose_value=False, callback=show, help="Show this and exit.")
+
+
+def parameters_of(registry: Registry) -> Callable[[dict[str, Any]], dict[str, type]]:
+    """The table for the plug-in that was named before ``--help``, if any."""
+
+    def tables(params: dict[str, Any]) -> dict[str, type]:
+        name = params.get("name")
+        return {f"Parameters of {name}": registry.load(name)} if name else {}
+
+    return tables
+
+
+def training_tables(params: dict[str, Any]) -> dict[str, type]:
+    """The tables of training settings, and of the model's parameters."""
+    from salgen.evaluation.training_settings import TrainingSettings
+    from salgen.registry import MODELS
+
+    model = params.get("model") or DEFAULT_MODEL
+    models = {f"Parameters of {model}": MODELS.load(model)} if model in MODELS.entries else {}
+    return {"Training settings": TrainingSettings, **models}
+
+
+def plugin_name(registry: Registry) -> Callable[[Command], Command]:
+    """The argument NAME: known before the options, so that ``NAME --help`` can speak of it."""
+
+    def require(ctx: click.Context, _: click.Parameter, name: str | None) -> str | None:
+        asks = {"-h", "--help"} & set(sys.argv[1:])
+        if name is None and not asks:
+            raise SalgenError(f"{ctx.command_path} needs the NAME of a {registry.kind}: {', '.join(registry.names())}")
+        return name
+
+    return click.argument("name", required=False, is_eager=True, callback=require)
 
 
 def parameter_table(cls: type) -> str:

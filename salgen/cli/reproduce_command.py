@@ -6,20 +6,23 @@ from pathlib import Path
 
 import click
 
-from salgen.cli.options import command_line, methods, parameter_help, scale, settings
+from salgen.cli.options import command_line, help_with, methods, parameters_of, plugin_name, scale, settings
 from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
 
 
 @click.command("reproduce", add_help_option=False)
-@click.argument("name")
+@plugin_name(PROTOCOLS)
 @scale
 @methods
 @settings
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
-@parameter_help(PROTOCOLS)
+@help_with(parameters_of(PROTOCOLS))
 def command(name: str, scale: str, method_calls: tuple[str, ...], pairs: tuple[str, ...], out: str | None) -> None:
-    """Run the protocol NAME from data to report; -m adds methods to the paper's own."""
+    """Run a paper's protocol from data to report.
+
+    -m adds methods to the paper's own.
+    """
     from salgen.evaluation.report import console_summary
 
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))

@@ -13,7 +13,10 @@ import click
 @click.option("--split", help="Split to show.  [default: test]")
 @click.option("--count", type=click.IntRange(1, 200), default=8, show_default=True, help="Samples to show.")
 def command(path: str, out: str | None, split: str | None, count: int) -> None:
-    """Write a contact sheet (image, mask, twin, difference) and say in words what PATH holds."""
+    """Draw a contact sheet of PATH and say what it holds.
+
+    The sheet shows image, mask, twin and their difference.
+    """
     from salgen.datasets.sheet import contact_sheet, describe
     from salgen.files import atomic_path
 

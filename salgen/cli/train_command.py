@@ -6,19 +6,23 @@ from pathlib import Path
 
 import click
 
-from salgen.cli.options import out, scale, seeds, settings
+from salgen.cli.options import DEFAULT_MODEL, help_with, out, scale, seeds, settings, training_tables
 from salgen.parameters import parse_pairs
 
 
-@click.command("train")
+@click.command("train", add_help_option=False)
 @click.argument("path", type=click.Path())
-@click.option("--model", default="lesion-cnn", show_default=True, help="A registered model.")
+@click.option("--model", default=DEFAULT_MODEL, is_eager=True, show_default=True, help="A registered model.")
 @scale
 @settings
 @seeds
 @out
+@help_with(training_tables)
 def command(path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: int, out: str | None) -> None:
-    """Train MODEL on the data set PATH; a stopped training goes on where it was."""
+    """Train a model on the data set PATH.
+
+    A stopped training goes on where it was.
+    """
     from salgen.evaluation.running import default_run
     from salgen.evaluation.training import train_seeds
 

@@ -12,7 +12,10 @@ from salgen.errors import SalgenError
 @click.option("--source", metavar="PATH", help="The user's own volumes, where the data set was made from them.")
 @click.option("--samples", type=click.IntRange(0), default=32, show_default=True, help="Samples to render again.")
 def command(path: str, source: str | None, samples: int) -> None:
-    """Check checksums, schema and laws of PATH, and render samples again from their recipes."""
+    """Check that PATH is what it says it is.
+
+    Checksums, schema, the exactness law, and samples rendered again from their recipes.
+    """
     from salgen.datasets.verifying import verify
 
     problems = verify(path, source=source, samples=samples)

@@ -171,9 +171,9 @@ def _close_cavities(levels: Levels) -> Levels:
 def _fill_holes(values: Float64, rim: float) -> Mask:
     """Where the values are above the rim, and the dark places that hold no background, as ventricles."""
     dark, count = ndimage.label(values <= rim)
-    lowest = ndimage.minimum(values, dark, np.arange(1, count + 1))
-    is_brain = np.concatenate([[True], np.asarray(lowest) > 0.0])
-    return np.asarray(is_brain[dark], dtype=bool)
+    is_brain = np.ones(count + 1, dtype=bool)
+    is_brain[dark[values == 0.0]] = False
+    return np.asarray(is_brain[dark])
 
 
 def _whole_pieces(brain: Mask) -> Mask:

@@ -1,0 +1,55 @@
+"""The command itself: help, lists, faults of the machine, Ctrl-C."""
+
+import errno
+
+import click
+import pytest
+
+from salgen.cli import main as module
+from salgen.cli.main import COMMANDS, main
+
+
+def test_help_lists_every_command(capsys):
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(command in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    assert main([command, "--help"]) == 0
+    assert "Usage: salgen" in capsys.readouterr().out
+
+
+def test_unknown_commands_and_kinds_suggest_the_nearest(capsys):
+    assert main(["mak"]) == 2
+    assert "did you mean 'make'" in capsys.readouterr().err
+    assert main(["list", "method"]) == 2
+    assert "did you mean 'methods'" in capsys.readouterr().err
+
+
+def test_list_shows_names_and_parameters(capsys):
+    assert main(["list"]) == 0
+    assert "budding2021" in capsys.readouterr().out
+    assert main(["list", "generators", "mri-lesions"]) == 0
+    assert "texture_scale" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "says"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "x.parquet"), 2, "the disk is full (x.parquet)"),
+        (OSError(errno.EACCES, "Permission denied", "out"), 2, "no permission to write (out)"),
+        (OSError(errno.EIO, "Input/output error"), 2, "Input/output error"),
+        (KeyboardInterrupt(), 130, "run the same command again"),
+    ],
+)
+def test_faults_are_one_line(fault, status, says, monkeypatch, capsys):
+    def fail(*_):
+        raise fault
+
+    monkeypatch.setattr(module.Commands, "get_command", lambda *_: click.Command("fail", callback=fail))
+    assert main(["fail"]) == status
+    err = capsys.readouterr().err.strip()
+    assert says in err
+    assert len(err.splitlines()) == 1

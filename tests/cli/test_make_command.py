@@ -1,0 +1,123 @@
+"""`salgen make` and what it refuses: one clear line, exit status 2, nothing half-written."""
+
+import json
+
+import pytest
+
+from salgen.cli.main import main
+
+SMALL = ["--set", "image_size=32,32", "--set", "diameter=4", "--set", "slices=8", "--workers", "1"]
+TINY = [*SMALL, "--train", "4", "--val", "2", "--test", "4"]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(capsys, arguments):
+    """The one line that a refused command prints."""
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    lines = [line for line in captured.err.splitlines() if not line.startswith("cutting brain slices")]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["perlin-lesion"], "did you mean 'perlin-lesions'"),
+        (["perlin-lesions", "--set", "image_sise=32,32"], "did you mean 'image_size'"),
+        (["perlin-lesions", "--set", "image_size=32"], "it takes 2"),
+        (["perlin-lesions", "--set", "image_size=0,32"], "must be at least 1"),
+        (["perlin-lesions", "--set", "diameter=ten"], "is not of type int"),
+        (["perlin-lesions", "--set", "diameter"], "write it as key=value"),
+        (["perlin-lesions", "--set", "diameter=70"], "must fit into the image"),
+        (
+            ["perlin-lesions", "--set", "image_size=32,32", "--set", "diameter=17", "--set", "slices=8"],
+            "no place for the lesions",
+        ),
+        (["perlin-lesions", "--train", "0"], "must be 1 or more"),
+        (["perlin-lesions", "--train", "-3"], "must be 1 or more"),
+        (["perlin-lesions", "--seed", "-1"], "seed = -1"),
+        (["perlin-lesions", "--workers", "0"], "workers = 0"),
+        (["perlin-lesions", "--scale", "huge"], "'huge' is not one of"),
+        (["perlin-lesions", "--config", "none.toml"], "none.toml"),
+        (["mri-lesions", "--set", "source=nowhere"], "nowhere"),
+        (["perlin-lesions", "--no-such-option"], "no-such-option"),
+        ([], "Missing argument 'NAME'"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(arguments, says, capsys, tmp_path):
+    assert says in refused(capsys, ["make", *arguments])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_small_set_is_made_shown_and_verified(capsys, tmp_path):
+    assert main(["make", "perlin-lesions", *TINY]) == 0
+    assert main(["verify", "perlin-lesions"]) == 0
+    assert main(["show", "perlin-lesions"]) == 0
+    out = capsys.readouterr().out
+    assert "verified" in out
+    assert "perlin-lesions-sheet.png" in out
+    assert (tmp_path / "perlin-lesions-sheet.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_existing_folders(capsys, tmp_path):
+    assert main(["make", "perlin-lesions", "data", *TINY]) == 0
+    assert main(["make", "perlin-lesions", "data", *TINY]) == 0
+    assert "there already" in capsys.readouterr().err
+    assert "seed" in refused(capsys, ["make", "perlin-lesions", "data", *TINY, "--seed", "1"])
+    (tmp_path / "file").write_text("mine")
+    refused(capsys, ["make", "perlin-lesions", "file", *TINY])
+    assert (tmp_path / "file").read_text() == "mine"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("mine")
+    refused(capsys, ["make", "perlin-lesions", "other", *TINY])
+    assert [item.name for item in (tmp_path / "other").iterdir()] == ["mine.txt"]
+
+
+def test_the_command_line_wins_over_the_config_file(tmp_path):
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        "seed = 5\nworkers = 1\n"
+        "[splits]\ntrain = 6\nval = 2\ntest = 2\n"
+        "[parameters]\nslices = 8\nimage_size = [32, 32]\ndiameter = 5\n"
+    )
+    assert main(["make", "perlin-lesions", "data", "--config", str(config), "--train", "4", "--set", "diameter=4"]) == 0
+    spec = json.loads((tmp_path / "data" / "salgen.json").read_text())["spec"]
+    assert spec["splits"] == {"train": 4, "val": 2, "test": 2}
+    assert spec["seed"] == 5
+    assert spec["parameters"]["diameter"] == 4
+
+
+def test_a_bad_config_file_is_named(capsys, tmp_path):
+    (tmp_path / "a.toml").write_text("seeds = 1\n")
+    assert "did you mean 'seed'" in refused(capsys, ["make", "perlin-lesions", "--config", "a.toml"])
+    (tmp_path / "b.json").write_text("{")
+    assert "b.json" in refused(capsys, ["make", "perlin-lesions", "--config", "b.json"])
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "train", "evaluate"])
+def test_what_is_not_a_data_set_is_refused(command, capsys, tmp_path):
+    assert "nowhere" in refused(capsys, [command, "nowhere"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_of_a_generator_shows_its_fields(capsys):
+    assert main(["make", "perlin-lesions", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "lattice" in out
+    assert "3,3" in out
+    assert "--seed INTEGER" in out
+
+
+def test_verify_names_what_is_wrong(capsys, tmp_path):
+    assert main(["make", "perlin-lesions", "data", *TINY]) == 0
+    shard = next((tmp_path / "data" / "data").glob("test*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-100])
+    capsys.readouterr()
+    assert main(["verify", "data"]) == 2
+    assert shard.name in capsys.readouterr().err

@@ -1,0 +1,395 @@
+import gzip
+import weakref
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import nibabel
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import BSpline
+
+from salgen.errors import SalgenError
+from salgen.generators import brains, slicing
+from salgen.generators.brains import brain_bank, open_brains
+from salgen.generators.nifti import Volume
+from salgen.generators.perlin import PerlinLesions
+from salgen.generators.slicing import SCALES, TILT_DEGREES, TOP, cut_slice, prepare_volume
+from salgen.generators.splines import smooth_field, spline_weights
+from salgen.seeding import Stream
+
+VIEW = (140.0, 192.0)
+SIZE = (20, 28)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+    brains._bank.cache_clear()
+    yield
+    brains._bank.cache_clear()
+
+
+def head(seed=0, shape=(24, 30, 18), voxel_size=(6.0, 6.0, 7.0)):
+    """An ellipsoid brain, 108 x 150 x 98 mm, of random tissue."""
+    places = (np.indices(shape) - (np.array(shape)[:, None, None, None] - 1) / 2) * np.array(voxel_size)[
+        :, None, None, None
+    ]
+    inside = ((places / np.array([54.0, 75.0, 49.0])[:, None, None, None]) ** 2).sum(axis=0) < 1.0
+    tissue = np.random.default_rng(seed).uniform(300.0, 1000.0, shape)
+    return Volume((inside * tissue).astype(np.float32), voxel_size)
+
+
+@dataclass(eq=False)
+class Heads:
+    """A source of ellipsoids; `splits` has one entry for each."""
+
+    splits: tuple[str | None, ...] = (None,)
+    digest: str = "heads"
+    loaded: list[str] = field(default_factory=list)
+    name = "heads"
+    licence = notes = ""
+
+    def names(self):
+        return [f"{k}.nii" for k in range(len(self.splits))]
+
+    def split_of(self, name):
+        return self.splits[int(name.removesuffix(".nii"))]
+
+    def load(self, name):
+        self.loaded.append(name)
+        return head(int(name.removesuffix(".nii")))
+
+
+def bank_of(source, slices=8, size=SIZE, view=VIEW):
+    return brain_bank(source, size, view, slices)
+
+
+# Smooth fields ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("pixels", "cells"), [(7, 3), (10, 1), (5, 8)])
+def test_spline_weights_are_uniform_cubic_b_splines(pixels, cells):
+    knots = np.arange(-3.0, cells + 4.0)
+    x = (np.arange(pixels) + 0.5) * cells / pixels
+    expected = BSpline.design_matrix(x, knots, 3).toarray()
+    np.testing.assert_allclose(spline_weights(pixels, cells), expected, atol=2.0**-17)
+
+
+def test_a_smooth_field_is_exact_so_that_no_order_of_summation_shows():
+    size, cells = (5, 6), (2, 3)
+    values = np.rint(Stream("x").uniform(5 * 6, -(2.0**16), 2.0**16)) / 2.0**16
+    down, across = spline_weights(5, 2), spline_weights(6, 3)
+    found = smooth_field(Stream("x"), size, cells)
+    for row in range(5):
+        for column in range(6):
+            exact = sum(
+                Fraction(down[row, i]) * Fraction(values[6 * i + j]) * Fraction(across[column, j])
+                for i in range(5)
+                for j in range(6)
+            )
+            assert Fraction(found[row, column]) == exact
+
+
+def test_a_smooth_field_is_bounded_and_smooth():
+    fields = np.stack([smooth_field(Stream("x", index=k), (40, 40), (4, 4)) for k in range(200)])
+    assert np.abs(fields).max() <= 1.0 + 2.0**-14
+    assert 0.25 < fields.std() < 0.31
+    assert np.abs(np.diff(fields, axis=1)).max() < 0.2
+
+
+# Slicing ------------------------------------------------------------------------------------------
+
+
+def trilinear(levels, place):
+    """The slow way, one voxel after the other."""
+    if any(not 0 <= x <= extent - 1 for x, extent in zip(place, levels.shape, strict=True)):
+        return 0.0
+    total = 0.0
+    for corner in np.ndindex(2, 2, 2):
+        at = [int(x) + c for x, c in zip(place, corner, strict=True)]
+        weight = np.prod([x - int(x) if c else 1 - (x - int(x)) for x, c in zip(place, corner, strict=True)])
+        total += weight * levels[tuple(at)] if weight else 0.0
+    return total
+
+
+def test_a_slice_interpolates_the_volume_at_its_coordinates():
+    slab = prepare_volume(head(), 6.0)
+    brain, values = cut_slice(slab, Stream("x"), SIZE, 6.0)
+    places = slicing._coordinates(slab, Stream("x"), SIZE, 6.0)
+    expected = np.array([trilinear(slab.levels, p) for p in places.reshape(3, -1).T]).reshape(SIZE)
+    np.testing.assert_array_equal(values[brain], np.rint(expected)[brain])
+    assert not values[~brain].any()
+    np.testing.assert_array_equal(places * 4096, np.rint(places * 4096))
+
+
+@pytest.mark.parametrize("voxel_size", [(4.0, 4.0, 4.0), (2.0, 5.0, 8.0), (1.5, 1.5, 10.0)])
+@pytest.mark.parametrize("pixel_mm", [2.0, 4.0])
+def test_slices_have_the_right_size_in_millimetres(voxel_size, pixel_mm):
+    """Cuts through an upright cylinder with radius 40 mm are ellipses of a known range of areas."""
+    shape = [round(extent / size) for extent, size in zip((120, 120, 120), voxel_size, strict=True)]
+    x, y, _ = ((np.indices(shape).T - (np.array(shape) - 1) / 2) * voxel_size).T
+    slab = prepare_volume(Volume((np.hypot(x, y) < 40).astype(np.float32), voxel_size), pixel_mm)
+    size = (round(100 / pixel_mm), round(100 / pixel_mm))
+    areas = [cut_slice(slab, Stream("x", index=k), size, pixel_mm)[0].sum() * pixel_mm**2 for k in range(12)]
+    whole, tilt = np.pi * 40**2, np.cos(np.deg2rad(TILT_DEGREES)) ** 2
+    assert 0.92 * SCALES[0] ** 2 * whole < min(areas)
+    assert max(areas) < 1.08 * SCALES[1] ** 2 * whole / tilt
+
+
+def test_the_brain_is_centred_wherever_it_lies_in_its_volume():
+    values = np.zeros((50, 60, 40), np.float32)
+    values[2:26, 25:55, 3:21] = head().values
+    slab = prepare_volume(Volume(values, (6.0, 6.0, 7.0)), 6.0)
+    for number in range(8):
+        brain, _ = cut_slice(slab, Stream("x", index=number), SIZE, 6.0)
+        middle = np.argwhere(brain).mean(axis=0)
+        assert np.abs(middle - (np.array(SIZE) - 1) / 2).max() < 2.0
+
+
+def test_levels_reach_the_top_at_a_robust_maximum():
+    volume = head()
+    volume.values[12, 15, 9] = 1e6  # one hot voxel must not darken the rest
+    slab = prepare_volume(volume, 6.0)
+    assert slab.levels.max() == TOP
+    assert np.median(slab.levels[slab.levels > 0]) > TOP / 2
+
+
+def test_fine_voxels_are_averaged_to_the_pixels_size():
+    volume = Volume(np.kron(head().values, np.ones((3, 3, 3), np.float32)), (2.0, 2.0, 7 / 3))
+    coarse, fine = prepare_volume(head(), 6.0), prepare_volume(volume, 6.0)
+    assert fine.levels.shape == coarse.levels.shape
+    np.testing.assert_allclose(fine.levels.astype(float), coarse.levels.astype(float), atol=TOP / 100)
+    np.testing.assert_allclose(fine.centre, coarse.centre, atol=1e-9)
+    np.testing.assert_allclose(fine.heights, coarse.heights, atol=1.0)
+    np.testing.assert_allclose(fine.voxel_size, coarse.voxel_size)
+
+
+def test_ventricles_are_brain_and_an_open_gap_is_not():
+    volume = head(shape=(48, 60, 36), voxel_size=(3.0, 3.0, 3.5))
+    volume.values[14:18, 28:32, 14:22] = 0.0  # shut in by brain: a ventricle that was set to zero
+    volume.values[28:36, 26:34, :] = 0.0  # open above and below: background
+    slab, ventricle = prepare_volume(volume, 3.0), 0
+    for number in range(6):
+        brain, values = cut_slice(slab, Stream("x", index=number), (48, 64), 3.0)
+        assert 20 < (~brain[14:34, 20:44]).sum() < 100  # the gap of 64 pixels or so, and not the ventricle
+        ventricle += np.count_nonzero(brain & (values == 1))
+    assert ventricle > 0
+
+
+def test_specks_are_dropped_and_large_pieces_kept():
+    brain = np.zeros((20, 20), dtype=bool)
+    brain[2:10, 2:10] = brain[12:15, 12:15] = brain[17, 17] = True
+    kept = slicing._whole_pieces(brain)
+    assert kept[12:15, 12:15].all()
+    assert not kept[17, 17]
+    assert kept.sum() == 64 + 9
+    assert not slicing._whole_pieces(np.zeros((4, 4), dtype=bool)).any()
+
+
+# The bank --------------------------------------------------------------------------------------------
+
+
+def test_a_bank_holds_masks_and_slices_of_the_asked_shape():
+    bank = bank_of(Heads())
+    assert bank.masks.shape == bank.slices.shape == (8, *SIZE)
+    assert (bank.masks.dtype, bank.slices.dtype) == (np.bool_, np.uint16)
+    assert not bank.slices[~bank.masks].any()
+    assert bank.slices[bank.masks].min() > 0
+    assert not bank.masks.flags.writeable
+    assert len(np.unique(bank.slices.reshape(8, -1), axis=0)) == 8
+
+
+def test_one_anatomy_gives_each_split_its_own_slices():
+    bank = bank_of(Heads(), slices=20)
+    parts = [bank.indices(split) for split in ("train", "val", "test")]
+    assert [len(part) for part in parts] == [14, 3, 3]
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(20))
+    np.testing.assert_array_equal(bank.indices("holdout"), bank.indices("test"))
+
+
+@pytest.mark.parametrize("slices", [1, 2])
+def test_a_bank_too_small_to_divide_is_shared(slices):
+    bank = bank_of(Heads(), slices=slices)
+    for split in ("train", "val", "test", "holdout"):
+        np.testing.assert_array_equal(bank.indices(split), np.arange(slices))
+
+
+def test_three_slices_give_each_split_one():
+    bank = bank_of(Heads(), slices=3)
+    assert sorted(int(bank.indices(split)[0]) for split in ("train", "val", "test")) == [0, 1, 2]
+
+
+def test_volumes_with_splits_keep_their_slices_to_themselves():
+    bank = bank_of(Heads(("train", "holdout", "train")), slices=7)
+    np.testing.assert_array_equal(bank.indices("train"), [0, 1, 2, 5, 6])
+    np.testing.assert_array_equal(bank.indices("holdout"), [3, 4])
+    with pytest.raises(SalgenError, match=r"split 'test': .* holdout, train"):
+        bank.indices("test")
+
+
+def test_every_volume_gives_a_slice_even_when_fewer_are_asked_for():
+    assert len(bank_of(Heads(("train", "val", "test")), slices=1).masks) == 3
+
+
+def test_a_slice_does_not_depend_on_how_many_there_are():
+    np.testing.assert_array_equal(bank_of(Heads(), slices=4).slices, bank_of(Heads(), slices=8).slices[:4])
+
+
+def test_one_volume_is_in_memory_at_a_time():
+    alive = weakref.WeakSet()
+
+    class Counting(Heads):
+        def load(self, name):
+            assert not alive
+            volume = super().load(name)
+            alive.add(volume)
+            return volume
+
+    source = Counting(("train", "val", "test"))
+    bank_of(source)
+    assert source.loaded == source.names()
+
+
+@pytest.mark.parametrize("view", [(5000.0, 5000.0), (1e300, 1.0)])
+def test_a_brain_lost_in_the_image_is_refused(view):
+    with pytest.raises(SalgenError, match=r"0\.nii: the brain covers .* make field_of_view smaller"):
+        bank_of(Heads(), view=view)
+
+
+# The cache -------------------------------------------------------------------------------------------
+
+
+class Unreadable(Heads):
+    def load(self, name):
+        raise AssertionError("the bank was to come from the cache")
+
+
+def cached_file(tmp_path):
+    (path,) = (tmp_path / "cache").glob("*.npz")
+    return path
+
+
+def test_a_bank_is_cut_once_per_process_and_once_per_cache():
+    first = bank_of(Heads())
+    assert bank_of(Unreadable()) is first
+    brains._bank.cache_clear()
+    second = bank_of(Unreadable())
+    np.testing.assert_array_equal(second.masks, first.masks)
+    np.testing.assert_array_equal(second.slices, first.slices)
+    np.testing.assert_array_equal(second.indices("val"), first.indices("val"))
+    assert not second.slices.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"size": (21, 28)}, {"view": (140.0, 200.0)}, {"slices": 9}, {"source": Unreadable(digest="others")}],
+    ids=str,
+)
+def test_the_cache_tells_banks_apart(other):
+    bank_of(Heads())
+    with pytest.raises(AssertionError, match="from the cache"):
+        bank_of(**{"source": Unreadable(), **other})
+
+
+def altered(path):
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    arrays["slices"] = arrays["slices"].copy()
+    arrays["slices"][0, 10, 10] ^= 1
+    np.savez(path, **arrays)
+
+
+def of_objects(path):
+    np.savez(path, masks=np.array([{}]), slices=1, digest=2)
+
+
+DAMAGES = {
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_bytes(b"not an archive"),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:-50]),
+    "half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "altered": altered,
+    "pickles": of_objects,
+    "an array missing": lambda path: np.savez(path, masks=np.zeros(1)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_is_cut_again(tmp_path, damage, recwarn):
+    first = bank_of(Heads())
+    path = cached_file(tmp_path)
+    whole = path.read_bytes()
+    DAMAGES[damage](path)
+    brains._bank.cache_clear()
+    again = Heads()
+    second = bank_of(again)
+    assert again.loaded == ["0.nii"]
+    np.testing.assert_array_equal(second.slices, first.slices)
+    np.testing.assert_array_equal(second.masks, first.masks)
+    assert path.read_bytes() == whole
+    assert not recwarn.list
+
+
+def test_a_cache_that_cannot_be_written_is_said_in_one_line(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(SalgenError, match="SALGEN_CACHE"):
+        bank_of(Heads())
+
+
+# Real volumes and files -------------------------------------------------------------------------------
+
+
+def test_the_shipped_brain_gives_usable_slices(capsys):
+    plugin = PerlinLesions()
+    bank = plugin.prepare(open_brains("mni152")).bank  # checks that every slice has places for lesions
+    areas = bank.masks.mean(axis=(1, 2))
+    assert len(areas) == 512
+    assert areas.min() > 0.20
+    assert areas.max() < 0.60
+    assert not bank.masks[:, [0, -1], :].any()
+    assert not bank.masks[:, :, [0, -1]].any()
+    assert (bank.slices[bank.masks] < 0.1 * TOP).mean() < 0.001
+    assert "512/512" in capsys.readouterr().err
+
+
+def test_the_shipped_brain_gives_usable_slices_at_the_papers_size():
+    bank = PerlinLesions(image_size=(140, 192), slices=24).prepare(open_brains("mni152")).bank
+    areas = bank.masks.mean(axis=(1, 2))
+    assert areas.min() > 0.25
+    assert areas.max() < 0.65
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tiny") / "tiny.nii"
+    values = head(shape=(9, 10, 8), voxel_size=(14.0, 17.0, 14.0)).values.astype(np.int16)
+    nibabel.save(nibabel.Nifti1Image(values, np.diag([-14.0, 17.0, 14.0, 1.0])), path)
+    return path.read_bytes()
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    flips=st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), max_size=4),
+    length=st.one_of(st.none(), st.integers(0, 1200)),
+    packed=st.sampled_from(["", "before", "after"]),
+)
+def test_a_damaged_volume_gives_a_bank_or_one_clear_line(tmp_path, tiny, flips, length, packed):
+    content = bytearray(gzip.compress(tiny, mtime=0) if packed == "before" else tiny)
+    for place, value in flips:
+        content[place] = value
+    content = bytes(content[:length])
+    path = tmp_path / f"volume.nii{'.gz' if packed else ''}"
+    path.write_bytes(gzip.compress(content, 1) if packed == "after" else content)
+    said = None
+    try:
+        bank = bank_of(open_brains(str(path)), slices=3)
+    except SalgenError as error:
+        said = str(error)
+    if said is None:
+        assert (bank.masks.mean(axis=(1, 2)) >= 0.01).all()
+    else:
+        assert path.name in said
+        assert "\n" not in said

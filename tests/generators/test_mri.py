@@ -1,0 +1,186 @@
+import dataclasses
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from salgen.errors import SalgenError
+from salgen.generators import brains
+from salgen.generators.generator import Generator
+from salgen.generators.mri import MriLesions, rician, tissue_curve
+from salgen.generators.nifti import Volume
+from salgen.generators.perlin import PerlinLesions
+from salgen.parameters import build
+from salgen.seeding import Stream
+
+SMALL = {"image_size": (32, 40), "diameter": 5, "slices": 12}
+OFF = {"contrast": 0.0, "texture": 0.0, "bias": 0.0, "noise": 0.0}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        brains._bank.cache_clear()
+        yield
+        brains._bank.cache_clear()
+
+
+@dataclass(frozen=True)
+class Head:
+    """An ellipsoid brain, white inside and grey outside."""
+
+    name: str = "head"
+    digest: str = "head"
+    licence: str = ""
+    notes: str = ""
+
+    def names(self):
+        return ["head.nii"]
+
+    def split_of(self, name):
+        return None
+
+    def load(self, name):
+        places = (np.indices((27, 37, 25)).T - (13, 18, 12)).T / np.array([13, 18, 12])[:, None, None, None]
+        radius = np.sqrt((places**2).sum(axis=0))
+        return Volume(np.select([radius < 0.6, radius < 0.95], [900.0, 600.0]).astype(np.float32), (5.0, 5.0, 5.0))
+
+
+def generator(**parameters):
+    return Generator(MriLesions(**{**SMALL, **parameters}), Head())
+
+
+def background(generator, index=0, **changes):
+    plugin, bank = dataclasses.replace(generator.plugin, **changes), generator.material.bank
+    parameters = generator.recipe(0, "train", index).parameters
+    return plugin.backgrounds([parameters], bank)[0], bank.slices[parameters["slice"]] / 65535
+
+
+# The laws --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**40), index=st.integers(0, 10**6), split=st.sampled_from(["train", "val", "test"]))
+def test_image_and_twin_are_equal_outside_the_mask(seed, index, split):
+    mri = generator()
+    sample = mri.sample(seed, split, index)
+    twin = mri.twin(sample.recipe)
+    mask, brain = sample.regions["lesions"], sample.regions["brain"]
+    assert mask.any() == bool(sample.labels["label"]) == (twin is not None)
+    assert not (mask & ~brain).any()
+    assert not sample.image[~brain].any()
+    if twin is not None:
+        np.testing.assert_array_equal(sample.image[~mask], twin.image[~mask])
+        assert (sample.image[sample.regions["core"]] < twin.image[sample.regions["core"]]).all()
+
+
+def test_a_sample_is_the_same_alone_and_in_any_batch():
+    mri = generator(bit_depth=16)
+    order = [3, 0, 40, 7, 1, 2]
+    in_batch = list(mri.pairs(1, "train", order))
+    for index, (sample, twin) in zip(order, in_batch, strict=True):
+        alone = mri.sample(1, "train", index)
+        np.testing.assert_array_equal(sample.image, alone.image)
+        expected = mri.twin(alone.recipe)
+        assert (twin is None) == (expected is None)
+        if expected is not None:
+            np.testing.assert_array_equal(twin, expected.image)
+
+
+def test_a_recipe_survives_json():
+    mri = generator()
+    recipe = mri.recipe(0, "test", 5)
+    written = dataclasses.replace(recipe, parameters=json.loads(json.dumps(recipe.parameters)))
+    np.testing.assert_array_equal(mri.render(written).image, mri.render(recipe).image)
+
+
+def test_perlin_and_mri_lesions_share_slices_labels_and_places():
+    perlin, mri = Generator(PerlinLesions(**SMALL), Head()), generator()
+    shared = ("label", "slice", "shown", "centres")
+    for index in range(20):
+        pair = [g.sample(7, "train", index) for g in (perlin, mri)]
+        first, second = (sample.recipe.parameters for sample in pair)
+        assert [first[key] for key in shared] == [second[key] for key in shared]
+        for region in ("lesions", "brain"):
+            np.testing.assert_array_equal(pair[0].regions[region], pair[1].regions[region])
+
+
+def test_the_slice_is_the_samples_alone_and_the_background_varies_it():
+    mri = generator(slices=1)
+    images = [mri.sample(0, "train", index, omit=("lesions",)).image for index in range(6)]
+    assert len({image.tobytes() for image in images}) == 6
+
+
+# What varies -------------------------------------------------------------------------------------------
+
+
+def test_with_everything_off_the_background_is_the_slice():
+    values, expected = background(generator(), **OFF)
+    np.testing.assert_array_equal(values, expected)
+
+
+@pytest.mark.parametrize("name", ["contrast", "texture", "bias", "noise"])
+def test_every_amplitude_does_something_and_none_makes_an_intensity_negative(name):
+    values, expected = background(generator(), **{**OFF, name: 0.5})
+    inside = expected > 0
+    assert np.abs(values - expected)[inside].mean() > 0.01
+    assert values.min() >= 0.0
+
+
+@pytest.mark.parametrize(("name", "most"), [("texture", 0.2), ("bias", 0.4)])
+def test_smooth_changes_stay_within_their_amplitude(name, most):
+    values, expected = background(generator(), **{**OFF, name: most})
+    inside = expected > 0
+    change = values[inside] / expected[inside] - 1.0
+    assert 0.2 * most < np.abs(change).max() <= most * (1 + 1e-4)
+
+
+def correlation(field, distance):
+    return np.corrcoef(field[:, :-distance].ravel(), field[:, distance:].ravel())[0, 1]
+
+
+def test_texture_varies_over_its_scale_and_bias_over_the_image():
+    mri = generator(image_size=(96, 96), field_of_view=(60.0, 60.0))  # within the brain
+    fields = {}
+    for name, changes in {"fine": {"texture_scale": 2.0}, "coarse": {"texture_scale": 8.0}, "bias": {}}.items():
+        amplitude = {"bias": 0.3} if name == "bias" else {"texture": 0.3}
+        values, expected = background(mri, **{**OFF, **amplitude, **changes})
+        inside = slice(30, 66)
+        assert expected[inside, inside].all()
+        fields[name] = (values / np.where(expected > 0, expected, 1.0))[inside, inside]
+    assert correlation(fields["fine"], 4) < 0.3 < correlation(fields["coarse"], 4)
+    assert correlation(fields["fine"], 1) > 0.4
+    assert correlation(fields["bias"], 10) > 0.7
+
+
+@settings(max_examples=100, deadline=None)
+@given(lift=st.floats(-0.5, 0.5), steepen=st.floats(-0.499, 0.499))
+def test_the_tissue_curve_rises_between_its_fixed_ends(lift, steepen):
+    curve = tissue_curve(np.linspace(0.0, 1.0, 201), lift, steepen)
+    assert (curve[0], curve[-1]) == (0.0, 1.0)
+    assert (np.diff(curve) > 0).all()
+
+
+def test_rician_noise_has_a_rician_distribution():
+    for level, deviation in ((0.0, 0.1), (0.05, 0.1), (0.8, 0.1)):
+        values = rician(np.full((100, 100), level), deviation, Stream("x", int(100 * level)))
+        assert stats.kstest(values.ravel(), stats.rice(level / deviation, scale=deviation).cdf).pvalue > 1e-3
+
+
+def test_noise_is_independent_from_pixel_to_pixel():
+    values = rician(np.full((100, 101), 0.8), 0.1, Stream("x"))
+    assert values.shape == (100, 101)
+    for axis in (0, 1):
+        first, second = np.take(values, range(99), axis), np.take(values, range(1, 100), axis)
+        assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize("values", [{"noise": -0.1}, {"bias": 1.0}, {"texture_scale": 0.5}, {"contrast": 1.5}])
+def test_amplitudes_out_of_range_are_refused(values):
+    with pytest.raises(SalgenError, match="mri-lesions"):
+        build(MriLesions, values)
