@@ -12,7 +12,6 @@ import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, TypeVar
 
 from salgen.errors import SalgenError, unknown_name
@@ -48,7 +47,7 @@ class Parameter:
 
 def describe(cls: type) -> list[Parameter]:
     """The parameters of a plug-in class, in order."""
-    hints = _hints(cls)
+    hints = typing.get_type_hints(cls)
     return [
         Parameter(f.name, _type_text(hints[f.name], f.metadata), f.default, f.metadata.get("help", ""))
         for f in dataclasses.fields(cls)
@@ -74,7 +73,7 @@ def build(cls: type[T], values: Mapping[str, Any], what: str | None = None) -> T
     """
     what = what or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    hints = _hints(cls)
+    hints = typing.get_type_hints(cls)
     ready = {}
     for key, value in values.items():
         name = key.replace("-", "_")
@@ -122,9 +121,20 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
     return name.strip(), parse_pairs(pairs, f"{name}:")
 
 
-@cache
-def _hints(cls: Any) -> dict[str, Any]:
-    return typing.get_type_hints(cls)
+def call_text(plugin: Any) -> str:
+    """A plug-in's instance as :func:`parse_call` reads it, with the parameters that are not the defaults."""
+    changed = {f.name: getattr(plugin, f.name) for f in dataclasses.fields(plugin)}
+    defaults = {f.name: f.default for f in dataclasses.fields(plugin)}
+    pairs = [f"{key}={_value_text(value)}" for key, value in changed.items() if value != defaults[key]]
+    return ":".join([str(plugin.name), *([",".join(pairs)] if pairs else [])])
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_value_text, value))
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _type_text(hint: Any, rules: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.parameters import build, canonical_json, describe, param, parse_call, parse_pairs, to_json
+from salgen.parameters import build, call_text, canonical_json, describe, param, parse_call, parse_pairs, to_json
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,9 @@ def test_what_is_refused_and_how(values, says):
 )
 def test_json_gives_the_instance_back(toy):
     assert build(Toy, to_json(toy)) == toy
+    name, values = parse_call(call_text(toy))
+    assert name == "toy"
+    assert build(Toy, values) == toy
 
 
 @given(st.dictionaries(st.text(max_size=5), st.text(max_size=8), max_size=3))

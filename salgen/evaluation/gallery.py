@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from salgen.evaluation.model_view import ModelView
 from salgen.files import atomic_path
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def save_gallery(plan: Plan, trained: Trained, said: Predictions, run: Path) -> 
     chosen = _first_of_each_class(said.labels[: plan.considered])
     (batch,) = plan.dataset.batches(len(chosen), chosen)
     targets = plan.targets(said, batch, chosen)
-    maps = [np.asarray(plan.explain(trained, call, batch, targets).values.cpu()) for call in plan.methods]
+    model = ModelView.of(trained.classifier)
+    maps = [np.asarray(plan.explain(model, call, batch, targets).values.cpu()) for call in plan.methods]
     arrays = {
         "ids": np.array(batch.ids),
         "images": np.rint(batch.images.transpose(0, 2, 3, 1) * 255.0).astype(np.uint8),

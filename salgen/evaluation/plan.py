@@ -14,6 +14,7 @@ from salgen.datasets.reader import Batch, Dataset
 from salgen.evaluation.checkpoints import Trained
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.explaining import explain
+from salgen.evaluation.model_view import ModelView
 from salgen.types import SaliencyMap
 
 WHOLE_IMAGE = "region:image"
@@ -84,10 +85,10 @@ class Plan:
         explained = batch.labels if self.conventions.target == "label" else said.predicted[list(indices)]
         return np.asarray(explained, dtype=np.int64)
 
-    def explain(self, trained: Trained, call: str, batch: Batch, targets: Classes) -> SaliencyMap:
+    def explain(self, model: ModelView, call: str, batch: Batch, targets: Classes) -> SaliencyMap:
         """The maps of one method for a batch, under the run's conventions."""
         return explain(
-            trained.classifier,
+            model,
             batch.images,
             targets,
             method=self.methods[call],

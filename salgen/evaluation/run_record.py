@@ -48,7 +48,7 @@ def write_run_record(
         "conventions": to_json(plan.conventions),
         "samples": _samples(plan),
         "timings": {"evaluate_seconds": round(seconds, 3)},
-        "notes": plan.dataset.notes,
+        "notes": [plan.dataset.manifest.notes],
     }
     write_text(run / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 

@@ -22,13 +22,15 @@ import torch
 
 from salgen.datasets.reader import Batch, Dataset, open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import Trained, check_fits, load_checkpoint
+from salgen.evaluation.checkpoints import Card, Trained, check_fits, load_checkpoint
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.plan import Plan, Predictions
 from salgen.evaluation.run_record import write_run_record
+from salgen.evaluation.scoring import choose_metrics
 from salgen.evaluation.scoring import score as score_maps
-from salgen.evaluation.selection import create_methods, create_metrics
+from salgen.evaluation.selection import create_methods
 from salgen.evaluation.summary import write_summary
 from salgen.evaluation.training import train_seeds
 from salgen.files import atomic_path, remove_temporaries, sha256_of
@@ -111,7 +113,7 @@ def evaluate(
     """
     started = time.monotonic()
     dataset = open_dataset(path, split)
-    chosen = create_methods(methods), create_metrics(metrics), build(Conventions, conventions)
+    chosen = create_methods(methods), choose_metrics(metrics or "all"), build(Conventions, conventions)
     run = Path(out) if out is not None else default_run(path, model)
     models = _models(dataset, model, run, scale, settings, seeds)
     plan = Plan(dataset, models, *chosen)
@@ -165,9 +167,8 @@ def _predict(dataset: Dataset, trained: Trained, task: str) -> Predictions:
 
 @dataclass(frozen=True)
 class Unit:
-    """A chunk of samples under one model and one method, and the file of its scores."""
+    """A chunk of samples under one method, and the file of their scores."""
 
-    trained: Trained
     call: str
     indices: tuple[int, ...]
     path: Path
@@ -178,20 +179,21 @@ def _model_parts(plan: Plan, trained: Trained, said: Predictions, run: Path) -> 
     weights = sha256_of(trained.path / "weights.safetensors")
     chunks = [tuple(plan.scored[start : start + CHUNK]) for start in range(0, len(plan.scored), CHUNK)]
     units = [
-        Unit(trained, call, chunk, run / PARTS / f"{_key(plan, weights, call, chunk)}.parquet")
+        Unit(call, chunk, run / PARTS / f"{_key(plan, weights, call, chunk)}.parquet")
         for chunk in chunks
         for call in plan.methods
     ]
     missing = [unit for unit in units if not unit.path.exists()]
     total = len(plan.scored) * len(plan.methods)
     done = total - sum(len(unit.indices) for unit in missing)
+    model = ModelView.of(trained.classifier)
     label = f"explain and score, {trained.card.model} seed {trained.card.seed}"
     with progress(label, total, "maps", done=done) as advance:
         for chunk in chunks:
             todo = [unit for unit in missing if unit.indices == chunk]
             for batch in plan.dataset.batches(CHUNK, chunk) if todo else ():
                 for unit in todo:
-                    _write_part(plan, said, unit, batch)
+                    _write_part(plan, trained.card, model, said, unit, batch)
                     advance(len(chunk))
     return [unit.path for unit in units]
 
@@ -210,11 +212,11 @@ def _key(plan: Plan, weights: str, call: str, chunk: Sequence[int]) -> str:
     return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
 
 
-def _write_part(plan: Plan, said: Predictions, unit: Unit, batch: Batch) -> None:
+def _write_part(plan: Plan, card: Card, model: ModelView, said: Predictions, unit: Unit, batch: Batch) -> None:
     """Explain and score one unit, and keep the rows with the time that the maps took."""
     targets = plan.targets(said, batch, unit.indices)
     started = time.monotonic()
-    maps = plan.explain(unit.trained, unit.call, batch, targets)
+    maps = plan.explain(model, unit.call, batch, targets)
     record = {
         "method": unit.call,
         "seconds": time.monotonic() - started,
@@ -222,7 +224,7 @@ def _write_part(plan: Plan, said: Predictions, unit: Unit, batch: Batch) -> None
         "reduction": maps.reduction,
         "native_resolution": "x".join(map(str, maps.native_resolution)),
     }
-    shared = _shared_columns(plan, unit, record)
+    shared = _shared_columns(plan, card, record)
     shared |= {"target": targets, "correct": said.predicted[list(unit.indices)] == batch.labels}
     tables = [
         _table(shared, variant, batch.ids, _scores(plan, maps, batch, region))
@@ -235,20 +237,20 @@ def _write_part(plan: Plan, said: Predictions, unit: Unit, batch: Batch) -> None
 
 def _scores(plan: Plan, maps: SaliencyMap, batch: Batch, region: str | None) -> Scores:
     valid = None if region is None else batch.regions[region]
-    return score_maps(maps.values, batch.masks, list(plan.metrics.values()), valid=valid)
+    return score_maps(maps.values, batch.masks, plan.metrics, valid=valid)
 
 
-def _shared_columns(plan: Plan, unit: Unit, record: Mapping[str, Any]) -> dict[str, Any]:
+def _shared_columns(plan: Plan, card: Card, record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "dataset": plan.dataset.name,
         "dataset_fingerprint": plan.dataset.fingerprint,
         "split": plan.dataset.split,
         "task": plan.task,
         "certified": None,
-        "model": unit.trained.card.model,
-        "training_seed": unit.trained.card.seed,
-        "method": unit.call,
-        "method_parameters": canonical_json(to_json(plan.methods[unit.call])),
+        "model": card.model,
+        "training_seed": card.seed,
+        "method": record["method"],
+        "method_parameters": canonical_json(to_json(plan.methods[record["method"]])),
         "reduction": record["reduction"],
         "native_resolution": record["native_resolution"],
     }

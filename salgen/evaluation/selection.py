@@ -1,24 +1,18 @@
-"""Which methods and metrics a run uses: names, calls with parameters, and groups."""
+"""Which methods a run uses: names, calls with parameters, and groups."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from salgen.errors import SalgenError
-from salgen.parameters import build, parse_call
-from salgen.registry import METHODS, METRICS, PROTOCOLS, Registry
+from salgen.evaluation.request import Method
+from salgen.parameters import call_text, parse_call
+from salgen.registry import METHODS, PROTOCOLS
 
 ALL = "all"
 
 
-def display_call(name: str, values: dict[str, str]) -> str:
-    """A method as written on the command line: ``"lrp-alpha-beta:alpha=1,beta=0"``."""
-    return name if not values else name + ":" + ",".join(f"{key}={value}" for key, value in values.items())
-
-
-def create_methods(calls: Sequence[str] | None) -> dict[str, Any]:
-    """Methods by display call, the controls always among them.
+def create_methods(calls: Sequence[str] | None) -> dict[str, Method]:
+    """Methods by their calls, the controls always among them and last.
 
     Parameters
     ----------
@@ -28,36 +22,18 @@ def create_methods(calls: Sequence[str] | None) -> dict[str, Any]:
     Raises
     ------
     SalgenError
-        If a name or a parameter is unknown, or a method that no table can do without fails to load.
+        If a name or a parameter is unknown.
     """
-    chosen = _create(METHODS, calls or [ALL])
-    controls = {name: METHODS.create(name) for name in METHODS.names() if METHODS.load(name).control}
-    return {**{call: item for call, item in chosen.items() if not item.control}, **controls, **_controls(chosen)}
+    chosen = [METHODS.create(*parse_call(text)) for call in calls or [ALL] for text in _expand(call)]
+    controls = [METHODS.create(name) for name in METHODS.names() if METHODS.load(name).control]
+    methods = [method for method in chosen if not method.control] + [method for method in chosen if method.control]
+    return {call_text(method): method for method in [*methods, *controls]}
 
 
-def create_metrics(calls: Sequence[str] | None) -> dict[str, Any]:
-    """Metrics by display call; None means every registered one."""
-    return _create(METRICS, calls or [ALL])
-
-
-def _controls(chosen: dict[str, Any]) -> dict[str, Any]:
-    return {call: item for call, item in chosen.items() if item.control}
-
-
-def _create(registry: Registry, calls: Sequence[str]) -> dict[str, Any]:
-    created: dict[str, Any] = {}
-    for call in calls:
-        for text in _expand(registry, call):
-            name, values = parse_call(text)
-            created[display_call(name, values)] = build(registry.load(name), values)
-    if not created:
-        raise SalgenError(f"no {registry.kind} was chosen")
-    return created
-
-
-def _expand(registry: Registry, call: str) -> Sequence[str]:
+def _expand(call: str) -> Iterator[str]:
     if call == ALL:
-        return registry.names()
-    if registry is METHODS and call in PROTOCOLS.entries:
-        return tuple(PROTOCOLS.load(call).methods)
-    return (call,)
+        yield from METHODS.names()
+    elif call in PROTOCOLS.entries:
+        yield from PROTOCOLS.load(call).methods
+    else:
+        yield call

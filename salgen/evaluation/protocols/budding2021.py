@@ -45,7 +45,7 @@ class Budding2021:
 
     def run(
         self, out: Path, scale: str, extra_methods: Sequence[str] = (), command: Sequence[str] | None = None
-    ) -> Path:
+    ) -> tuple[list[Path], Path]:
         """Make both data sets, train, explain and score, and write one report; what is there already is kept.
 
         Returns

@@ -1,0 +1,1 @@
+"""Evaluation: models, training, saliency methods, metrics, the runner, statistics and the report."""

@@ -1,0 +1,75 @@
+"""The arguments of ``salgen.explain``, as tensors or as one clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError
+
+
+def check_images(images: Any) -> Tensor:
+    """float32 (N, C, H, W), finite; a copy, which the caller's array cannot see."""
+    tensor = _tensor(images, "images")
+    if not tensor.is_floating_point():
+        raise SalgenError(
+            f"images are {str(tensor.dtype).removeprefix('torch.')}: must be float32; scale them to what the model "
+            "takes, e.g. divide by 255"
+        )
+    if tensor.ndim != 4 or 0 in tensor.shape:
+        raise SalgenError(f"images have shape {tuple(tensor.shape)}: must be (N, C, H, W) with no empty axis")
+    finite = torch.isfinite(tensor).flatten(1).all(dim=1)
+    if not bool(finite.all()):
+        raise SalgenError(f"image {int((~finite).nonzero()[0])} has NaN or infinite values")
+    return tensor.detach().clone().float()
+
+
+def check_targets(targets: Any, count: int) -> Tensor | None:
+    """int64 (N,), or None where the predicted class is asked for."""
+    if targets is None or (isinstance(targets, str) and targets == "pred"):
+        return None
+    if isinstance(targets, str):
+        raise SalgenError(f"targets = {targets!r}: give class numbers, or 'pred' for the predicted class")
+    tensor = _tensor(targets, "targets").detach().clone()
+    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+        raise SalgenError(f"targets are {str(tensor.dtype).removeprefix('torch.')}: must be integer class numbers")
+    if tensor.ndim > 1 or tensor.numel() not in (1, count) or (tensor.ndim == 1 and len(tensor) != count):
+        raise SalgenError(f"targets have shape {tuple(tensor.shape)}: must be ({count},), one class per image")
+    return tensor.to(torch.long).reshape(-1).expand(count)
+
+
+def check_masks(masks: Any, pixels: Tensor) -> Tensor:
+    """Ground truth, bool (N, H, W), of the images' size."""
+    tensor = _tensor(masks, "masks")
+    expected = (len(pixels), *pixels.shape[2:])
+    if tensor.dtype != torch.bool or tuple(tensor.shape) != expected:
+        raise SalgenError(
+            f"masks are {str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}: must be bool {expected}"
+        )
+    return tensor.to(pixels.device)
+
+
+def check_ids(ids: Sequence[str] | None, count: int) -> list[str]:
+    """One name per image; ``"0"``, ``"1"``, ... by default."""
+    names = [str(number) for number in range(count)] if ids is None else [str(name) for name in ids]
+    if len(names) != count:
+        raise SalgenError(f"{len(names)} ids for {count} images: give one each")
+    return names
+
+
+def _tensor(values: Any, what: str) -> Tensor:
+    try:
+        return values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
+    except (TypeError, ValueError) as error:
+        raise SalgenError(f"{what} are not an array or tensor of numbers: {error}") from None
+
+
+def at_least(low: int, value: Any, what: str) -> int:
+    """An integer of `low` or more."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise SalgenError(f"{what} = {value!r}: must be an integer of {low} or more")
+    return int(value)

@@ -1,0 +1,89 @@
+"""Controls that know the architecture or the answer: the floor of learning and the ceilings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.errors import SalgenError
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+from salgen.registry import METHODS
+
+NAMES = ("untrained", "oracle", "oracle-7x7")
+
+CAM_SIDE = 7  # of a residual network's last layer, for images of 224x224
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """A method's map of the same network with weights that have learnt nothing."""
+
+    name: ClassVar[str] = "untrained"
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
+    reduction: ClassVar[str] = "max_abs"
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    method: str = param("gradient", "the method, with its default parameters")
+
+    def __post_init__(self) -> None:
+        if "model" not in METHODS.load(self.method).needs or self.method == self.name:
+            raise SalgenError(f"untrained: method={self.method!r} does not explain a model; choose one that does")
+
+    def attribute(self, request: Request) -> Tensor:
+        """Raw attributions of the method."""
+        fresh: Tensor = METHODS.create(self.method).attribute(replace(request, model=request.untrained()))
+        return fresh
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The ground-truth mask: the ceiling of every localisation metric."""
+
+    name: ClassVar[str] = "oracle"
+    reference: ClassVar[str] = "a ceiling"
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    control: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W): 1 inside the mask, else 0."""
+        return _mask(request)
+
+
+@dataclass(frozen=True)
+class Oracle7x7:
+    """The ground-truth mask averaged to 7x7: what the best CAM could give."""
+
+    name: ClassVar[str] = "oracle-7x7"
+    reference: ClassVar[str] = "a ceiling"
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    control: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, 7, 7) in [0, 1]: the mask's share of each cell."""
+        return functional.adaptive_avg_pool2d(_mask(request), CAM_SIDE)
+
+
+def _mask(request: Request) -> Tensor:
+    if request.masks is None:
+        raise SalgenError("the oracle is the ground truth: give masks=, bool (N, H, W)")
+    return request.masks[:, None].to(request.pixels)

@@ -1,0 +1,115 @@
+"""Controls that know nothing of the model: what any method has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel")
+
+
+@dataclass(frozen=True)
+class _Control:
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    control: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset()
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True)
+class Random(_Control):
+    """Uniform random numbers."""
+
+    name: ClassVar[str] = "random"
+    reference: ClassVar[str] = "a floor"
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W) in [0, 1)."""
+        _, _, height, width = request.pixels.shape
+        uniform = np.stack([stream.uniform(height * width) for stream in request.streams(self.name)])
+        return torch.from_numpy(uniform).to(request.pixels).view(-1, 1, height, width)
+
+
+@dataclass(frozen=True)
+class Constant(_Control):
+    """One value everywhere: what a metric gives to a map that says nothing."""
+
+    name: ClassVar[str] = "constant"
+    reference: ClassVar[str] = "a floor"
+
+    value: float = param(0.5, "the value", low=0.0)
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W), all `value`."""
+        return torch.full_like(request.pixels[:, :1], self.value)
+
+
+@dataclass(frozen=True)
+class AllOnes(_Control):
+    """The mask that selects every pixel."""
+
+    name: ClassVar[str] = "all-ones"
+    reference: ClassVar[str] = "a floor"
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W), all 1."""
+        return torch.ones_like(request.pixels[:, :1])
+
+
+@dataclass(frozen=True)
+class Center(_Control):
+    """A Gaussian in the middle of the image."""
+
+    name: ClassVar[str] = "center"
+    reference: ClassVar[str] = "Fong et al. 2019, Understanding deep networks via extremal perturbations"
+
+    width: float = param(0.25, "standard deviation along each axis, as a share of the image's side", low=0.001)
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W) in (0, 1]."""
+        rows, columns = (self._profile(side, request.pixels) for side in request.pixels.shape[2:])
+        return (rows[:, None] * columns[None, :]).expand(len(request.pixels), 1, -1, -1)
+
+    def _profile(self, side: int, like: Tensor) -> Tensor:
+        place = torch.arange(side, dtype=torch.float64) - (side - 1) / 2
+        return torch.exp(-0.5 * torch.square(place / (self.width * side))).to(like)
+
+
+@dataclass(frozen=True)
+class Intensity(_Control):
+    """The image itself: its mean over channels."""
+
+    name: ClassVar[str] = "intensity"
+    reference: ClassVar[str] = "a floor"
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W) in the images' range."""
+        return request.pixels.mean(dim=1, keepdim=True)
+
+
+@dataclass(frozen=True)
+class Sobel(_Control):
+    """The strength of the image's edges: the length of its Sobel gradient."""
+
+    name: ClassVar[str] = "sobel"
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
+
+    def attribute(self, request: Request) -> Tensor:
+        """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
+        grey = functional.pad(request.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")
+        across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
+        kernels = torch.stack([across, across.T])[:, None]
+        edges: Tensor = torch.linalg.vector_norm(functional.conv2d(grey, kernels), dim=1, keepdim=True)
+        return edges

@@ -1,0 +1,88 @@
+"""The gradient and what is made of it directly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("gradient", "smoothgrad", "input-x-gradient")
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The gradient of the target's score at the input."""
+
+    name: ClassVar[str] = "gradient"
+    reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks"
+    reduction: ClassVar[str] = "max_abs"
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        return request.gradient(request.inputs)
+
+
+@dataclass(frozen=True)
+class SmoothGrad:
+    """The mean gradient over noisy copies of the input.
+
+    The noise is normal with `noise` times the image's range (maximum minus minimum of its
+    normalised values) as standard deviation. Channels are reduced after averaging.
+    """
+
+    name: ClassVar[str] = "smoothgrad"
+    reference: ClassVar[str] = "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise"
+    reduction: ClassVar[str] = "max_abs"
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {"n": 3}
+
+    n: int = param(50, "noisy copies per image", low=1)
+    noise: float = param(0.15, "standard deviation of the noise, as a share of the image's range", low=0.0)
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        inputs = request.inputs
+        streams = request.streams(self.name)
+        deviation = self.noise * (inputs.amax(dim=(1, 2, 3)) - inputs.amin(dim=(1, 2, 3)))
+        total = torch.zeros_like(inputs)
+        for _ in range(self.n):
+            normal = np.stack([stream.normal(inputs[0].numel()) for stream in streams])
+            noise = torch.from_numpy(normal).to(inputs).view_as(inputs)
+            total += request.gradient(inputs + deviation.view(-1, 1, 1, 1) * noise)
+        return total / self.n
+
+
+@dataclass(frozen=True)
+class InputXGradient:
+    """The gradient times the normalised input."""
+
+    name: ClassVar[str] = "input-x-gradient"
+    reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
+    reduction: ClassVar[str] = "sum"
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        return request.inputs * request.gradient(request.inputs)

@@ -1,0 +1,81 @@
+"""Layer-wise relevance propagation: one rule for every linear map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.relevance import STARTS, relevance
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("lrp-z", "lrp-alpha-beta")
+
+
+@dataclass(frozen=True)
+class LrpZ:
+    """Relevance in proportion to each input's contribution to the pre-activation, bias included.
+
+    On a ReLU network, relevance times the logit is input times gradient, but for the stabiliser.
+    """
+
+    name: ClassVar[str] = "lrp-z"
+    reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
+    reduction: ClassVar[str] = "sum"
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    start: str = param("one", "relevance of the target's output", choices=STARTS)
+    stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        from zennit.rules import Epsilon
+
+        rule = Epsilon(epsilon=self.stabiliser)
+        return relevance(request, self.name, lambda _: rule, self.start)
+
+
+@dataclass(frozen=True)
+class LrpAlphaBeta:
+    """Relevance by positive contributions times alpha, minus by negative ones times beta."""
+
+    name: ClassVar[str] = "lrp-alpha-beta"
+    reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
+    reduction: ClassVar[str] = "sum"
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)
+    beta: float = param(1.0, "weight of negative contributions", low=0.0)
+    bias: bool = param(False, "let biases take their share")
+    start: str = param("one", "relevance of the target's output", choices=STARTS)
+    stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
+
+    def __post_init__(self) -> None:
+        if abs(self.alpha - self.beta - 1) > 1e-9:
+            raise SalgenError(
+                f"{self.name}: alpha - beta must be 1 so that relevance is conserved; "
+                f"got alpha={self.alpha:g}, beta={self.beta:g} (try alpha={self.beta + 1:g})"
+            )
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        from zennit.rules import AlphaBeta
+
+        rule = AlphaBeta(
+            alpha=self.beta + 1, beta=self.beta, stabilizer=self.stabiliser, zero_params=None if self.bias else ["bias"]
+        )
+        return relevance(request, self.name, lambda _: rule, self.start)

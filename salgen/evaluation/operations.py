@@ -1,0 +1,158 @@
+"""Running a network with its operations replaced, wherever they are called.
+
+A rule for backward passes is usually hooked to modules, which misses a ReLU called as a function
+and confuses the calls of one that is used twice. Here every operation that touches the input's
+signal passes through :meth:`Rewiring.operate`: modules, functions and methods alike, in place or
+not, once or often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+from torch.utils.hooks import RemovableHandle
+
+from salgen.errors import SalgenError
+from salgen.evaluation.model_view import ModelView, check_logits
+
+Operation = Callable[..., Any]
+
+RELU = frozenset({functional.relu, torch.relu, torch.relu_, Tensor.relu, Tensor.relu_, functional.relu_})
+LINEAR = frozenset({functional.linear, torch.conv1d, torch.conv2d, torch.conv3d})
+DROPOUT = frozenset(
+    {functional.dropout, functional.dropout1d, functional.dropout2d, functional.dropout3d, functional.alpha_dropout}
+)
+AVERAGE = frozenset(
+    {
+        *(functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d),
+        *(functional.adaptive_avg_pool1d, functional.adaptive_avg_pool2d, functional.adaptive_avg_pool3d),
+        *(torch.mean, Tensor.mean, torch.sum, Tensor.sum),
+    }
+)
+ADD = frozenset({torch.add, Tensor.add, Tensor.add_})
+SCALE = frozenset({torch.mul, Tensor.mul, torch.div, Tensor.div})
+WINNER = frozenset(
+    {
+        *(functional.max_pool1d, functional.max_pool2d, functional.max_pool3d),
+        *(functional.adaptive_max_pool1d, functional.adaptive_max_pool2d, functional.adaptive_max_pool3d),
+        *(torch.max_pool1d, torch.max_pool2d, torch.max_pool3d),
+    }
+)
+MOVE = frozenset(
+    {
+        *(torch.flatten, torch.reshape, torch.permute, torch.transpose, torch.squeeze, torch.unsqueeze, torch.movedim),
+        *(Tensor.flatten, Tensor.reshape, Tensor.permute, Tensor.transpose, Tensor.squeeze, Tensor.unsqueeze),
+        *(torch.chunk, torch.split, torch.cat, torch.concat, torch.stack, torch.clone, functional.pad),
+        *(Tensor.chunk, Tensor.split, Tensor.clone, Tensor.view, Tensor.unflatten, Tensor.movedim, Tensor.contiguous),
+        *(Tensor.expand, Tensor.repeat, Tensor.__getitem__, Tensor.to, Tensor.float),
+    }
+)
+IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, Tensor.add_})
+
+
+class Rewiring(TorchFunctionMode):
+    """A forward pass in which :meth:`operate` decides what each operation does.
+
+    Parameters
+    ----------
+    method
+        The method's name, for errors.
+    leaf
+        The network's input, a leaf that requires a gradient.
+    """
+
+    def __init__(self, method: str, leaf: Tensor) -> None:
+        super().__init__()
+        self.method = method
+        self.leaf = leaf
+        self._seen = {id(leaf): leaf}  # holding the tensors keeps their ids from being used again
+        self._hooks: list[Any] = []
+        self._handles: list[RemovableHandle] = []
+        self._in_place = False
+
+    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What an operation on the input's signal gives; the operation itself unless a subclass says otherwise."""
+        return operation(*args, **kwargs)
+
+    def logits(self, view: ModelView) -> Tensor:
+        """Checked logits (n, K) of the leaf.
+
+        Raises
+        ------
+        SalgenError
+            If a part of the network cannot be seen or changed, or the changed network computes
+            something else.
+        """
+        with torch.enable_grad(), self:
+            logits = view.network(self.leaf.clone())
+        logits = check_logits(logits, len(self.leaf))
+        self._check_seen([logits])
+        if self._in_place:
+            self._check_same(logits, view)
+        return logits
+
+    def hooked(self, module: nn.Module, rule: Any, signal: Tensor) -> Tensor:
+        """Run `module` once on the signal, going back by a copy of a zennit rule."""
+        hook = rule.copy()
+        self._hooks.append(hook)
+        self._handles.append(hook.register(module))
+        output: Tensor = module(signal)
+        return output
+
+    def release(self) -> None:
+        """Let go of every tensor that the backward pass needed."""
+        for handle in self._handles:
+            handle.remove()
+        self._seen.clear()
+        self._hooks.clear()
+
+    def refuse(self, operation: str, advice: str) -> SalgenError:
+        """An error for a network that holds what the method has no rule for."""
+        return SalgenError(f"{self.method} has no rule for {operation}: {advice}")
+
+    def __torch_function__(
+        self, func: Operation, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        signals = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
+        if not signals or not torch.is_grad_enabled():  # the inside of a custom autograd function is not recorded
+            return func(*args, **kwargs)
+        self._check_seen(signals)
+        self._in_place |= func in IN_PLACE or bool(kwargs.get("inplace"))
+        result = self.operate(func, args, kwargs)
+        self._seen.update((id(tensor), tensor) for tensor in tensors_in(result))
+        return result
+
+    def _check_seen(self, signals: Sequence[Tensor]) -> None:
+        if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):
+            raise self.refuse("an operation that runs outside Python", "give the network without torch.jit or custom C")
+
+    def _check_same(self, logits: Tensor, view: ModelView) -> None:
+        """An in-place operation whose result was dropped has been lost; then the logits differ."""
+        with torch.no_grad():
+            expected = view.network(self.leaf.detach().clone())
+        if not torch.allclose(logits, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max())):
+            raise self.refuse(
+                "this use of in-place operations", "use their results (x = relu(x)), or set inplace=False in the model"
+            )
+
+
+def tensors_in(values: Any) -> Iterator[Tensor]:
+    """Every tensor in nested arguments."""
+    if isinstance(values, Tensor):
+        yield values
+    elif isinstance(values, dict):
+        yield from tensors_in(tuple(values.values()))
+    elif isinstance(values, (tuple, list)):
+        for value in values:
+            yield from tensors_in(value)
+
+
+def name_of(operation: Operation) -> str:
+    """What an error calls an operation."""
+    return str(getattr(operation, "__name__", operation))

@@ -1,0 +1,255 @@
+"""Layer-wise relevance propagation over operations, with zennit's rules.
+
+Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
+before it; sums and averages share relevance in proportion; a max pool passes it to the winner; a
+ReLU and whatever only moves values pass it on. Anything else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from salgen.evaluation.operations import (
+    ADD,
+    AVERAGE,
+    DROPOUT,
+    LINEAR,
+    MOVE,
+    RELU,
+    SCALE,
+    WINNER,
+    Operation,
+    Rewiring,
+    name_of,
+    tensors_in,
+)
+from salgen.evaluation.request import Request
+
+Corners = tuple[Tensor, Tensor]
+
+STARTS = ("one", "logit")
+
+ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """One linear operation of the network.
+
+    Attributes
+    ----------
+    position
+        Its place in the order of calls, from 0.
+    corners
+        The lowest and highest values of its input, shaped as the input, if the input is the
+        network's own and these were given.
+    """
+
+    position: int
+    corners: Corners | None
+
+
+Rule = Callable[[LinearMap], Any]
+
+
+def relevance(
+    request: Request, method: str, rule: Rule, start: str, *, corners: Corners | None = None, positive: bool = False
+) -> Tensor:
+    """The relevance of each input element, (n, C, h, w).
+
+    Parameters
+    ----------
+    request
+        What to explain.
+    method
+        The method's name, for errors.
+    rule
+        Chooses the zennit rule of a linear map.
+    start
+        ``"one"``: the output starts with relevance +1 at the target (and -1 at the best other class
+        of a margin); ``"logit"``: with the logit instead of one.
+    corners
+        Lowest and highest values of the inputs, (1, C, h, w), for rules that need them.
+    positive
+        Whether ``start="logit"`` takes the positive part of the logit.
+    """
+    network = RelevanceNetwork(method, rule, request.inputs.detach().requires_grad_(), corners)
+    try:
+        logits = network.logits(request.model)
+        initial = request.start(logits)
+        if start == "logit":
+            initial = initial * (logits.clamp(min=0) if positive else logits).detach()
+        return torch.autograd.grad(logits, network.leaf, initial)[0]
+    finally:
+        network.release()
+
+
+def count_linear_maps(request: Request, method: str) -> int:
+    """How many linear maps an image passes, a batch norm that merges into one not counted."""
+    from zennit.rules import Pass
+
+    network = RelevanceNetwork(method, lambda _: Pass(), request.inputs[:1].detach().requires_grad_())
+    try:
+        network.logits(request.model)
+        return network.linear_maps
+    finally:
+        network.release()
+
+
+@dataclass(frozen=True)
+class _Affine:
+    """A linear operation as it was called, kept for a batch norm that may follow."""
+
+    call: Callable[[Tensor, Tensor, Tensor | None], Tensor]
+    signal: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    map: LinearMap
+
+
+class RelevanceNetwork(Rewiring):
+    """A forward pass whose backward pass propagates relevance."""
+
+    def __init__(self, method: str, rule: Rule, leaf: Tensor, corners: Corners | None = None) -> None:
+        super().__init__(method, leaf)
+        self.linear_maps = 0
+        self._rule = rule
+        self._affine: dict[int, _Affine] = {}
+        self._corners: dict[int, Corners] = {}
+        if corners is not None:
+            self._corners[id(leaf)] = (corners[0].expand_as(leaf), corners[1].expand_as(leaf))
+
+    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The operation with its rule."""
+        from zennit.rules import Norm, Pass
+
+        if operation in LINEAR:
+            return self._linear(operation, args, kwargs)
+        if operation is functional.batch_norm:
+            return self._batch_norm(*args, **kwargs)
+        if operation in RELU:
+            return self.hooked(nn.ReLU(), Pass(), args[0])
+        if operation in DROPOUT:
+            return self._dropout(*args, **kwargs)
+        if operation in AVERAGE:
+            return self.hooked(_Applied(lambda t: operation(t, *args[1:], **kwargs)), Norm(), args[0])
+        if operation in ADD:
+            return self._add(*args, **kwargs)
+        if operation in SCALE and len(args) == 2 and isinstance(args[1], (int, float)):
+            return self.hooked(_Applied(lambda t: operation(t, args[1])), Pass(), args[0])
+        if operation in MOVE:
+            return self._move(operation, args, kwargs)
+        result = operation(*args, **kwargs)
+        if operation not in WINNER and any(tensor.requires_grad for tensor in tensors_in(result)):
+            raise self.refuse(name_of(operation), ADVICE)
+        return result
+
+    def _linear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+        given = {**dict(zip(("input", "weight", "bias"), args, strict=False)), **kwargs}
+        signal, weight, bias = given.pop("input"), given.pop("weight"), given.pop("bias", None)
+        if weight.requires_grad:
+            raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
+        return self._apply(
+            _Affine(
+                call=lambda x, w, b: operation(x, w, b, *args[3:], **given),
+                signal=signal,
+                weight=weight,
+                bias=bias,
+                map=self._next_map(signal),
+            )
+        )
+
+    def _batch_norm(
+        self,
+        input: Tensor,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        training: bool = False,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Tensor:
+        """Merged into the linear map before it, or a linear map of its own."""
+        if training or running_mean is None or running_var is None:
+            raise self.refuse("batch norm by the batch's own statistics", "use track_running_stats=True")
+        scale = (running_var + eps).rsqrt() * (1 if weight is None else weight)
+        shift = (0 if bias is None else bias) - running_mean * scale
+        before = self._affine.get(id(input))
+        if before is None:
+            return self._apply(_Affine(_scale_channels, input, scale, shift, self._next_map(input)))
+        merged_weight = before.weight * scale.view(-1, *[1] * (before.weight.ndim - 1))
+        merged_bias = shift if before.bias is None else before.bias * scale + shift
+        return self._apply(replace(before, weight=merged_weight, bias=merged_bias))
+
+    def _next_map(self, signal: Tensor) -> LinearMap:
+        self.linear_maps += 1
+        return LinearMap(self.linear_maps - 1, self._corners.get(id(signal)))
+
+    def _apply(self, affine: _Affine) -> Tensor:
+        module = _Parametrised(affine.call, affine.weight, affine.bias)
+        output = self.hooked(module, self._rule(affine.map), affine.signal)
+        if output.shape[1] == len(affine.weight):  # channels stand where a batch norm looks for them
+            self._affine[id(output)] = affine
+        return output
+
+    def _dropout(self, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        if training:
+            raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
+        return input
+
+    def _add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+        """A sum shares relevance in proportion to its terms."""
+        from zennit.rules import Norm
+
+        terms = [term for term in (input, other) if not (isinstance(term, (int, float)) and term == 0)]
+        if alpha != 1 or not all(isinstance(term, Tensor) for term in terms):
+            raise self.refuse("adding a constant", "put normalisation into Classifier(network, normalise)")
+        if len(terms) == 1:
+            return torch.clone(terms[0])
+        same_shape: list[Tensor] = torch.broadcast_tensors(*terms)  # type: ignore[no-untyped-call]
+        return self.hooked(_Applied(lambda t: t.sum(dim=-1)), Norm(), torch.stack(same_shape, dim=-1))
+
+    def _move(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Values that only change their place; the corners of the input go with them."""
+        result = operation(*args, **kwargs)
+        corners = self._corners.get(id(args[0])) if args else None
+        if corners is not None and isinstance(result, Tensor):
+            low, high = (operation(corner, *args[1:], **kwargs) for corner in corners)
+            self._corners[id(result)] = (low, high)
+        return result
+
+
+class _Parametrised(nn.Module):
+    """One call of a linear operation as a module, which is what zennit's rules take."""
+
+    def __init__(self, call: Callable[..., Tensor], weight: Tensor, bias: Tensor | None) -> None:
+        super().__init__()
+        self.call = call
+        self.weight = nn.Parameter(weight.detach(), requires_grad=False)
+        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+
+    def forward(self, signal: Tensor) -> Tensor:
+        return self.call(signal, self.weight, self.bias)
+
+
+class _Applied(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, signal: Tensor) -> Tensor:
+        return self.function(signal)
+
+
+def _scale_channels(signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    shape = (1, -1, *[1] * (signal.ndim - 2))
+    return signal * weight.view(shape) + (0 if bias is None else bias.view(shape))

@@ -1,0 +1,145 @@
+"""The conformance checks of saliency methods: what every method owes its users."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.explaining import explain
+from salgen.evaluation.reductions import REDUCTIONS
+from salgen.registry import METHODS
+from salgen.seeding import Stream
+
+NEEDS = {"model", "mask", "untrained"}
+COUNT, SIZE, CLASSES = 3, (16, 12), 3
+
+
+def check_method(method: Any) -> None:
+    """Check a saliency method on a small network, with `quick` parameters where a name is given.
+
+    Parameters
+    ----------
+    method
+        A registered name, or an instance.
+
+    Raises
+    ------
+    AssertionError
+        Naming what the method gets wrong.
+    """
+    if isinstance(method, str):
+        method = METHODS.create(method, METHODS.load(method).quick)
+    _check_declaration(method)
+    for channels in (1, 3):
+        model, images, masks = _material(channels)
+        _check_maps(method, model, images, masks)
+        _check_independence(method, model, images, masks)
+        _check_model_untouched(method, model, images, masks)
+
+
+def state_of(model: nn.Module) -> str:
+    """A digest of all that explaining must leave alone: weights, gradients, flags, modes and hooks."""
+    digest = hashlib.sha256()
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        gradient = None if tensor.grad is None else tensor.grad.cpu().numpy().tobytes()
+        digest.update(repr((name, id(tensor), tensor.requires_grad, gradient)).encode())
+        digest.update(tensor.detach().cpu().numpy().tobytes())
+    for name, module in model.named_modules():
+        hooks = {key: len(value) for key, value in vars(module).items() if key.endswith("_hooks") and value}
+        digest.update(repr((name, id(module), module.training, getattr(module, "inplace", None), hooks)).encode())
+    digest.update(repr(torch.is_grad_enabled()).encode())
+    digest.update(torch.get_rng_state().numpy().tobytes())
+    return digest.hexdigest()
+
+
+class BrokenLayer(nn.Module):
+    """A layer that fails whenever it runs."""
+
+    def forward(self, signal: Tensor) -> Tensor:
+        """Raise RuntimeError."""
+        raise RuntimeError("this layer is broken")
+
+
+def _check_declaration(method: Any) -> None:
+    for text in ("name", "reference", "version"):
+        assert getattr(method, text), f"{text} must be given"
+    assert method.reduction in REDUCTIONS, f"reduction {method.reduction!r} is none of {', '.join(REDUCTIONS)}"
+    assert method.needs <= NEEDS, f"needs {set(method.needs)} must be within {NEEDS}"
+    for flag in ("signed", "class_dependent", "control"):
+        assert isinstance(getattr(method, flag), bool), f"{flag} must be a bool"
+
+
+def _check_maps(method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
+    raw = explain(model, images, 1, method=method, masks=masks, reduce=None)
+    count, _, *size = raw.values.shape
+    assert (count, *size) == (COUNT, *SIZE), "raw maps must be (N, C, H, W)"
+    assert raw.values.dtype == torch.float32, "maps must be float32"
+    assert not raw.values.requires_grad, "maps must not carry a graph"
+    assert bool(torch.isfinite(raw.values).all()), "maps of finite images must be finite"
+    assert method.signed or bool((raw.values >= 0).all()), "a method that is not signed gave a negative value"
+    for reduction in ("native", *REDUCTIONS):
+        reduced = explain(model, images, 1, method=method, masks=masks, reduce=reduction)
+        assert reduced.values.shape == (COUNT, *SIZE), f"reduce={reduction} must give (N, H, W)"
+        assert reduced.signed or bool((reduced.values >= 0).all()), f"reduce={reduction} gave a negative value"
+
+
+def _check_independence(method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
+    """A map depends on its own sample alone, and not on the target where the method says so."""
+    ids = [f"sample-{number}" for number in range(COUNT)]
+    together = explain(model, images, [0, 1, 2], method=method, masks=masks, ids=ids).values
+    again = explain(model, images, [0, 1, 2], method=method, masks=masks, ids=ids).values
+    assert torch.equal(together, again), "the same call must give the same maps"
+    scale = float(together.abs().max())
+    for k in range(COUNT):
+        alone = explain(model, images[k : k + 1], k, method=method, masks=masks[k : k + 1], ids=ids[k : k + 1]).values
+        assert torch.allclose(alone[0], together[k], atol=1e-5 * scale, rtol=1e-4), "a map depends on its batch"
+    if not method.class_dependent:
+        others = explain(model, images, [1, 2, 0], method=method, masks=masks, ids=ids).values
+        assert torch.equal(together, others), "class_dependent is False, yet the map depends on the target"
+
+
+def _check_model_untouched(method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
+    before, pixels = state_of(model), images.clone()
+    explain(model, images, method=method, masks=masks)
+    assert torch.equal(images, pixels), "the caller's images were changed"
+    assert state_of(model) == before, "the caller's model was changed"
+    if "model" in method.needs:
+        broken = Classifier(nn.Sequential(model.network, BrokenLayer()))
+        before = state_of(broken)
+        try:
+            explain(broken, images, 0, method=method, masks=masks)
+        except (RuntimeError, SalgenError):
+            assert state_of(broken) == before, "the caller's model was changed by a call that failed"
+        else:
+            raise AssertionError("an error of the model was swallowed")
+
+
+def _material(channels: int) -> tuple[Classifier, Tensor, Tensor]:
+    """A small network in training mode with awkward flags, three images and their masks."""
+    network = nn.Sequential(
+        nn.Conv2d(channels, 4, 3, padding=1),
+        nn.BatchNorm2d(4),
+        nn.ReLU(inplace=True),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 6, 3, padding=1),
+        nn.ReLU(inplace=True),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.5),
+        nn.Linear(24, CLASSES),
+    )
+    stream = Stream(0, "check_method", channels)
+    for parameter in network.parameters():
+        values = stream.normal(parameter.numel()).reshape(parameter.shape) / np.sqrt(max(1, parameter[0].numel()))
+        parameter.data = torch.from_numpy(values).float()
+    network[0].bias.requires_grad_(False)
+    images = torch.from_numpy(stream.uniform(COUNT * channels * SIZE[0] * SIZE[1])).float()
+    images = images.view(COUNT, channels, *SIZE)
+    model = Classifier(network, cam_layer="5").train()
+    return model, images, images[:, 0] > 0.8

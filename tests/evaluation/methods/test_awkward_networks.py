@@ -1,0 +1,201 @@
+"""Networks that call their ReLUs as functions, twice, or in place must not get another map."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.testing_methods import state_of
+
+BACKWARD = ["gradient", "input-x-gradient", "guided-backprop", "deconvnet", "lrp-z", "lrp-alpha-beta", "deep-taylor"]
+MODIFIED = BACKWARD[2:]
+
+
+class Tidy(nn.Module):
+    """Every operation a module of its own."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.conv1 = nn.Conv2d(1, 4, 3, padding=1)
+        self.conv2 = nn.Conv2d(4, 4, 3, padding=1)
+        self.dense1 = nn.Linear(16, 6)
+        self.dense2 = nn.Linear(6, 2)
+        self.relu1, self.relu2, self.relu3 = nn.ReLU(), nn.ReLU(), nn.ReLU()
+        self.pool = nn.MaxPool2d(2)
+
+    def forward(self, x):
+        x = self.pool(self.relu1(self.conv1(x)))
+        x = self.pool(self.relu2(self.conv2(x))).flatten(1)
+        return self.dense2(self.relu3(self.dense1(x)))
+
+
+class Reused(Tidy):
+    def forward(self, x):
+        x = self.pool(self.relu1(self.conv1(x)))
+        x = self.pool(self.relu1(self.conv2(x)))
+        return self.dense2(self.relu1(self.dense1(torch.flatten(x, 1))))
+
+
+class InPlace(Tidy):
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.pool(self.relu(self.conv2(x)))
+        return self.dense2(F.relu(self.dense1(x.view(x.size(0), -1)), inplace=True))
+
+
+class Functional(Tidy):
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(F.conv2d(x, self.conv1.weight, self.conv1.bias, padding=1)), 2)
+        x = F.dropout(torch.max_pool2d(self.conv2(x).relu(), 2), training=self.training)
+        x = torch.relu(F.linear(x.reshape(len(x), 16), weight=self.dense1.weight, bias=self.dense1.bias))
+        return self.dense2(x)
+
+
+class InPlaceFunctional(Tidy):
+    def forward(self, x):
+        x = self.pool(torch.relu_(self.conv1(x)))
+        x = self.pool(self.conv2(x).relu_())
+        return self.dense2(F.relu_(self.dense1(torch.flatten(x, 1))))
+
+
+STYLES = [Reused, InPlace, Functional, InPlaceFunctional]
+
+
+@pytest.fixture
+def images():
+    return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("method", BACKWARD)
+def test_the_style_of_writing_a_network_does_not_matter(style, method, images):
+    tidy, other = Tidy(), style()
+    torch.testing.assert_close(tidy.eval()(images), other.eval()(images))
+    expected = salgen.explain(tidy, images, [0, 1, 0], method=method, reduce=None).values
+    found = salgen.explain(other, images, [0, 1, 0], method=method, reduce=None).values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
+
+
+class Residual(nn.Module):
+    def __init__(self, in_place=False):
+        super().__init__()
+        torch.manual_seed(5)
+        self.stem = nn.Conv2d(2, 4, 3, padding=1, padding_mode="reflect")
+        self.norm1, self.norm2 = nn.BatchNorm2d(4), nn.BatchNorm2d(4)
+        self.conv = nn.Conv2d(4, 4, 3, padding=1, bias=False)
+        self.head = nn.Linear(8, 3)
+        self.relu = nn.ReLU(inplace=in_place)
+        self.in_place = in_place
+        for norm in (self.norm1, self.norm2):
+            nn.init.normal_(norm.running_mean, std=0.2)
+            nn.init.normal_(norm.bias, std=0.2)
+            nn.init.uniform_(norm.running_var, 0.5, 2)
+
+    def forward(self, x):
+        x = self.relu(self.norm1(self.stem(x)))
+        y = self.norm2(self.conv(x))
+        if self.in_place:
+            y += x
+        else:
+            y = x + y
+        y = torch.cat([self.relu(y), x * 2], dim=1)
+        return self.head(y.mean(dim=(2, 3)))
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("target", [0, 2])
+def test_lrp_z_times_the_logit_is_input_x_gradient(in_place, target):
+    """Batch norm merged, sums and averages in proportion: else relevance would grow by 2 at the sum."""
+    net = Residual(in_place).double().eval()
+    images = torch.rand(4, 2, 8, 8, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    expected = salgen.explain(net, images, target, method="input-x-gradient", reduce=None).values
+    logits = net(images.double())[:, target].detach().float()
+    found = salgen.explain(net, images, target, method="lrp-z", stabiliser=1e-13, reduce=None).values
+    torch.testing.assert_close(found * logits.view(-1, 1, 1, 1), expected, rtol=1e-3, atol=1e-5)
+    started = salgen.explain(net, images, target, method="lrp-z:start=logit", stabiliser=1e-13, reduce=None).values
+    torch.testing.assert_close(started, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_alpha_beta_conserves_relevance_over_a_residual_sum():
+    net = Residual().double().eval()
+    for norm in (net.norm1, net.norm2):
+        nn.init.zeros_(norm.bias)
+    images = torch.rand(4, 2, 8, 8, generator=torch.Generator().manual_seed(1))
+    raw = salgen.explain(net, images, 1, method="lrp-alpha-beta:alpha=1,beta=0", reduce="sum").values
+    torch.testing.assert_close(raw.sum(dim=(1, 2)), torch.ones(4), rtol=0, atol=1e-3)
+
+
+class Flawed(nn.Module):
+    def __init__(self, flaw):
+        super().__init__()
+        self.conv, self.head, self.flaw = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), flaw
+
+    def forward(self, x):
+        return self.head(self.flaw(self.conv(x)).mean(dim=(2, 3)))
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+
+def drops_its_result(x):
+    F.relu(x, inplace=True)
+    return x
+
+
+REFUSED = [
+    (MODIFIED, nn.GELU(), "gelu"),
+    (MODIFIED, nn.Sigmoid(), "sigmoid"),
+    (MODIFIED, lambda x: x.clamp(min=0), "clamp"),
+    (MODIFIED, nn.LeakyReLU(), "leaky_relu"),
+    (MODIFIED, drops_its_result, "in-place"),
+    (MODIFIED, Double.apply, "outside Python"),
+    (["lrp-z", "lrp-alpha-beta", "deep-taylor"], nn.GroupNorm(2, 4), "group_norm"),
+    (["lrp-z"], lambda x: x + 1, "adding a constant.*normalisation"),
+    (["lrp-z"], lambda x: x * x, "mul"),
+    (["lrp-z"], lambda x: x @ x, "matmul"),
+    (["lrp-z"], lambda x: F.conv2d(x, x[:1].mean((2, 3), keepdim=True)), "weights that depend on the image"),
+    (["lrp-z"], lambda x: F.dropout(x, 0.5), "dropout that stays on"),
+    (["lrp-z"], nn.BatchNorm2d(4, track_running_stats=False), "the batch's own statistics"),
+]
+
+
+@pytest.mark.parametrize(("method", "flaw", "words"), [(m, flaw, words) for ms, flaw, words in REFUSED for m in ms])
+def test_what_has_no_rule_is_refused(method, flaw, words, images):
+    net = Flawed(flaw)
+    before = state_of(net)
+    with pytest.raises(SalgenError, match=f"{method} has no rule for .*{words}"):
+        salgen.explain(net, images[:1] if "weights" in words else images, 0, method=method)
+    assert state_of(net) == before
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", MODIFIED)
+def test_scripted_parts_are_refused(method, images):
+    net = Flawed(torch.jit.script(nn.Sequential(nn.ReLU())))
+    with pytest.raises(SalgenError, match="outside Python"):
+        salgen.explain(net, images, 0, method=method)
+
+
+@pytest.mark.parametrize("method", BACKWARD)
+def test_a_network_that_begins_in_place_leaves_the_images_alone(method, images):
+    net = nn.Sequential(nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(64, 2))
+    before = images.clone()
+    salgen.explain(net, images, method=method)
+    assert torch.equal(images, before)
+    after = salgen.explain(net, images, 0, method="input-x-gradient", reduce=None).values
+    torch.testing.assert_close(after, images * net[2].weight[0].view(1, 1, 8, 8).detach(), rtol=1e-5, atol=1e-6)

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+import torch
+from scipy import ndimage
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.testing_methods import state_of
+
+IMAGES = np.random.default_rng(0).random((3, 3, 12, 16)).astype(np.float32)
+
+
+def maps(method, **options):
+    return salgen.explain(None, IMAGES, method=method, **options)
+
+
+def test_sobel_is_the_length_of_scipys_gradient_of_the_grey_image():
+    for found, image in zip(maps("sobel").values, IMAGES.astype(float), strict=True):
+        grey = image.mean(axis=0)
+        expected = np.hypot(ndimage.sobel(grey, 0), ndimage.sobel(grey, 1))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_intensity_is_the_mean_over_channels():
+    np.testing.assert_allclose(maps("intensity").values, IMAGES.mean(axis=1), rtol=1e-6)
+
+
+def test_center_is_a_gaussian_of_a_quarter_of_each_side():
+    found = maps("center").values
+    y, x = np.mgrid[:12, :16]
+    expected = np.exp(-((y - 5.5) ** 2) / (2 * 3**2) - (x - 7.5) ** 2 / (2 * 4**2))
+    np.testing.assert_allclose(found, np.stack([expected] * 3), rtol=1e-5)
+
+
+def test_constants():
+    assert (maps("constant").values == 0.5).all()
+    assert (maps("constant:value=0").values == 0).all()
+    assert (maps("all-ones").values == 1).all()
+
+
+def test_random_is_uniform_and_different_per_sample():
+    found = maps("random").values
+    assert found.min() >= 0
+    assert found.max() < 1
+    assert abs(float(found.mean()) - 0.5) < 0.03
+    assert not torch.equal(found[0], found[1])
+
+
+def test_the_oracle_is_the_mask():
+    masks = IMAGES[:, 0] > 0.9
+    found = maps("oracle", masks=masks)
+    assert np.array_equal(found.values.numpy(), masks.astype(np.float32))
+    with pytest.raises(SalgenError, match="give masks="):
+        maps("oracle")
+
+
+def test_the_coarse_oracle_is_what_a_7x7_cam_could_show():
+    images, masks = np.zeros((1, 1, 14, 14), np.float32), np.zeros((1, 14, 14), bool)
+    masks[0, 2:4, 4:5] = True  # half of the cell in row 1, column 2
+    raw = salgen.explain(None, images, method="oracle-7x7", masks=masks)
+    assert raw.native_resolution == (7, 7)
+    cells = torch.zeros(1, 1, 7, 7)
+    cells[0, 0, 1, 2] = 0.5
+    expected = nn.functional.interpolate(cells, size=(14, 14), mode="bilinear", align_corners=False)
+    torch.testing.assert_close(raw.values, expected[:, 0])
+
+
+class Own(nn.Module):
+    """A parameter that no reset_parameters covers."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.arange(1.0, 9.0))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d((1, 2)), nn.Flatten(), Own(), nn.Linear(8, 2)
+    )
+
+
+def test_untrained_is_the_gradient_of_fresh_weights(network):
+    before = state_of(network)
+    found = salgen.explain(network, IMAGES, 0, method="untrained").values
+    trained = salgen.explain(network, IMAGES, 0, method="gradient").values
+    assert not torch.allclose(found, trained)
+    assert state_of(network) == before
+    network[0].weight.data *= 3  # what was learnt does not matter
+    torch.testing.assert_close(salgen.explain(network, IMAGES, 0, method="untrained").values, found)
+
+
+def test_untrained_depends_on_the_seed_and_not_on_torchs(network):
+    found = salgen.explain(network, IMAGES, 0, method="untrained", seed=3).values
+    torch.manual_seed(99)
+    again = salgen.explain(network, IMAGES, 0, method="untrained", seed=3, batch_size=1).values
+    torch.testing.assert_close(again, found)
+    assert not torch.allclose(salgen.explain(network, IMAGES, 0, method="untrained", seed=4).values, found)
+
+
+def test_untrained_takes_another_method(network):
+    cam = salgen.explain(network, IMAGES, 0, method="untrained:method=grad-cam")
+    assert cam.native_resolution == (10, 14)
+    with pytest.raises(SalgenError, match="does not explain a model"):
+        salgen.explain(network, IMAGES, 0, method="untrained:method=sobel")
+    with pytest.raises(SalgenError, match="unknown method"):
+        salgen.explain(network, IMAGES, 0, method="untrained:method=gradeint")

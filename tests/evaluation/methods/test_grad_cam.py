@@ -1,0 +1,98 @@
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.layers import last_spatial_layer
+from salgen.evaluation.model_view import ModelView
+
+
+class Network(nn.Module):
+    """Two channels (the image, its negative), rectified and averaged, then a dense layer."""
+
+    def __init__(self, in_place=False):
+        super().__init__()
+        self.stem = nn.Conv2d(1, 2, 1, bias=False)
+        self.stem.weight.data = torch.tensor([1.0, -1.0]).view(2, 1, 1, 1)
+        self.relu = nn.ReLU(inplace=in_place)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.unused = nn.Conv2d(1, 1, 1)
+        self.head = nn.Linear(2, 2, bias=False)
+        self.head.weight.data = torch.tensor([[4.0, 8.0], [-4.0, 4.0]])
+
+    def forward(self, x):
+        return self.head(self.pool(self.relu(self.stem(x))).flatten(1))
+
+
+IMAGE = torch.tensor([[1.0, -2.0], [0.0, 3.0]]).view(1, 1, 2, 2)
+
+
+@pytest.mark.parametrize(("target", "expected"), [(0, [[1.0, 4.0], [0.0, 3.0]]), (1, [[0.0, 2.0], [0.0, 0.0]])])
+def test_by_hand(target, expected):
+    """Weights are the head's over four pixels: (1, 2), and (-1, 1) for the second class, rectified."""
+    found = salgen.explain(Network(), IMAGE, target, method="grad-cam", layer="relu")
+    torch.testing.assert_close(found.values[0], torch.tensor(expected))
+    assert not found.signed
+
+
+def test_a_layer_before_an_in_place_relu_is_seen_before_it():
+    for in_place in (False, True):
+        found = salgen.explain(Network(in_place), IMAGE, 0, method="grad-cam", layer="stem")
+        # gradients: 1 where the image is positive (one half), 2 where negative (one quarter)
+        torch.testing.assert_close(found.values[0], (0.5 * IMAGE - 0.5 * IMAGE)[0, 0].clamp(min=0))
+
+
+def test_the_default_is_the_last_relu_or_convolution_with_space():
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Conv2d(2, 2, 1), nn.ReLU()
+    )
+    net.append(nn.Flatten())
+    assert last_spatial_layer(ModelView.of(net), torch.zeros(1, 1, 8, 8)) == "1"
+    found = salgen.explain(net, torch.rand(2, 1, 8, 8), 0, method="grad-cam")
+    assert found.native_resolution == (6, 6)
+
+
+def test_a_classifier_names_its_layer():
+    model = Classifier(Network(), cam_layer="stem")
+    named = salgen.explain(model, IMAGE, 0, method="grad-cam").values
+    torch.testing.assert_close(named, salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="stem").values)
+
+
+def test_faults_name_the_layer():
+    with pytest.raises(SalgenError, match="unknown layer 'rleu': did you mean 'relu'"):
+        salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="rleu")
+    with pytest.raises(SalgenError, match="'unused' does not run"):
+        salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="unused")
+    with pytest.raises(SalgenError, match=r"'head' gives \(1, 2\): a CAM needs"):
+        salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="head")
+    with pytest.raises(SalgenError, match="name one with layer="):
+        salgen.explain(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)), IMAGE, 0, method="grad-cam")
+
+
+def test_the_backward_pass_ends_at_the_layer():
+    class Wall(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            raise AssertionError("went back beyond the layer")
+
+    class Walled(Network):
+        def forward(self, x):
+            return super().forward(Wall.apply(x))
+
+    salgen.explain(Walled(), IMAGE, 0, method="grad-cam", layer="relu")
+
+
+def test_a_layer_that_the_score_ignores_gives_zeros():
+    class Side(Network):
+        def forward(self, x):
+            self.unused(x)
+            return super().forward(x)
+
+    found = salgen.explain(Side(), IMAGE, 0, method="grad-cam", layer="unused")
+    assert torch.equal(found.values, torch.zeros(1, 2, 2))

@@ -1,0 +1,368 @@
+import threading
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.reductions import REDUCTIONS, reduce_channels, resize
+from salgen.parameters import call_text, parse_call
+from salgen.registry import METHODS
+from salgen.testing_methods import state_of
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(3 * 6 * 8, 3))
+
+
+IMAGES = np.random.default_rng(0).random((5, 2, 6, 8)).astype(np.float32)
+
+
+def test_what_comes_back(network):
+    found = salgen.explain(network, IMAGES, 0, method="lrp-alpha-beta", alpha=1, beta=0)
+    assert found.values.shape == (5, 6, 8)
+    assert found.values.dtype == torch.float32
+    assert found.method == "lrp-alpha-beta:alpha=1,beta=0"
+    assert (found.reduction, found.signed, found.native_resolution) == ("sum", True, (6, 8))
+
+
+def test_raw_maps_keep_channels_and_sign(network):
+    found = salgen.explain(network, IMAGES, 0, method="gradient", reduce=None)
+    assert found.values.shape == (5, 2, 6, 8)
+    assert found.reduction is None
+    assert found.signed
+    assert (found.values < 0).any()
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_a_reduction_is_applied_to_the_raw_map(network, reduction):
+    raw = salgen.explain(network, IMAGES, 0, method="gradient", reduce=None).values
+    found = salgen.explain(network, IMAGES, 0, method="gradient", reduce=reduction)
+    assert torch.equal(found.values, reduce_channels(raw, reduction))
+    assert found.reduction == reduction
+    assert found.signed == bool((found.values < 0).any())
+
+
+def test_reductions_by_hand():
+    raw = torch.tensor([3.0, -4.0]).view(1, 2, 1, 1)
+    expected = {"max_abs": 4, "sum_abs": 7, "sum": -1, "sum_pos": 3, "l2": 5, "abs": 1}
+    assert {name: float(reduce_channels(raw, name)) for name in REDUCTIONS} == expected
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.floats(-5, 5, width=32))
+@settings(max_examples=20, deadline=None)
+def test_resizing_keeps_a_constant_and_the_range(height, width, value):
+    constant = resize(torch.full((1, 1, 3, 4), value), (height, width))
+    torch.testing.assert_close(constant, torch.full((1, 1, height, width), value))
+    ramp = torch.arange(12.0).view(1, 1, 3, 4)
+    found = resize(ramp, (height, width))
+    assert float(found.min()) >= -1e-5
+    assert float(found.max()) <= 11 + 1e-5
+
+
+def test_resizing_does_not_align_corners():
+    found = resize(torch.tensor([0.0, 1.0]).view(1, 1, 1, 2), (1, 4)).flatten()
+    torch.testing.assert_close(found, torch.tensor([0.0, 0.25, 0.75, 1.0]))
+
+
+@pytest.mark.parametrize("targets", [None, "pred"])
+def test_the_predicted_class_is_the_default(network, targets):
+    predicted = network(torch.from_numpy(IMAGES)).argmax(dim=1)
+    expected = salgen.explain(network, IMAGES, predicted, method="gradient").values
+    assert torch.equal(salgen.explain(network, IMAGES, targets, method="gradient").values, expected)
+
+
+@pytest.mark.parametrize(
+    "targets", [2, np.int64(2), [2] * 5, np.full(5, 2), np.full(5, 2, np.uint8), torch.full((5,), 2), torch.tensor(2)]
+)
+def test_targets_may_be_written_in_many_ways(network, targets):
+    expected = salgen.explain(network, IMAGES, [2, 2, 2, 2, 2], method="gradient").values
+    assert torch.equal(salgen.explain(network, IMAGES, targets, method="gradient").values, expected)
+
+
+@pytest.mark.parametrize(
+    "images",
+    [
+        torch.from_numpy(IMAGES),
+        IMAGES.astype(np.float64),
+        IMAGES[:, :, ::-1][:, :, ::-1],
+        torch.from_numpy(IMAGES).requires_grad_(),
+    ],
+)
+def test_images_may_be_any_floating_array(network, images):
+    expected = salgen.explain(network, IMAGES, 0, method="gradient").values
+    torch.testing.assert_close(salgen.explain(network, images, 0, method="gradient").values, expected)
+
+
+def test_a_method_may_be_a_name_a_call_or_an_instance(network):
+    expected = salgen.explain(network, IMAGES, 0, method="smoothgrad", n=2, noise=0.3)
+    instance = METHODS.create("smoothgrad", {"n": 2, "noise": 0.3})
+    for method, parameters in [("smoothgrad:n=2,noise=0.3", {}), ("smoothgrad:n=2", {"noise": 0.3}), (instance, {})]:
+        found = salgen.explain(network, IMAGES, 0, method=method, **parameters)
+        assert torch.equal(found.values, expected.values)
+        assert found.method == expected.method == "smoothgrad:n=2,noise=0.3"
+    changed = salgen.explain(network, IMAGES, 0, method=instance, n=3)
+    assert changed.method == "smoothgrad:n=3,noise=0.3"
+
+
+def test_a_described_call_reads_back_as_the_same_method():
+    for method in [METHODS.create("deep-taylor", {"low": -1, "high": 2.5, "bias": True}), METHODS.create("gradient")]:
+        name, values = parse_call(call_text(method))
+        assert METHODS.create(name, values) == method
+
+
+def test_batches_do_not_matter(network):
+    whole = salgen.explain(network, IMAGES, 0, method="integrated-gradients").values
+    for batch_size in (1, 2, 5, 9):
+        found = salgen.explain(network, IMAGES, 0, method="integrated-gradients", batch_size=batch_size).values
+        torch.testing.assert_close(found, whole, rtol=1e-4, atol=1e-6)
+
+
+def test_the_input_space_is_the_normalised_one(network):
+    class Normalise(nn.Module):
+        def forward(self, pixels):
+            return (pixels - 0.5) / 0.25
+
+    inputs = (torch.from_numpy(IMAGES) - 0.5) / 0.25
+    for method in ("gradient", "input-x-gradient", "lrp-z", "guided-backprop"):
+        wrapped = salgen.explain(Classifier(network, Normalise()), IMAGES, 0, method=method, reduce=None).values
+        bare = salgen.explain(network, inputs, 0, method=method, reduce=None).values
+        torch.testing.assert_close(wrapped, bare)
+
+
+def test_a_normalisation_may_resize(network):
+    """Maps come back at the size of the images."""
+    model = Classifier(network, nn.Upsample(size=(6, 8)))
+    found = salgen.explain(model, np.ones((2, 2, 12, 20), np.float32), 0, method="gradient")
+    assert found.values.shape == (2, 12, 20)
+    assert found.native_resolution == (6, 8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_models_of_other_precision(network, dtype):
+    expected = salgen.explain(network, IMAGES, 0, method="gradient").values
+    found = salgen.explain(network.to(dtype), IMAGES, 0, method="gradient").values
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected, rtol=0.05, atol=0.01)
+
+
+def test_a_view_can_be_used_again(network):
+    view = ModelView.of(network)
+    for method in ("grad-cam", "guided-backprop", "lrp-z", "gradient"):
+        expected = salgen.explain(network, IMAGES, 0, method=method).values
+        assert torch.equal(salgen.explain(view, IMAGES, 0, method=method).values, expected)
+
+
+# State ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, torch.enable_grad])
+@pytest.mark.parametrize("method", ["gradient", "lrp-z", "grad-cam", "integrated-gradients", "untrained"])
+def test_any_gradient_mode_gives_the_same_map_and_stays(network, mode, method):
+    expected = salgen.explain(network, IMAGES, 0, method=method).values
+    with mode():
+        images = torch.from_numpy(IMAGES) * 1.0
+        before = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)
+        assert torch.equal(salgen.explain(network, images, 0, method=method).values, expected)
+        assert (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)) == before
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS.names() if "model" in METHODS.load(name).needs])
+def test_a_model_that_fails_half_way_is_left_as_it_was(network, method):
+    class Fuse(nn.Module):
+        runs = 0
+
+        def forward(self, x):
+            Fuse.runs += 1
+            if Fuse.runs > 1:
+                raise ZeroDivisionError("blown")
+            return x
+
+    model = nn.Sequential(*network[:3], Fuse(), network[3]).train()
+    model[0].weight.requires_grad_(False)
+    model[3].register_forward_hook(lambda *_: None)
+    network[3](torch.ones(1, 144)).sum().backward()  # a gradient that must stay
+    before = state_of(model)
+    with pytest.raises(ZeroDivisionError):
+        salgen.explain(model, IMAGES, method=method, batch_size=2)
+    assert state_of(model) == before
+
+
+def test_explaining_is_in_evaluation_mode():
+    model = nn.Sequential(nn.BatchNorm2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(96, 2)).train()
+    first = salgen.explain(model, IMAGES, 0, method="gradient").values
+    assert torch.equal(salgen.explain(model, IMAGES, 0, method="gradient").values, first)
+    assert model.training
+    assert model[0].num_batches_tracked == 0
+
+
+def test_no_parameter_gradient_is_computed(network):
+    asked = []
+
+    class Watch(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, weight):
+            return x * weight
+
+        @staticmethod
+        def backward(ctx, gradient):
+            asked.append(ctx.needs_input_grad)
+            return gradient, None
+
+    class Weighted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(()))
+
+        def forward(self, x):
+            return Watch.apply(x, self.weight)
+
+    salgen.explain(nn.Sequential(Weighted(), network), IMAGES, 0, method="gradient")
+    assert asked == [(True, False)]
+
+
+def test_threads_may_explain_one_model_at_once(network):
+    expected = {
+        m: salgen.explain(network, IMAGES, 0, method=m).values for m in ("lrp-z", "guided-backprop", "gradient")
+    }
+    found = {}
+
+    def work(method):
+        found[method] = [salgen.explain(network, IMAGES, 0, method=method).values for _ in range(5)]
+
+    threads = [threading.Thread(target=work, args=(method,)) for method in expected]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for method, values in expected.items():
+        assert all(torch.equal(value, values) for value in found[method])
+
+
+# Faults -----------------------------------------------------------------------------------------
+
+
+def bad(network, **changes):
+    call = {"model": network, "images": IMAGES, "targets": 0, "method": "gradient", **changes}
+    return salgen.explain(call.pop("model"), call.pop("images"), call.pop("targets"), **call)
+
+
+NAN = IMAGES.copy()
+NAN[3, 0, 0, 0] = np.nan
+
+FAULTS = [
+    ({"method": "gradeint"}, "unknown method 'gradeint': did you mean 'gradient'"),
+    ({"method": "lrp-z", "epsilon": 1}, "unknown parameter of lrp-z 'epsilon'"),
+    ({"method": "smoothgrad:n=x"}, "smoothgrad: n = 'x' is not of type int"),
+    ({"method": "smoothgrad:n=0"}, "n = 0: must be at least 1"),
+    ({"method": 3}, "method 3: give a name"),
+    ({"reduce": "mean"}, "unknown reduction 'mean'"),
+    ({"score": "softmax"}, "unknown score 'softmax'"),
+    ({"model": None}, "'gradient' explains a model"),
+    ({"model": "resnet18"}, "model is str: must be a torch.nn.Module"),
+    ({"images": (IMAGES * 255).astype(np.uint8)}, "images are uint8: must be float32.*divide by 255"),
+    ({"images": IMAGES[0]}, r"images have shape \(2, 6, 8\): must be \(N, C, H, W\)"),
+    ({"images": IMAGES[:0]}, r"images have shape \(0, 2, 6, 8\)"),
+    ({"images": NAN}, "image 3 has NaN or infinite values"),
+    ({"images": "cat.png"}, "images are not an array"),
+    ({"targets": [0, 1]}, r"targets have shape \(2,\): must be \(5,\)"),
+    ({"targets": 3}, r"target 3: the model has 3 classes, so targets are 0..2"),
+    ({"targets": [0, 0, -1, 0, 0]}, "target -1: the model has 3 classes"),
+    ({"targets": 1.0}, "targets are float64: must be integer"),
+    ({"targets": "label"}, "targets = 'label'"),
+    ({"masks": np.ones((5, 6, 8))}, r"masks are float64 \(5, 6, 8\): must be bool \(5, 6, 8\)"),
+    ({"masks": np.ones((5, 8, 6), bool)}, r"must be bool \(5, 6, 8\)"),
+    ({"ids": ["a"]}, "1 ids for 5 images"),
+    ({"seed": -1}, "seed = -1: must be an integer of 0 or more"),
+    ({"batch_size": 0}, "batch_size = 0"),
+    ({"method": "oracle"}, "give masks="),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), FAULTS)
+def test_faults_in_one_line(network, changes, words):
+    with pytest.raises(SalgenError, match=words) as caught:
+        bad(network, **changes)
+    assert "\n" not in str(caught.value)
+
+
+class Outputs(nn.Module):
+    def __init__(self, change):
+        super().__init__()
+        self.dense, self.change = nn.Linear(96, 2), change
+
+    def forward(self, x):
+        return self.change(self.dense(x.flatten(1)))
+
+
+def one_infinite(logits):
+    return logits / (torch.arange(len(logits)) != 4)[:, None]
+
+
+OUTPUTS = [
+    (one_infinite, r"NaN or infinite \(image 4"),
+    (lambda logits: logits / 0, "NaN or infinite"),
+    (lambda logits: logits[:, 0], r"shape \(5,\): must be logits \(5, K\)"),
+    (lambda logits: logits[:1], r"shape \(1, 2\): must be logits \(5, K\)"),
+    (lambda logits: {"logits": logits}, "returns dict: it must return logits"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), OUTPUTS)
+@pytest.mark.parametrize("method", ["gradient", "integrated-gradients", "guided-backprop"])
+@pytest.mark.parametrize("targets", [None, 0])
+def test_models_that_return_no_logits(change, words, method, targets):
+    with pytest.raises(SalgenError, match=words):
+        salgen.explain(Outputs(change), IMAGES, targets, method=method)
+
+
+def test_a_margin_needs_two_classes():
+    model = Outputs(lambda logits: logits[:, :1])
+    assert salgen.explain(model, IMAGES, 0, method="gradient").values.shape == (5, 6, 8)
+    with pytest.raises(SalgenError, match="two classes or more"):
+        salgen.explain(model, IMAGES, 0, method="gradient", score="margin")
+
+
+def test_a_model_that_cannot_be_copied_says_why():
+    model = Outputs(lambda logits: logits)
+    model.lock = threading.Lock()
+    with pytest.raises(SalgenError, match=r"cannot be copied for explaining: .*lock"):
+        salgen.explain(model, IMAGES, 0, method="gradient")
+
+
+def test_a_method_of_the_wrong_shape_is_named(network):
+    from dataclasses import dataclass
+
+    from salgen.evaluation.methods.gradient import Gradient
+
+    @dataclass(frozen=True)
+    class Flat(Gradient):
+        def attribute(self, request):
+            return request.inputs[:, 0]
+
+    with pytest.raises(SalgenError, match=r"method 'gradient' returned \(5, 6, 8\) for 5 images"):
+        salgen.explain(network, IMAGES, 0, method=Flat())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_wrapped_models_are_unwrapped(network):
+    expected = salgen.explain(network, IMAGES, 0, method="lrp-z").values
+    for wrapper in (nn.DataParallel, torch.compile):
+        assert torch.equal(salgen.explain(wrapper(network), IMAGES, 0, method="lrp-z").values, expected)
+
+
+def test_parametrised_weights(network):
+    nn.utils.parametrizations.weight_norm(network[3])
+    nn.utils.parametrizations.spectral_norm(network[0])
+    before = state_of(network)
+    for method in ("gradient", "lrp-z", "grad-cam"):
+        assert salgen.explain(network, IMAGES, 0, method=method).values.isfinite().all()
+    assert state_of(network) == before

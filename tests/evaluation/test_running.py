@@ -1,0 +1,173 @@
+"""A whole evaluation, small: what it writes, that it goes on where it was, and what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.running import PARTS, RESULT_COLUMNS, evaluate
+from salgen.evaluation.selection import create_methods
+from salgen.registry import METHODS
+
+QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+SETTINGS = {"epochs": 1, "widths": "4,4,4", "hidden": 8}
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    splits = {"train": 32, "val": 16, "test": 20}
+    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("runs") / "data", splits=splits, parameters=QUICK)
+
+
+@pytest.fixture(scope="session")
+def run(data):
+    out = data.parent / "run"
+    return evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=out)
+
+
+def rows(run):
+    return pq.read_table(run / "scores.parquet").to_pandas()
+
+
+def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
+    table = rows(run)
+    assert list(table.columns) == list(RESULT_COLUMNS)
+    assert set(table["method"]) == set(create_methods(["gradient", "lrp-alpha-beta:alpha=1,beta=0"]))
+    assert set(table["variant"]) == {"region:brain", "region:image"}
+    assert set(table["training_seed"]) == {0, 1}
+    samples = [sample["id"] for sample in salgen.open(data) if sample["label"] == 1]
+    assert set(table["sample_id"]) == set(samples)
+    count = len(samples) * 2 * 2 * table["method"].nunique() * table["metric"].nunique()
+    assert len(table) == count
+    assert not table.duplicated(["sample_id", "training_seed", "method", "metric", "variant"]).any()
+
+
+def test_scores_are_those_of_explain_and_score(run, data):
+    from salgen.evaluation.checkpoints import load_checkpoint
+
+    trained = load_checkpoint(run / "lesion-cnn-seed1")
+    sample = next(item for item in salgen.open(data) if item["label"] == 1)
+    maps = salgen.explain(
+        trained.classifier, sample["image"][None], [1], method="lrp-alpha-beta:alpha=1,beta=0", ids=[sample["id"]]
+    )
+    scores = salgen.score(maps.values, sample["mask"][None], "all", valid=sample["regions"]["brain"])
+    table = rows(run).query("variant == 'region:brain' and training_seed == 1")
+    mine = table[(table["sample_id"] == sample["id"]) & (table["method"] == "lrp-alpha-beta:alpha=1,beta=0")]
+    for name, value in zip(mine["metric"], mine["value"], strict=True):
+        assert value == pytest.approx(scores[name][0], abs=1e-5)
+
+
+def test_oracle_and_constant_have_the_values_that_they_must(run):
+    table = rows(run).query("variant == 'region:brain'").set_index(["method", "metric"])["value"]
+    assert (table["oracle", "roc-auc"] == 1).all()
+    assert (table["oracle", "m-gt"] == 1).all()
+    assert (table["constant", "roc-auc"] == 0.5).all()
+    assert np.allclose(table["constant", "m-gt"], table["constant", "pointing-game"])
+
+
+def test_the_record_says_how_the_run_was_made(run, data):
+    record = json.loads((run / "run.json").read_text())
+    assert record["dataset"]["fingerprint"] == salgen.open(data).fingerprint
+    assert record["samples"] == {"split_total": 20, "considered": 20, "with_mask": 10, "without_mask": 10}
+    assert [model["seed"] for model in record["models"]] == [0, 1]
+    assert all(0 <= model["test_accuracy"] <= 1 for model in record["models"])
+    assert {method["call"]: method["maps"] for method in record["methods"]}["gradient"] == 20
+    assert record["headline_variant"] == "region:brain"
+    assert (run / "summary.csv").read_text().startswith("model,")
+
+
+def test_the_gallery_holds_both_classes_and_every_method(run):
+    with np.load(run / "gallery.npz") as gallery:
+        assert set(gallery["labels"].tolist()) == {0, 1}
+        assert gallery["maps"].shape[:2] == (len(gallery["methods"]), len(gallery["ids"]))
+        assert gallery["images"].dtype == np.uint8
+
+
+def test_a_report_and_a_summary_come_out_of_it(run):
+    page = salgen.report([run])
+    assert "gradient" in page.read_text(encoding="utf-8")
+
+
+def test_adding_a_method_computes_that_method_only(run, data):
+    before = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
+    evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0", "lrp-z"], settings=SETTINGS, seeds=2, out=run)
+    after = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
+    assert {path: after[path] for path in before} == before
+    assert len(after) == len(before) + 2
+    assert set(create_methods(["lrp-z"])) - set(create_methods(["random"])) == {"lrp-z"}
+
+
+def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
+    """SIGKILL at several moments of one run in a process of its own; the scores equal those of one that was let be."""
+    whole = evaluate(data, methods=["gradient", "smoothgrad:n=4"], settings=SETTINGS, out=tmp_path / "whole")
+    code = (
+        "import sys; from salgen.evaluation.running import evaluate\n"
+        f"evaluate({str(data)!r}, methods=['gradient', 'smoothgrad:n=4'], settings={SETTINGS!r}, out=sys.argv[1])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "killed")]
+    for target in ("lesion-cnn-seed0/model.json", "parts", "scores.parquet"):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not (tmp_path / "killed" / target).exists():
+            time.sleep(0.01)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    assert pq.read_table(tmp_path / "killed" / "scores.parquet").equals(pq.read_table(whole / "scores.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"methods": ["gradcam"]}, "did you mean 'grad-cam'"),
+        ({"methods": ["lrp-alpha-beta:gamma=1"]}, "unknown parameter"),
+        ({"metrics": ["rocauc"]}, "did you mean 'roc-auc'"),
+        ({"limit": 0}, "must be at least 1"),
+        ({"target": "truth"}, "must be one of label, pred"),
+        ({"reduce": "mean"}, "must be one of native"),
+        ({"model": "lesion-cn"}, "did you mean 'lesion-cnn'"),
+        ({"settings": {"epoch": 1}}, "did you mean 'epochs'"),
+        ({"settings": {"epochs": 0}}, "must be at least 1"),
+        ({"scale": "huge"}, "unknown scale"),
+        ({"split": "tset"}, "did you mean 'test'"),
+    ],
+)
+def test_what_is_refused_before_any_work(arguments, says, data, tmp_path):
+    with pytest.raises(SalgenError, match=says):
+        evaluate(data, out=tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_damaged_unit_is_named(run, data):
+    part = sorted((run / PARTS).iterdir())[0]
+    whole = part.read_bytes()
+    part.write_bytes(whole[:50])
+    try:
+        with pytest.raises(SalgenError, match="is damaged"):
+            evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=run)
+    finally:
+        part.write_bytes(whole)
+
+
+def test_a_checkpoint_of_another_shape_is_refused(run, tmp_path):
+    splits = {"train": 4, "val": 2, "test": 4}
+    other = salgen.make(
+        "perlin-lesions", tmp_path / "other", splits=splits, parameters={**QUICK, "image_size": (32, 40)}
+    )
+    with pytest.raises(SalgenError, match="32x40"):
+        evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "run")
+
+
+def test_controls_are_always_there():
+    controls = {name for name in METHODS.names() if METHODS.load(name).control}
+    assert controls <= set(create_methods(["gradient"]))
+    assert next(iter(create_methods(["oracle", "gradient"]))) == "gradient"
+    assert set(create_methods(["budding2021"])) >= {"deep-taylor", "lrp-z"}
