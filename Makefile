@@ -23,7 +23,8 @@ check: $(VENV)/.installed-check ## Lint, format and types
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-bench ## Measure speed beside other libraries and write benchmarks/RESULTS.md
-	$(BIN)/python -m benchmarks
+	$(PIP) install --constraint constraints.txt --editable '.[noise]' || echo "noise needs a C compiler: left out"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 clean: ## Remove .venv and what the demo made
 	rm -rf $(VENV) demo

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import cv2
 import imagecodecs
-import noise
 import numpy as np
 from perlin_numpy import generate_perlin_noise_2d
 from PIL import Image
@@ -19,6 +18,11 @@ from salgen.datasets.manifest import describe
 from salgen.datasets.shards import Shard, write_shard
 from salgen.generators.opening import generator
 from salgen.generators.perlin import lattice_gradients, perlin_fields
+
+try:
+    from noise import pnoise2
+except ImportError:  # it needs a C compiler
+    pnoise2 = None
 
 SIZE, LATTICE = (140, 192), (5, 8)
 BATCH = 32
@@ -35,10 +39,10 @@ def _fields() -> list[Row]:
     (height, width), (rows_, columns) = SIZE, LATTICE
 
     def by_pixel() -> object:
-        return [[noise.pnoise2(r * rows_ / height, c * columns / width) for c in range(width)] for r in range(height)]
+        return [[pnoise2(r * rows_ / height, c * columns / width) for c in range(width)] for r in range(height)]
 
     work = {
-        "noise.pnoise2, a call per pixel": by_pixel,
+        **({"noise.pnoise2, a call per pixel": by_pixel} if pnoise2 else {}),
         "perlin-numpy": lambda: generate_perlin_noise_2d(SIZE, LATTICE),
         "salgen": lambda: perlin_fields(gradients, SIZE),
     }
@@ -100,10 +104,11 @@ def _samples() -> list[Row]:
             manifest = describe(made, spec, twins=twins, samples_per_shard=SHARD)
             write_shard(made, manifest, shard, folder)
 
+        mask = np.zeros(SIZE, dtype=bool)
+
         def usual() -> None:
             for index in range(8):
                 field = generate_perlin_noise_2d(SIZE, LATTICE)
-                mask = made.source is not None and np.zeros(SIZE, dtype=bool)
                 levels = np.rint((field - field.min()) / np.ptp(field) * 255).astype(np.uint8)
                 (folder / f"{index}.png").write_bytes(_pillow(levels))
                 (folder / f"{index}-mask.png").write_bytes(_pillow(mask))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from salgen.cli.options import help_with, parameters_of, plugin_name, scale, settings
+from salgen.cli.options import help_with, named, parameters_of, plugin_name, scale, settings
 from salgen.errors import SalgenError, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS
@@ -18,7 +18,7 @@ CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "tw
 
 
 @click.command("make", add_help_option=False)
-@plugin_name(GENERATORS)
+@plugin_name
 @click.argument("out", required=False, type=click.Path())
 @scale
 @click.option("--train", type=int, metavar="N", help="Training samples.  [default: the scale's]")
@@ -34,7 +34,7 @@ CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "tw
 @help_with(parameters_of(GENERATORS))
 @click.pass_context
 def command(
-    ctx: click.Context, /, name: str, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any
+    ctx: click.Context, /, name: str | None, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any
 ) -> None:
     """Make the data set NAME, in ./NAME or the folder OUT.
 
@@ -53,7 +53,7 @@ def command(
     settled["splits"] = {**settled.get("splits", {}), **splits} or None
     settled["parameters"] = {**settled.get("parameters", {}), **parameters}
     settled["source"] = source
-    folder = make(name, out, **settled)
+    folder = make(named(name, GENERATORS), out, **settled)
     click.echo(f"{folder}: look at it with  salgen show {folder}")
 
 

@@ -100,16 +100,21 @@ def training_tables(params: dict[str, Any]) -> dict[str, type]:
     return {"Training settings": TrainingSettings, **models}
 
 
-def plugin_name(registry: Registry) -> Callable[[Command], Command]:
-    """The argument NAME: known before the options, so that ``NAME --help`` can speak of it."""
+# Known before the options, so that ``NAME --help`` can speak of it; hence not required by click.
+plugin_name = click.argument("name", required=False, is_eager=True)
 
-    def require(ctx: click.Context, _: click.Parameter, name: str | None) -> str | None:
-        asks = {"-h", "--help"} & set(sys.argv[1:])
-        if name is None and not asks:
-            raise SalgenError(f"{ctx.command_path} needs the NAME of a {registry.kind}: {', '.join(registry.names())}")
-        return name
 
-    return click.argument("name", required=False, is_eager=True, callback=require)
+def named(name: str | None, registry: Registry) -> str:
+    """The NAME, which must be given.
+
+    Raises
+    ------
+    SalgenError
+        If it was not; the message lists what it may be.
+    """
+    if name is None:
+        raise SalgenError(f"give the NAME of a {registry.kind}: {', '.join(registry.names())}")
+    return name
 
 
 def parameter_table(cls: type) -> str:

@@ -10,7 +10,10 @@ import click
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--out", type=click.Path(), metavar="HTML", help="Where to write the page.  [default: report.html in the first RUN]"
+    "--out",
+    type=click.Path(),
+    metavar="HTML",
+    help="Where to write the page.  [default: report.html in RUN, or in the folder of all RUNs]",
 )
 def command(runs: tuple[str, ...], out: str | None) -> None:
     """Write one self-contained page about one or more RUNS."""

@@ -6,25 +6,28 @@ from pathlib import Path
 
 import click
 
-from salgen.cli.options import command_line, help_with, methods, parameters_of, plugin_name, scale, settings
+from salgen.cli.options import command_line, help_with, methods, named, parameters_of, plugin_name, scale, settings
 from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
 
 
 @click.command("reproduce", add_help_option=False)
-@plugin_name(PROTOCOLS)
+@plugin_name
 @scale
 @methods
 @settings
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
 @help_with(parameters_of(PROTOCOLS))
-def command(name: str, scale: str, method_calls: tuple[str, ...], pairs: tuple[str, ...], out: str | None) -> None:
+def command(
+    name: str | None, scale: str, method_calls: tuple[str, ...], pairs: tuple[str, ...], out: str | None
+) -> None:
     """Run a paper's protocol from data to report.
 
     -m adds methods to the paper's own.
     """
     from salgen.evaluation.report import console_summary
 
+    name = named(name, PROTOCOLS)
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
     runs, page = protocol.run(Path(out or name), scale, method_calls, command_line())
     click.echo(console_summary(runs))

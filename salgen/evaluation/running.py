@@ -25,22 +25,24 @@ from salgen.errors import SalgenError
 from salgen.evaluation.checkpoints import Card, Trained, check_fits, load_checkpoint
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
+from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.plan import Plan, Predictions
 from salgen.evaluation.run_record import write_run_record
+from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.scoring import choose_metrics
 from salgen.evaluation.scoring import score as score_maps
 from salgen.evaluation.selection import create_methods
 from salgen.evaluation.summary import write_summary
 from salgen.evaluation.training import train_seeds
 from salgen.files import atomic_path, remove_temporaries, sha256_of
-from salgen.parameters import build, canonical_json, to_json
+from salgen.parameters import build, call_text, canonical_json, to_json
 from salgen.progress import progress
 from salgen.registry import MODELS
 from salgen.types import SaliencyMap, Scores
 
 CHUNK = 64
-SCORES = "scores.parquet"
+HEADLINE = "roc-auc"
 PARTS = "parts"
 
 RESULT_COLUMNS = {
@@ -113,7 +115,7 @@ def evaluate(
     """
     started = time.monotonic()
     dataset = open_dataset(path, split)
-    chosen = create_methods(methods), choose_metrics(metrics or "all"), build(Conventions, conventions)
+    chosen = create_methods(methods), _metrics(metrics), build(Conventions, conventions)
     run = Path(out) if out is not None else default_run(path, model)
     models = _models(dataset, model, run, scale, settings, seeds)
     plan = Plan(dataset, models, *chosen)
@@ -135,6 +137,11 @@ def evaluate(
 def default_run(path: str | Path, model: str | Path) -> Path:
     """Where a run goes when no folder is given."""
     return Path("runs") / f"{Path(path).resolve().name}-{Path(model).name}"
+
+
+def _metrics(calls: Sequence[str] | None) -> dict[str, Metric]:
+    """Metrics by their calls; all of them by default, the headline first."""
+    return {call_text(metric): metric for metric in choose_metrics(calls or [HEADLINE, "all"]).values()}
 
 
 def _models(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ RESAMPLES = 2000
 LEVEL = 0.95
 CROSSED_SEEDS = 5  # fewer training seeds say too little about the spread between trainings
 CHANCE_ALPHA = 0.01
-_BLOCK = 4_000_000  # resampling weights held at a time
+_BLOCK = 2_000_000  # resampling weights held at a time
 
 
 def bootstrap_interval(
@@ -92,10 +93,13 @@ def _blocks(resamples: int, samples: int) -> Iterator[range]:
         yield range(start, min(start + size, resamples))
 
 
+@lru_cache(maxsize=4)  # every table of a run draws the same
 def _weights(seed: int, purpose: str, count: int, block: range) -> Float64:
     """float64 (len(block), count): how often each of `count` things is drawn; a stream per resample."""
     drawn = [Stream(seed, "bootstrap", purpose, index=number).integers(count, count) for number in block]
-    return np.stack([np.bincount(indices, minlength=count) for indices in drawn]).astype(np.float64)
+    weights = np.stack([np.bincount(indices, minlength=count) for indices in drawn]).astype(np.float64)
+    weights.flags.writeable = False
+    return weights
 
 
 def normalised(score: Float64, random: Float64, oracle: Float64) -> Float64:
@@ -116,7 +120,8 @@ def normalised(score: Float64, random: Float64, oracle: Float64) -> Float64:
     count = np.maximum(common.sum(axis=(-2, -1)), 1)
     s, r, o = (np.where(common, array, 0.0).sum(axis=(-2, -1)) / count for array in (score, random, oracle))
     span = o - r
-    return np.divide(s - r, span, out=np.full_like(span, np.nan), where=np.abs(span) > 1e-12)
+    usable = np.where(np.abs(span) > 1e-12, span, np.nan)
+    return np.asarray((s - r) / usable, dtype=np.float64)
 
 
 def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:

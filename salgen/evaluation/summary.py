@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
+from salgen.evaluation.score_cube import ScoreCube, read_scores, score_cube
 from salgen.evaluation.statistics import CROSSED_SEEDS, bootstrap_interval, normalised
 from salgen.files import write_text
 from salgen.parameters import parse_call
 from salgen.types import Float64
 
-SCORES = "scores.parquet"
 SUMMARY = "summary.csv"
 ALL_SEEDS = "all"
 
@@ -70,119 +68,12 @@ class SummaryRow:
     reasons: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ScoreCube:
-    """All scores of a run, dense.
-
-    Attributes
-    ----------
-    series
-        (model, method, reduction) of each row of maps, in the order of their first score.
-    metrics, variants, seeds, samples
-        What the other axes stand for; seeds and samples are sorted.
-    value, worst
-        float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored.
-    scored
-        bool, the same shape: where there is a score, defined or not.
-    reasons
-        (series, metric, variant, seed) to the number of times each reason was given.
-    wrong
-        Model to the share of its scored samples that it classifies wrongly.
-    """
-
-    series: list[tuple[str, str, str]]
-    metrics: list[str]
-    variants: list[str]
-    seeds: list[int]
-    samples: list[str]
-    value: Float64
-    worst: Float64
-    scored: NDArray[np.bool_]
-    reasons: dict[tuple[int, int, int, int], Counter[str]]
-    wrong: dict[str, float]
-
-    def seeds_of(self, series: int) -> list[int]:
-        """Which entries of the seed axis a series has scores for."""
-        return [int(i) for i in np.flatnonzero(self.scored[series].any(axis=(0, 1, 3)))]
-
-
-def score_cube(table: Any) -> ScoreCube:
-    """The cube of a pyarrow table of :class:`~salgen.types.ResultRow`.
-
-    Raises
-    ------
-    SalgenError
-        If there is no score, a column is missing, or a score is there twice.
-    """
-    if table.num_rows == 0:
-        raise SalgenError("there are no scores: evaluate at least one sample")
-    code: dict[str, NDArray[np.int64]] = {}
-    names: dict[str, list[Any]] = {}
-    for column in ("model", "method", "reduction", "metric", "variant", "training_seed", "sample_id", "reason"):
-        code[column], names[column] = _codes(table, column)
-    for column in ("training_seed", "sample_id"):
-        code[column], names[column] = _sorted(code[column], names[column])
-    triples = np.stack([code[column] for column in ("model", "method", "reduction")], axis=1)
-    keys, first, series = np.unique(triples, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    axes = (np.argsort(order)[series.reshape(-1)], *(code[c] for c in ("metric", "variant", "training_seed")))
-    shape = (len(order), *(len(names[c]) for c in ("metric", "variant", "training_seed", "sample_id")))
-    place = (*axes, code["sample_id"])
-    scored = np.zeros(shape, dtype=bool)
-    scored[place] = True
-    if scored.sum() != table.num_rows:
-        raise SalgenError(f"{table.num_rows - scored.sum()} scores are there twice: evaluate into a new folder")
-    return ScoreCube(
-        [(names["model"][m], names["method"][k], names["reduction"][r]) for m, k, r in keys[order]],
-        *(names[column] for column in ("metric", "variant", "training_seed", "sample_id")),
-        _placed(table, "value", place, shape),
-        _placed(table, "value_worst_case", place, shape),
-        scored,
-        _reasons(axes, code["reason"], names["reason"]),
-        _wrong(table, code["model"], names["model"]),
-    )
-
-
-def _codes(table: Any, column: str) -> tuple[NDArray[np.int64], list[Any]]:
-    """A column as whole numbers and the list of what they stand for."""
-    if column not in table.column_names:
-        raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
-    encoded = table.column(column).combine_chunks().dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
-
-
-def _sorted(code: NDArray[np.int64], names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return np.argsort(order)[code], [names[i] for i in order]
-
-
-def _placed(table: Any, column: str, place: tuple[Any, ...], shape: tuple[int, ...]) -> Float64:
-    array = np.full(shape, np.nan)
-    array[place] = table.column(column).to_numpy()
-    return array
-
-
-def _reasons(axes: tuple[Any, ...], reason: Any, names: list[str]) -> dict[tuple[int, int, int, int], Counter[str]]:
-    found: dict[tuple[int, int, int, int], Counter[str]] = {}
-    given = np.array([bool(name) for name in names])[reason]
-    rows, counts = np.unique(np.stack([*axes, reason], axis=1)[given], axis=0, return_counts=True)
-    for (*key, number), count in zip(rows.tolist(), counts.tolist(), strict=True):
-        found.setdefault(tuple(key), Counter())[names[number]] = count
-    return found
-
-
-def _wrong(table: Any, model: NDArray[np.int64], names: list[str]) -> dict[str, float]:
-    correct = table.column("correct").to_numpy().astype(float)
-    return {name: float(1.0 - correct[model == number].mean()) for number, name in enumerate(names)}
-
-
 def summarise(scores: Any) -> list[SummaryRow]:
     """Summary rows of a table of scores (pyarrow) or of its cube: each training seed, then all of them."""
     cube = scores if isinstance(scores, ScoreCube) else score_cube(scores)
     rows: list[SummaryRow] = []
     for model in dict.fromkeys(model for model, _, _ in cube.series):
-        members = [i for i, (name, _, _) in enumerate(cube.series) if name == model]
-        seeds = cube.seeds_of(members[0])
+        members, seeds = cube.members(model), cube.seeds_of(model)
         for chosen in [[seed] for seed in seeds] + [seeds]:
             label = ALL_SEEDS if chosen is seeds else str(cube.seeds[chosen[0]])
             rows.extend(_rows(cube, members, chosen, label))
@@ -190,7 +81,8 @@ def summarise(scores: Any) -> list[SummaryRow]:
 
 
 def _rows(cube: ScoreCube, members: list[int], seeds: list[int], label: str) -> Iterator[SummaryRow]:
-    value, worst, scored = (array[members][:, :, :, seeds] for array in (cube.value, cube.worst, cube.scored))
+    value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]
+    scored = cube.scored[members][:, :, :, seeds]
     low, high = _intervals(value)
     same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
     low_worst, high_worst = (low, high) if same else _intervals(worst)
@@ -247,28 +139,6 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
     if "random" not in names or "oracle" not in names:
         return np.full(value.shape[:3], np.nan)
     return normalised(value, value[names.index("random")], value[names.index("oracle")])
-
-
-def read_scores(run: Path) -> ScoreCube:
-    """The cube of ``scores.parquet`` in a run folder.
-
-    Raises
-    ------
-    SalgenError
-        If the file is missing, damaged, empty, or holds a score twice.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = run / SCORES
-    if not path.is_file():
-        raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
-    try:
-        return score_cube(pq.read_table(path))
-    except (pa.ArrowException, OSError) as error:
-        raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
-    except SalgenError as error:
-        raise SalgenError(f"{path}: {error}") from None
 
 
 def write_summary(run: Path) -> Path:

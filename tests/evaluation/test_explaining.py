@@ -14,7 +14,7 @@ from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.reductions import REDUCTIONS, reduce_channels, resize
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS
-from salgen.testing_methods import state_of
+from salgen.testing.methods import state_of
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from salgen.errors import SalgenError
 from salgen.generators.opening import generator
 from salgen.registry import GENERATORS
-from salgen.testing_generators import check_generator
+from salgen.testing import check_generator
 
 needs_noise = pytest.mark.skipif(importlib.util.find_spec("noise") is None, reason="the noise extra is not installed")
 NAMES = [pytest.param(n, marks=needs_noise) if n == "simplex-lesions" else n for n in GENERATORS.names()]

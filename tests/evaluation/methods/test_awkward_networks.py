@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.testing_methods import state_of
+from salgen.testing.methods import state_of
 
 BACKWARD = ["gradient", "input-x-gradient", "guided-backprop", "deconvnet", "lrp-z", "lrp-alpha-beta", "deep-taylor"]
 MODIFIED = BACKWARD[2:]

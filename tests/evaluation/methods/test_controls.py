@@ -6,7 +6,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.testing_methods import state_of
+from salgen.testing.methods import state_of
 
 IMAGES = np.random.default_rng(0).random((3, 3, 12, 16)).astype(np.float32)
 

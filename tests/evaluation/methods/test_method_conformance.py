@@ -7,7 +7,7 @@ import torch
 from salgen.evaluation.methods.controls import Random, Sobel
 from salgen.evaluation.methods.gradient import Gradient
 from salgen.registry import METHODS
-from salgen.testing_methods import check_method
+from salgen.testing.methods import check_method
 
 
 @pytest.mark.parametrize("name", METHODS.names())

@@ -1,4 +1,4 @@
-"""Conformance checks for plug-ins: the laws that salgen's own tests run on every registered name.
+"""The laws that every metric of single samples keeps.
 
 Each check raises AssertionError with the law that was broken.
 """

@@ -1,0 +1,171 @@
+"""A batch of samples, decoded as far as it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from salgen.datasets import png
+from salgen.datasets.manifest import Manifest
+from salgen.datasets.schema import mask_columns, recipe_from_text
+from salgen.datasets.shards import shards_of
+from salgen.errors import SalgenError
+from salgen.types import Float32, Mask, Recipe
+
+
+class Batch:
+    """Samples of one split.
+
+    Attributes
+    ----------
+    ids
+        The samples' names.
+    images
+        float32 (N, C, H, W) in [0, 1].
+    labels
+        int64 (N,): classes of the default task.
+    masks
+        bool (N, H, W): ground truth of the default task.
+    regions
+        Region name to bool (N, H, W).
+    region_names
+        The regions' names.
+    twins
+        float32 (C, H, W) for each sample, or None.
+    recipes
+        What the samples were rendered from.
+
+    Notes
+    -----
+    Images, masks and twins are decoded when they are first asked for; `SalgenError` names the shard
+    and the sample where that fails.
+    """
+
+    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest) -> None:
+        self._rows = rows
+        self._folder = folder
+        self._manifest = manifest
+        self.region_names = manifest.regions
+
+    def __len__(self) -> int:
+        return int(self._rows.num_rows)
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The samples' names."""
+        return [str(name) for name in self._rows["id"].to_pylist()]
+
+    @cached_property
+    def images(self) -> Float32:
+        """float32 (N, C, H, W) in [0, 1]."""
+        return _unit(self.levels())
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """Classes of the default task."""
+        return self.classes(self._manifest.default_task)
+
+    @cached_property
+    def masks(self) -> Mask:
+        """Ground truth of the default task, bool (N, H, W)."""
+        return self.region(self._manifest.targets[self._manifest.default_task])
+
+    @cached_property
+    def regions(self) -> Mapping[str, Mask]:
+        """Region name to bool (N, H, W)."""
+        return _Regions(self)
+
+    @cached_property
+    def twins(self) -> list[Float32 | None]:
+        """float32 (C, H, W) for each sample, or None where it has no twin."""
+        return [None if levels is None else _unit(levels) for levels in self.twin_levels()]
+
+    @cached_property
+    def recipes(self) -> list[Recipe]:
+        """What the samples were rendered from."""
+        return [recipe_from_text(text) for text in self._rows["recipe"].to_pylist()]
+
+    def classes(self, task: str) -> NDArray[np.int64]:
+        """int64 (N,): classes of a task."""
+        return np.asarray(self._rows[task].to_numpy(), dtype=np.int64)
+
+    def region(self, name: str) -> Mask:
+        """One region of every sample, bool (N, H, W)."""
+        column = next(column for column, region in mask_columns(self._manifest).items() if region == name)
+        shape = self._manifest.spec.image_size
+        return np.stack([self._decode(column, row, data, png.decode_mask, shape) for row, data in self._stored(column)])
+
+    def levels(self) -> NDArray[Any]:
+        """The images as stored: uint8 or uint16 (N, C, H, W)."""
+        return np.stack([self._planes("image", row, data) for row, data in self._stored("image")])
+
+    def twin_levels(self) -> list[NDArray[Any] | None]:
+        """The twins as stored: uint8 or uint16 (C, H, W), or None."""
+        return [None if data is None else self._planes("twin", row, data) for row, data in self._stored("twin")]
+
+    def _stored(self, column: str) -> Iterator[tuple[int, bytes | None]]:
+        """Row number and encoded image."""
+        return enumerate(self._rows[column].combine_chunks().field("bytes").to_pylist())
+
+    def _planes(self, column: str, row: int, data: bytes | None) -> NDArray[Any]:
+        height, width = self._manifest.spec.image_size
+        return self._decode(column, row, data, png.decode, (height, width, self._manifest.channels)).transpose(2, 0, 1)
+
+    def _decode(
+        self,
+        column: str,
+        row: int,
+        data: bytes | None,
+        decode: Callable[[bytes], NDArray[Any]],
+        shape: tuple[int, ...],
+    ) -> NDArray[Any]:
+        """One decoded image of the expected shape, or an error that names its shard and sample."""
+        try:
+            if data is None:
+                raise SalgenError("is absent")
+            pixels = decode(data)
+            if pixels.shape != shape:
+                raise SalgenError(f"has shape {pixels.shape}, {shape} is expected")
+        except SalgenError as error:
+            sample = self.ids[row]
+            raise SalgenError(f"{self._shard_of(sample)}: sample {sample}: {column} {error}") from None
+        return pixels
+
+    def _shard_of(self, sample: str) -> Path:
+        """The file that a sample lies in, from its name."""
+        split, _, number = sample.rpartition("-")
+        shard = shards_of(self._manifest, split)[int(number) // self._manifest.samples_per_shard]
+        return self._folder / shard.path
+
+
+class _Regions(Mapping[str, Mask]):
+    """The regions of a batch, each decoded on first use."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._names = batch.region_names
+        self._found: dict[str, Mask] = {}
+
+    def __getitem__(self, name: str) -> Mask:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._found:
+            self._found[name] = self._batch.region(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _unit(levels: NDArray[Any]) -> Float32:
+    """Integer levels as float32 in [0, 1]."""
+    return levels.astype(np.float32) / np.float32(np.iinfo(levels.dtype).max)

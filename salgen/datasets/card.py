@@ -1,0 +1,163 @@
+"""`README.md` of a data set: what it is, why one can trust it, how to load it and make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from salgen.datasets.frontmatter import front_matter
+from salgen.datasets.manifest import Manifest
+from salgen.datasets.schema import columns, mask_columns
+from salgen.datasets.shards import shards_of
+from salgen.parameters import describe
+
+
+def card_text(manifest: Manifest, plugin: Any) -> str:
+    """The card of a data set.
+
+    Parameters
+    ----------
+    manifest
+        What the folder holds.
+    plugin
+        The generator's class: its fields say what the parameters mean.
+    """
+    sections = [
+        f"# {manifest.spec.generator}\n\n{manifest.summary}",
+        _what(manifest),
+        _law(manifest),
+        _splits(manifest),
+        _columns(manifest),
+        _parameters(manifest, plugin),
+        _source(manifest),
+        _loading(manifest),
+        _making(manifest, plugin),
+    ]
+    return front_matter(manifest) + "\n" + "\n\n".join(sections) + "\n"
+
+
+def _what(manifest: Manifest) -> str:
+    spec = manifest.spec
+    height, width = spec.image_size
+    kind = "grey" if manifest.channels == 1 else "colour"
+    return f"""## What it is for
+
+A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
+construction, so a saliency map is compared with the pixels that carry the evidence, not with what a
+person would have marked. The images are {height} x {width} pixels, {kind}, {spec.bit_depth} bits per channel.
+It was made by salgen, generator `{spec.generator}` version {spec.generator_version}, seed {spec.seed};
+fingerprint of its description: `{spec.fingerprint}`."""
+
+
+def _law(manifest: Manifest) -> str:
+    scored = f"By default maps are scored within the region `{manifest.valid_region}`."
+    whole = "By default maps are scored over the whole image."
+    twins = (
+        "`twin` holds it." if manifest.twins else "Twins were not stored here; they can be rendered from the recipes."
+    )
+    return f"""## What is exact
+
+- `mask` is the whole support of the feature: every pixel that it was painted on, soft edges included.
+- The counterfactual twin is the same image without the feature, or with the other class's value of it. {twins}
+  A sample whose label does not come from something that can be taken away has no twin (null).
+- **Image and twin are equal, bit for bit, everywhere outside `mask`.**
+- Each sample is a pure function of generator, version, parameters, source, seed, split and index; `recipe` holds
+  all its random choices, and `salgen verify` renders samples again and compares them bit for bit.
+
+{scored if manifest.valid_region else whole}"""
+
+
+def _splits(manifest: Manifest) -> str:
+    rows = [
+        (f"`{split}`", f"{manifest.spec.splits[split]:,}", len(shards_of(manifest, split))) for split in manifest.splits
+    ]
+    tasks = [
+        f"- `{task}`: " + ", ".join(f"{number} = {name}" for number, name in enumerate(names))
+        + f". Ground truth: region `{manifest.targets[task]}`."
+        for task, names in manifest.tasks.items()
+    ]  # fmt: skip
+    return f"## Splits and labels\n\n{_table(('split', 'samples', 'files'), rows)}\n\n" + "\n".join(tasks)
+
+
+def _columns(manifest: Manifest) -> str:
+    rows = [(f"`{column.name}`", column.kind.value, column.description) for column in columns(manifest)]
+    return f"## Columns\n\nImages are lossless PNG.\n\n{_table(('column', 'holds', 'meaning'), rows)}"
+
+
+def _parameters(manifest: Manifest, plugin: Any) -> str:
+    values = _values(manifest)
+    rows = [(f"`{p.name}`", f"`{_plain(values[p.name])}`", p.help) for p in describe(plugin) if p.name in values]
+    return f"## Parameters\n\n{_table(('parameter', 'value', 'meaning'), rows)}"
+
+
+def _source(manifest: Manifest) -> str:
+    if not manifest.spec.source_digest:
+        return "## Source\n\nEverything is computed; there is no outside material."
+    return f"""## Source and licence
+
+Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
+Its licence: {manifest.licence or "not stated"}.
+
+{manifest.notes}"""
+
+
+def _loading(manifest: Manifest) -> str:
+    split = "test" if "test" in manifest.splits else manifest.splits[0]
+    return f"""## Loading it
+
+```python
+import datasets                                    # Hugging Face; nothing of salgen is needed
+samples = datasets.load_dataset("PATH", split="{split}")
+samples[0]["image"], samples[0]["mask"]
+
+import salgen
+samples = salgen.open("PATH", split="{split}")
+samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
+```
+
+`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all files."""
+
+
+def _making(manifest: Manifest, plugin: Any) -> str:
+    spec = manifest.spec
+    small = plugin.scales.get("small")
+    left_out = {split: None for split in (small.splits if small else ()) if split not in spec.splits}
+    splits = {**{split: spec.splits[split] for split in manifest.splits}, **left_out}
+    parameters = ",\n".join(f"        {name!r}: {value!r}" for name, value in sorted(_values(manifest).items()))
+    source = (
+        "" if not spec.source_digest or spec.source == plugin.default_source else '    source="PATH TO THE SOURCE",\n'
+    )
+    twins = "" if manifest.twins else "    twins=False,\n"
+    regions = ", ".join(f"`{column}`" for column in mask_columns(manifest))
+    return f"""## Making it again
+
+```python
+import salgen
+salgen.make(
+    {spec.generator!r},
+    "OUT",
+    splits={splits!r},
+    seed={spec.seed},
+{source}{twins}    parameters={{
+{parameters},
+    }},
+)
+```
+
+The pixels, masks ({regions}) and recipes are the same on any machine; the bytes of the files are, too, under
+the library versions in `salgen.json`."""
+
+
+def _values(manifest: Manifest) -> dict[str, Any]:
+    spec = manifest.spec
+    return {"image_size": list(spec.image_size), "bit_depth": spec.bit_depth, **spec.parameters}
+
+
+def _plain(value: Any) -> str:
+    return " x ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A Markdown table; a ``|`` within a cell is escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

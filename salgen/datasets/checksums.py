@@ -1,0 +1,53 @@
+"""`SHA256SUMS`: one line for every other file, as ``sha256sum --check`` reads it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from salgen.datasets import manifest as manifests
+from salgen.datasets.manifest import Manifest
+from salgen.datasets.shards import shards_of
+from salgen.errors import SalgenError
+from salgen.files import sha256_of, write_text
+
+FILE = "SHA256SUMS"
+CARD = "README.md"
+CROISSANT = "croissant.json"
+
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+
+
+def files_of(manifest: Manifest) -> list[str]:
+    """The files of a complete data set, `SHA256SUMS` excepted, as sorted paths with ``/``."""
+    return sorted([CARD, CROISSANT, manifests.FILE, *(shard.path for shard in shards_of(manifest))])
+
+
+def write_checksums(folder: Path, manifest: Manifest) -> None:
+    """Write the checksums of all files; the file's presence says that the data set is complete."""
+    lines = [f"{sha256_of(folder / name)}  {name}\n" for name in files_of(manifest)]
+    write_text(folder / FILE, "".join(lines))
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """File name to hexadecimal SHA-256.
+
+    Raises
+    ------
+    SalgenError
+        If the file is missing or a line is not a checksum.
+    """
+    path = folder / FILE
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise SalgenError(f"{FILE} is missing: the data set is not complete; run its 'salgen make' again") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SalgenError(f"{FILE} cannot be read: {error}") from None
+    found = {}
+    for number, line in enumerate(lines, start=1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise SalgenError(f"{FILE}: line {number} is not a checksum and a file name")
+        found[match[2]] = match[1]
+    return found

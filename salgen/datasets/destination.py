@@ -1,0 +1,126 @@
+"""The folder that a data set is written to: what may be there already, and who may write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets import checksums, manifest
+from salgen.datasets.manifest import Manifest, installed_libraries, read_manifest
+from salgen.errors import SalgenError
+from salgen.files import TEMPORARY
+from salgen.spec import DatasetSpec
+
+WAY_OUT = "choose another OUT, or remove the folder"
+
+
+class State(Enum):
+    """What a destination holds of the data set that shall be made."""
+
+    NOTHING = "nothing"
+    PART = "part"
+    ALL = "all"
+
+
+def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
+    """What `folder` holds of a data set. Nothing is written.
+
+    Raises
+    ------
+    SalgenError
+        If it is a file, cannot be written to, or holds something else; the message says what differs.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise SalgenError(f"{folder} is a file: OUT must be a folder")
+    _check_permission(folder)
+    if not folder.exists() or all(_is_temporary(path) for path in folder.iterdir()):
+        return State.NOTHING
+    if not (folder / manifest.FILE).exists():
+        raise SalgenError(f"{folder} is not empty and not a salgen data set: {WAY_OUT}")
+    there = read_manifest(folder)
+    differences = _differences(_wanted(there.spec, there.twins), _wanted(spec, twins))
+    if differences:
+        raise SalgenError(f"{folder} holds another data set ({'; '.join(differences)}): {WAY_OUT}")
+    if _is_complete(folder, there):
+        return State.ALL
+    _check_continuation(folder, there)
+    return State.PART
+
+
+@contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Keep other salgen processes on this machine from writing to an existing folder.
+
+    Raises
+    ------
+    SalgenError
+        If another one is at it.
+    """
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SalgenError(f"{folder} is being written by another salgen process: wait until it is done") from None
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(handle)
+
+
+def _check_permission(folder: Path) -> None:
+    existing = folder.absolute()
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise SalgenError(f"{existing} is a file: OUT cannot lie within it")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise SalgenError(f"no permission to write to {existing}")
+
+
+def _is_temporary(path: Path) -> bool:
+    return path.name.startswith(".") and path.name.endswith(TEMPORARY)
+
+
+def _is_complete(folder: Path, there: Manifest) -> bool:
+    return all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(there)))
+
+
+def _check_continuation(folder: Path, there: Manifest) -> None:
+    """What is missing must come out with the bytes that the finished shards would have had."""
+    if there.samples_per_shard != manifest.SAMPLES_PER_SHARD:
+        raise SalgenError(
+            f"{folder} was begun with {there.samples_per_shard} samples per shard, this salgen writes "
+            f"{manifest.SAMPLES_PER_SHARD}: {WAY_OUT}"
+        )
+    differences = _differences(there.libraries, installed_libraries())
+    if differences:
+        raise SalgenError(
+            f"{folder} was begun with other library versions ({'; '.join(differences)}): install those, or {WAY_OUT}"
+        )
+
+
+def _wanted(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
+    """All that decides what is made, as one flat mapping."""
+    values = {**spec.to_json(), "twins": twins}
+    parameters, splits = values.pop("parameters"), values.pop("splits")
+    return {**values, **parameters, **{f"split {name}": count for name, count in splits.items()}}
+
+
+def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
+    keys = [key for key in {**there, **here} if there.get(key) != here.get(key)]
+    return [f"{key} is {_shown(there, key)} there and {_shown(here, key)} here" for key in keys]
+
+
+def _shown(values: dict[str, Any], key: str) -> str:
+    return str(values[key]) if key in values else "absent"

@@ -1,0 +1,190 @@
+"""Making a data set: check everything, write the manifest, then the shards, then what describes them.
+
+Shards are whole or not there and depend on nothing but the spec. So a run that was stopped is
+continued by running it again, and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets import checksums, manifest
+from salgen.datasets.card import card_text
+from salgen.datasets.croissant import croissant_text
+from salgen.datasets.destination import State, check_destination, sole_writer
+from salgen.datasets.manifest import Manifest, describe
+from salgen.datasets.pool import write_in_parallel
+from salgen.datasets.shards import Shard, shards_of, write_shard
+from salgen.errors import SalgenError
+from salgen.files import remove_temporaries, write_text
+from salgen.generators import opening
+from salgen.generators.generator import Generator
+from salgen.progress import progress
+
+GO_ON = "what is finished stays; the same command continues it"
+
+
+def make(
+    name: str,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    scale: str = "small",
+    splits: Mapping[str, int | None] | None = None,
+    seed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
+    source: str | None = None,
+    workers: int | None = None,
+    twins: bool = True,
+    command: Sequence[str] | None = None,
+) -> Path:
+    """Make a data set folder, or continue one that was stopped.
+
+    Parameters
+    ----------
+    name
+        A registered generator.
+    out
+        The folder; ``./NAME`` if None.
+    scale
+        Registered defaults for parameters and split sizes.
+    splits
+        Split name to number of samples, on top of the scale's; None leaves a split out.
+    seed
+        Any non-negative integer.
+    parameters
+        Values that override the scale's.
+    source
+        The outside material: a path or a name that the generator knows.
+    workers
+        Processes; as many as there are processors if None. The bytes do not depend on it.
+    twins
+        Whether to store counterfactual twins.
+    command
+        The command for the log; that of this process if None.
+
+    Returns
+    -------
+    The folder. Beside it lies a log, `<folder>.log`, with a line of JSON for each run.
+
+    Raises
+    ------
+    SalgenError
+        If an argument is refused, the folder holds something else, or the disk is full.
+
+    Examples
+    --------
+    >>> make("perlin-lesions", "perlin", splits={"train": 2000}, seed=0)  # doctest: +SKIP
+    PosixPath('perlin')
+    """
+    folder = Path(name if out is None else out)
+    workers = _processors() if workers is None else workers
+    if workers < 1:
+        raise SalgenError(f"workers = {workers}: must be 1 or more")
+    generator = opening.generator(name, source, scale, **(parameters or {}))
+    counts = {**opening.scale_of(name, scale).splits, **(splits or {})}
+    spec = generator.spec({split: count for split, count in counts.items() if count is not None}, seed)
+    state = check_destination(folder, spec, twins=twins)
+    if state is State.ALL:
+        print(f"{folder} is there already and complete: nothing to do", file=sys.stderr)
+        return folder
+    described = describe(generator, spec, twins=twins)
+    started = time.monotonic()
+    images = _make(generator, described, folder, workers, anew=state is State.NOTHING)
+    _log(folder, command or sys.argv, workers, images, time.monotonic() - started)
+    return folder
+
+
+def _make(generator: Generator, described: Manifest, folder: Path, workers: int, *, anew: bool) -> int:
+    """Write what is missing, and say how many images that were.
+
+    A fault of the spec leaves nothing behind, any other a folder that can be continued.
+    """
+    existed = folder.exists()
+    try:
+        (folder / "data").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
+    with sole_writer(folder):
+        try:
+            return _write(generator, described, folder, workers)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise SalgenError(f"{folder}: {reason}; {GO_ON}") from error
+        except SalgenError:
+            if anew:
+                _discard(folder, keep=existed)
+            raise
+
+
+def _discard(folder: Path, *, keep: bool) -> None:
+    """Remove a data set that cannot be made, and its folder unless it was there before."""
+    shutil.rmtree(folder / "data")
+    (folder / manifest.FILE).unlink(missing_ok=True)
+    if not keep:
+        folder.rmdir()
+
+
+def _write(generator: Generator, described: Manifest, folder: Path, workers: int) -> int:
+    for place in (folder, folder / "data"):
+        remove_temporaries(place)
+    if not (folder / manifest.FILE).exists():
+        write_text(folder / manifest.FILE, described.to_text())
+    missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
+    _write_shards(generator, described, folder, missing, workers)
+    write_text(folder / checksums.CARD, card_text(described, type(generator.plugin)))
+    write_text(folder / checksums.CROISSANT, croissant_text(described))
+    checksums.write_checksums(folder, described)
+    return sum(map(len, missing))
+
+
+def _write_shards(
+    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], workers: int
+) -> None:
+    total, left = sum(described.spec.splits.values()), sum(map(len, missing))
+    with progress(f"making {described.spec.generator}", total, "images", done=total - left) as advance:
+        for shard in _written(generator, described, folder, missing, workers):
+            advance(len(shard))
+
+
+def _written(
+    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], workers: int
+) -> Iterator[Shard]:
+    """The shards as they are finished."""
+    if min(workers, len(missing)) > 1:
+        bare = replace(generator)  # each process prepares the material for itself
+        yield from write_in_parallel((bare, described, folder.absolute()), missing, workers)
+        return
+    for shard in missing:
+        write_shard(generator, described, shard, folder)
+        yield shard
+
+
+def _log(folder: Path, command: Sequence[str], workers: int, images: int, seconds: float) -> None:
+    """Append a line about this run to the log, which lies outside the data set."""
+    place = folder.resolve()
+    entry = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": list(command),
+        "workers": workers,
+        "images": images,
+        "seconds": round(seconds, 3),
+        "images_per_second": round(images / max(seconds, 1e-9), 1),
+    }
+    try:
+        with open(place.with_name(f"{place.name}.log"), "a", encoding="utf-8") as log:
+            log.write(json.dumps(entry) + "\n")
+    except OSError as error:  # the data set is complete; a folder above it that is read-only is no fault of it
+        print(f"no log was written: {error}", file=sys.stderr)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

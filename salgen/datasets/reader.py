@@ -1,0 +1,194 @@
+"""Reading a data set: one sample, batches in bounded memory, or all images of a split."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from salgen.datasets.batch import Batch
+from salgen.datasets.manifest import Manifest, read_manifest
+from salgen.datasets.schema import Kind, arrow_schema, columns
+from salgen.datasets.shard_files import open_shard, read_group
+from salgen.datasets.shards import shards_of
+from salgen.errors import SalgenError, unknown_name
+from salgen.spec import DatasetSpec
+
+CACHED_GROUPS = 4
+
+__all__ = ["Batch", "Dataset", "open_dataset"]
+
+
+def open_dataset(path: str | os.PathLike[str], split: str | None = None) -> Dataset:
+    """One split of a data set folder.
+
+    Parameters
+    ----------
+    path
+        The folder that `salgen make` wrote.
+    split
+        ``test`` if None, or the first split where there is no test split.
+
+    Raises
+    ------
+    SalgenError
+        If the folder is missing or no salgen data set, has no such split, or lacks a shard.
+
+    Examples
+    --------
+    >>> samples = open_dataset("perlin-lesions", split="test")  # doctest: +SKIP
+    >>> samples[0]["image"].shape, samples[0]["mask"].shape  # doctest: +SKIP
+    ((1, 64, 64), (64, 64))
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    if split is None:
+        split = "test" if "test" in manifest.splits else manifest.splits[0]
+    if split not in manifest.splits:
+        raise unknown_name(f"split of {folder}", split, manifest.splits)
+    missing = [shard.path for shard in shards_of(manifest, split) if not (folder / shard.path).is_file()]
+    if missing:
+        raise SalgenError(f"{folder / missing[0]} is missing: the same 'salgen make' writes it again")
+    return Dataset(folder, manifest, split)
+
+
+class Dataset:
+    """One split, indexed like a list; also what a `torch.utils.data.DataLoader` takes.
+
+    Attributes
+    ----------
+    path, name, split
+        The folder, its name, and the split.
+    manifest, spec, fingerprint
+        What the folder holds.
+    tasks
+        Task name to class names; the first task is the default one.
+    valid_region
+        The region in which maps are scored by default, or None.
+    region_names
+        The regions that every sample has.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, split: str) -> None:
+        self.path = path
+        self.name = path.resolve().name
+        self.manifest = manifest
+        self.spec: DatasetSpec = manifest.spec
+        self.fingerprint = manifest.spec.fingerprint
+        self.split = split
+        self.tasks = dict(manifest.tasks)
+        self.valid_region = manifest.valid_region
+        self.region_names = list(manifest.regions)
+        self._shards = shards_of(manifest, split)
+        self._schema = arrow_schema(manifest)
+        self._groups: dict[tuple[int, int], pa.Table] = {}
+
+    def __len__(self) -> int:
+        return self.spec.splits[self.split]
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """One sample.
+
+        Returns
+        -------
+        ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; ``mask`` bool (H, W);
+        ``regions``, name to bool (H, W); ``twin`` as the image, or None; ``recipe``.
+        """
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"index {index} of a split of {len(self)} samples")
+        batch = self._batch([place])
+        return {
+            "id": batch.ids[0],
+            "image": batch.images[0],
+            **{task: int(batch.classes(task)[0]) for task in self.tasks},
+            "mask": batch.masks[0],
+            "regions": {name: masks[0] for name, masks in batch.regions.items()},
+            "twin": batch.twins[0],
+            "recipe": batch.recipes[0],
+        }
+
+    def batches(self, size: int, indices: Sequence[int] | None = None) -> Iterator[Batch]:
+        """Batches of up to `size` samples, in the order of `indices` or of the split.
+
+        Memory is bounded by the batch; indices in rising order read each file once.
+        """
+        if size < 1:
+            raise SalgenError(f"batch size {size}: must be 1 or more")
+        order = range(len(self)) if indices is None else indices
+        for start in range(0, len(order), size):
+            yield self._batch(order[start : start + size])
+
+    def images(self) -> NDArray[Any]:
+        """All images, uint8 or uint16 (N, C, H, W)."""
+        height, width = self.spec.image_size
+        kind = np.uint8 if self.spec.bit_depth == 8 else np.uint16
+        result = np.empty((len(self), self.manifest.channels, height, width), dtype=kind)
+        start = 0
+        for table in self._tables(["id", "image"]):
+            batch = self._as_batch(table)
+            result[start : start + len(batch)] = batch.levels()
+            start += len(batch)
+        return result
+
+    def column(self, name: str) -> list[str] | NDArray[Any]:
+        """A column without decoding images: texts as a list, a task as int64 (N,), a factor as float64 (N,)."""
+        kinds = {column.name: column.kind for column in columns(self.manifest)}
+        if name in self.manifest.factors:
+            values = [table["factors"].combine_chunks().field(name) for table in self._tables(["factors"])]
+            return np.concatenate([array.to_numpy(zero_copy_only=False) for array in values]).astype(np.float64)
+        plain = [key for key, kind in kinds.items() if kind in (Kind.TEXT, Kind.LABEL)]
+        if name not in plain:
+            raise unknown_name("column", name, [*plain, *self.manifest.factors])
+        parts = [table[name] for table in self._tables([name])]
+        if kinds[name] is Kind.TEXT:
+            return [text for part in parts for text in part.to_pylist()]
+        return np.concatenate([part.to_numpy() for part in parts]).astype(np.int64)
+
+    def mask_present(self) -> NDArray[np.bool_]:
+        """Whether each sample's ground-truth mask has any pixel, bool (N,)."""
+        parts = [self._as_batch(table).masks.any(axis=(1, 2)) for table in self._tables(["id", "mask"])]
+        return np.concatenate(parts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_groups": {}}
+
+    def _tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns, one row group after the other."""
+        for shard in self._shards:
+            file = open_shard(self.path, shard, self._schema, self.manifest.rows_per_group)
+            for group in range(file.num_row_groups):
+                yield read_group(self.path / shard.path, file, group, names)
+
+    def _batch(self, indices: Sequence[int]) -> Batch:
+        return self._as_batch(self._rows(indices))
+
+    def _as_batch(self, rows: pa.Table) -> Batch:
+        return Batch(rows, self.path, self.manifest)
+
+    def _rows(self, indices: Sequence[int]) -> pa.Table:
+        """The rows of some samples, in the order asked for."""
+        shard_size, group_size = self.manifest.samples_per_shard, self.manifest.rows_per_group
+        shards, rows = np.divmod(np.asarray(indices, dtype=np.int64), shard_size)
+        groups, rows = np.divmod(rows, group_size)
+        tables, places = [], []
+        for shard, group in dict.fromkeys(zip(shards.tolist(), groups.tolist(), strict=True)):
+            members = np.flatnonzero((shards == shard) & (groups == group))
+            tables.append(self._group(shard, group).take(rows[members]))
+            places.append(members)
+        return pa.concat_tables(tables).take(np.argsort(np.concatenate(places)))
+
+    def _group(self, shard: int, group: int) -> pa.Table:
+        """A row group; the last few are kept."""
+        if (shard, group) not in self._groups:
+            if len(self._groups) >= CACHED_GROUPS:
+                del self._groups[next(iter(self._groups))]
+            where = self._shards[shard]
+            file = open_shard(self.path, where, self._schema, self.manifest.rows_per_group)
+            self._groups[shard, group] = read_group(self.path / where.path, file, group)
+        return self._groups[shard, group]

@@ -1,0 +1,76 @@
+"""Drawing and rendering stored samples again, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from salgen.datasets.batch import Batch
+from salgen.datasets.manifest import Manifest
+from salgen.datasets.reader import Dataset
+from salgen.datasets.schema import recipe_to_text
+from salgen.datasets.shards import Shard
+from salgen.errors import SalgenError
+from salgen.generators.generator import Generator
+from salgen.generators.opening import generator_of
+
+
+def rendering_problems(
+    folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
+) -> list[str]:
+    """What differs when `count` samples, evenly spread over the splits, are made again; those in `readable` shards."""
+    if not count:
+        return []
+    try:
+        generator = generator_of(manifest.spec, source)
+    except SalgenError as error:
+        return [f"no sample could be rendered again: {error}"]
+    datasets = {split: Dataset(folder, manifest, split) for split in manifest.splits}
+    return [
+        problem
+        for split, index in _spread(manifest, count)
+        if any(shard.split == split and shard.start <= index < shard.stop for shard in readable)
+        for problem in _sample_problems(generator, datasets[split], index)
+    ]
+
+
+def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
+    """Evenly spread places over all samples: split and index."""
+    last = sum(manifest.spec.splits.values()) - 1
+    starts = np.cumsum([0] + [manifest.spec.splits[split] for split in manifest.splits])
+    places = np.linspace(0, last, count).round().astype(int)
+    splits = np.searchsorted(starts, places, side="right") - 1
+    return [(manifest.splits[k], int(place - starts[k])) for k, place in zip(splits, places, strict=True)]
+
+
+def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list[str]:
+    """What differs when one sample is made again."""
+    name = f"{dataset.split}-{index:06d}"
+    try:
+        (batch,) = dataset.batches(1, [index])
+        stored = batch.recipes[0]
+        drawn = generator.recipe(dataset.spec.seed, dataset.split, index)
+        if recipe_to_text(stored) != recipe_to_text(drawn):
+            return [f"sample {name}: drawn again, its recipe is another"]
+        parts = _differing(generator, dataset, batch)
+    except SalgenError as error:
+        return [f"sample {name} could not be rendered again: {error}"]
+    return [f"sample {name}: rendered again, it differs in {', '.join(parts)}"] if parts else []
+
+
+def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str]:
+    """The parts of a stored sample that are not what its recipe gives."""
+    recipe = batch.recipes[0]
+    sample = generator.render(recipe)
+    twin = generator.twin(recipe) if dataset.manifest.twins else None
+    stored = batch.twin_levels()[0]
+    same = {
+        "image": np.array_equal(batch.levels()[0], sample.image.transpose(2, 0, 1)),
+        "twin": (stored is None) == (twin is None)
+        and (stored is None or twin is None or np.array_equal(stored, twin.image.transpose(2, 0, 1))),
+        **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
+        **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in dataset.region_names},
+    }
+    return [part for part, holds in same.items() if not holds]

@@ -1,0 +1,38 @@
+"""Networks that can be trained: one module for each, and what a model plug-in provides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+class ModelPlugin(Protocol):
+    """What a registered model provides; its dataclass fields are its parameters.
+
+    Attributes
+    ----------
+    name
+        Registered name.
+    reference
+        Where the network was described.
+    quick
+        Parameters that make it small, for the conformance checks.
+    scales
+        Scale name to the parameters in which it differs from the fields' own defaults.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str]
+    quick: ClassVar[Mapping[str, Any]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+
+    def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
+        """A freshly initialised network from (N, C, H, W) to logits (N, K), on the CPU."""
+        ...
+
+    def cam_layer(self, network: nn.Module) -> str:
+        """Dotted name of the module whose output class activation maps are made of."""
+        ...

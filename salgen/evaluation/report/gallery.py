@@ -1,0 +1,199 @@
+"""The gallery: samples of every class, their ground truth, and the map of each method."""
+
+from __future__ import annotations
+
+import base64
+import io
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
+from salgen.types import Mask
+
+GALLERY = "gallery.npz"
+ARRAYS = ("ids", "images", "masks", "labels", "predicted", "methods", "maps", "class_names")
+LONGEST = 128  # pixels of a picture's longer side; larger ones are averaged down
+LEVELS = 127  # odd, so that zero has a colour of its own
+SATURATED = 99.5  # percentile of a map that gets the strongest colour
+
+SEQUENTIAL = "magma"
+DIVERGING = "coolwarm"  # Moreland's, made to be even in perceived difference on both sides of zero
+UNDEFINED_COLOUR = (128, 128, 128)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One cell: a PNG as a data URL (empty where there is no map), and what it shows."""
+
+    url: str
+    alt: str
+    contour: bool = True
+
+
+@dataclass(frozen=True)
+class GalleryRow:
+    """One sample with its pictures: image, mask, then a map for each method."""
+
+    id: str
+    true_class: str
+    predicted_class: str
+    right: bool
+    contour: str
+    pictures: list[Picture]
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The samples of one run.
+
+    Attributes
+    ----------
+    columns
+        (method, role, whether negative values are shown) of each map.
+    """
+
+    run: str
+    model: str
+    height: int
+    width: int
+    columns: list[tuple[str, str, bool]]
+    rows: list[GalleryRow]
+
+
+def gallery(run: Run, order: list[str]) -> Gallery | None:
+    """The pictures of a run, its methods in the given order; None if it has no ``gallery.npz``.
+
+    Raises
+    ------
+    SalgenError
+        If the file is damaged.
+    """
+    path = run.path / GALLERY
+    if not path.exists():
+        return None
+    data = _read(path)
+    methods = [str(name) for name in data["methods"]]
+    known = [name for name in order if name in methods]
+    chosen = [methods.index(name) for role in (METHOD, FLOOR, CEILING) for name in known if run.role(name) == role]
+    signed = [bool((data["maps"][m] < 0).any()) for m in chosen]
+    columns = [(methods[m], run.role(methods[m]), s) for m, s in zip(chosen, signed, strict=True)]
+    trained = run.models[0]
+    height, width = data["masks"].shape[1:]
+    rows = [_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
+    return Gallery(run.label, f"{trained.name}, training seed {trained.seed}", height, width, columns, rows)
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            data = {name: file[name] for name in ARRAYS}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise SalgenError(f"{path} is damaged ({error}): remove it or evaluate again") from None
+    expected = (len(data["methods"]), len(data["ids"]), *data["masks"].shape[1:])
+    if data["maps"].shape != expected:
+        raise SalgenError(f"{path}: maps have shape {data['maps'].shape}, not {expected}: evaluate again")
+    return data
+
+
+def _row(
+    data: dict[str, NDArray[Any]], number: int, chosen: list[int], columns: list[tuple[str, str, bool]]
+) -> GalleryRow:
+    mask = data["masks"][number]
+    name, label, predicted = str(data["ids"][number]), int(data["labels"][number]), int(data["predicted"][number])
+    classes = [str(text) for text in data["class_names"]]
+    truth = "ground truth" if mask.any() else "ground truth: nothing to find"
+    maps = [
+        Picture(map_url(data["maps"][m, number].astype(np.float32), signed), f"{method}, {name}")
+        for m, (method, _, signed) in zip(chosen, columns, strict=True)
+    ]
+    return GalleryRow(
+        id=name,
+        true_class=classes[label],
+        predicted_class=classes[predicted],
+        right=label == predicted,
+        contour=outline(mask),
+        pictures=[
+            Picture(image_url(data["images"][number]), f"{name}, {classes[label]}", contour=False),
+            Picture(image_url(mask[..., None] * np.uint8(255)), f"{truth}, {name}", contour=False),
+            *maps,
+        ],
+    )
+
+
+def image_url(image: NDArray[np.uint8]) -> str:
+    """A picture uint8 (H, W, 1 or 3) as a PNG data URL."""
+    from PIL import Image
+
+    return _png(Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image), Image.Resampling.LANCZOS)
+
+
+def map_url(values: NDArray[np.float32], signed: bool) -> str:
+    """A map float32 (H, W) in false colours; empty if it has no finite value.
+
+    Unsigned maps run from zero to the 99.5th percentile, signed ones as far on both sides of zero, so that
+    a few extreme pixels do not darken the rest.
+    """
+    from PIL import Image
+
+    finite = np.isfinite(values)
+    if not finite.any():
+        return ""
+    small = np.asarray(_shrink(Image.fromarray(values), Image.Resampling.BOX))
+    finite = np.isfinite(small)
+    sizes = np.abs(small[finite]) if finite.any() else np.zeros(1)
+    top = float(np.percentile(sizes, SATURATED)) or float(sizes.max()) or 1.0
+    scaled = (np.where(finite, small, 0.0) / top + 1.0) / 2.0 if signed else np.where(finite, small, 0.0) / top
+    index = np.rint(np.clip(scaled, 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
+    picture = Image.fromarray(np.where(finite, index, LEVELS).astype(np.uint8), mode="P")
+    picture.putpalette(_palette(DIVERGING if signed else SEQUENTIAL))
+    return _png(picture)
+
+
+def _palette(name: str) -> bytes:
+    """`LEVELS` colours of a colour map, and one more for what is undefined."""
+    import matplotlib as mpl
+
+    colours = mpl.colormaps[name](np.linspace(0.0, 1.0, LEVELS))[:, :3]
+    return np.rint(colours * 255.0).astype(np.uint8).tobytes() + bytes(UNDEFINED_COLOUR)
+
+
+def legend_urls() -> dict[str, str]:
+    """The two colour bars."""
+    bar = np.linspace(0.0, 1.0, LEVELS, dtype=np.float32)[None].repeat(6, axis=0)
+    return {"sequential": map_url(bar, False), "diverging": map_url(bar * 2 - 1, True)}
+
+
+def _shrink(picture: Any, resampling: Any) -> Any:
+    scale = LONGEST / max(picture.size)
+    if scale >= 1.0:
+        return picture
+    return picture.resize(tuple(max(1, round(side * scale)) for side in picture.size), resampling)
+
+
+def _png(picture: Any, resampling: Any = None) -> str:
+    small = picture if resampling is None else _shrink(picture, resampling)
+    buffer = io.BytesIO()
+    small.save(buffer, format="PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def outline(mask: Mask) -> str:
+    """The border of a mask as an SVG path along pixel edges, in pixels."""
+    padded = np.pad(mask, 1)
+    across = _runs(padded[1:, 1:-1] != padded[:-1, 1:-1], lambda row, start, end: f"M{start} {row}H{end}")
+    down = _runs((padded[1:-1, 1:] != padded[1:-1, :-1]).T, lambda column, start, end: f"M{column} {start}V{end}")
+    return across + down
+
+
+def _runs(edges: Mask, draw: Callable[[int, int, int], str]) -> str:
+    """Draw each run of edges: `edges` bool (lines, places)."""
+    steps = np.diff(np.pad(edges, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    starts, ends = np.argwhere(steps == 1), np.argwhere(steps == -1)
+    return "".join(draw(int(line), int(start), int(end)) for (line, start), (_, end) in zip(starts, ends, strict=True))

@@ -1,0 +1,106 @@
+"""What was undefined and why, with equal cases told once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from salgen.evaluation.metrics import (
+    EMPTY_MASK,
+    MASK_FAULTS,
+    NON_FINITE_MAP,
+    TOO_FEW_NEGATIVES,
+    TRIVIAL_FULL_MASK,
+    ZERO_ENERGY,
+)
+from salgen.evaluation.report.runs import Key, Run
+from salgen.evaluation.summary import SummaryRow
+
+DROPPED = "the image drops out for every method"
+WORST = "counts as the worst value in ranks"
+KEPT = "the value counts"
+
+MEANINGS = {
+    EMPTY_MASK: "the scored region holds no ground-truth pixel",
+    TRIVIAL_FULL_MASK: "the mask fills the scored region: any map is right",
+    ZERO_ENERGY: "the map has no positive value",
+    NON_FINITE_MAP: "the map holds NaN or infinity",
+    TOO_FEW_NEGATIVES: "too few pixels outside the mask for 99 % specificity, and none of the mask above them all",
+}
+
+
+@dataclass(frozen=True)
+class UndefinedLine:
+    """One reason for which the same number of scores of some methods and metrics were undefined."""
+
+    run: str
+    model: str
+    variant: str
+    reason: str
+    meaning: str
+    metrics: str
+    methods: str
+    count: int
+    total: int
+    consequence: str
+
+
+def undefined_lines(run: Run) -> list[UndefinedLine]:
+    """Every reason that was given in a run; methods and metrics with equal counts share a line."""
+    lines = []
+    for model in run.model_names:
+        for variant in run.variants:
+            for reason in _reasons(run, model, variant):
+                lines.extend(_lines(run, model, variant, reason))
+    return lines
+
+
+def _reasons(run: Run, model: str, variant: str) -> list[str]:
+    found = (row.reasons for row in run.rows if row.model == model and row.variant == variant)
+    return sorted({reason for reasons in found for reason in reasons})
+
+
+def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLine]:
+    cases: dict[tuple[int, int, str], dict[str, list[Key]]] = defaultdict(lambda: defaultdict(list))
+    for metric in run.metrics:
+        for key in run.keys(model):
+            row = run.row(model, key, metric, variant)
+            if reason in row.reasons:
+                case = (row.reasons[reason], row.n + row.n_undefined, _consequence(row, reason))
+                cases[case][metric].append(key)
+    return [
+        UndefinedLine(
+            run=run.label,
+            model=model,
+            variant=variant,
+            reason=reason,
+            meaning=MEANINGS.get(reason, ""),
+            metrics=_listing(metrics, run.metrics, "metrics"),
+            methods=_listing([run.method_label(model, key) for key in keys], run.keys(model), "methods"),
+            count=case[0],
+            total=case[1],
+            consequence=case[2],
+        )
+        for case, by_metric in cases.items()
+        for keys, metrics in _by_methods(by_metric)
+    ]
+
+
+def _by_methods(by_metric: dict[str, list[Key]]) -> list[tuple[tuple[Key, ...], list[str]]]:
+    """Metrics that concern the same methods, together."""
+    together: dict[tuple[Key, ...], list[str]] = defaultdict(list)
+    for metric, keys in by_metric.items():
+        together[tuple(keys)].append(metric)
+    return list(together.items())
+
+
+def _consequence(row: SummaryRow, reason: str) -> str:
+    defined_with_a_reason = sum(row.reasons.values()) - row.n_undefined
+    if reason == TRIVIAL_FULL_MASK and defined_with_a_reason:
+        return KEPT
+    return DROPPED if reason in MASK_FAULTS else WORST
+
+
+def _listing(names: list[str], everything: Collection[object], what: str) -> str:
+    return f"all {len(names)} {what}" if len(names) == len(everything) > 1 else ", ".join(names)

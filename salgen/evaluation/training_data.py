@@ -1,0 +1,72 @@
+"""A split as training needs it: decoded once, kept on the device as integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from salgen.datasets.reader import open_dataset
+from salgen.errors import SalgenError
+
+
+@dataclass(frozen=True)
+class DeviceSplit:
+    """All images of a split on one device.
+
+    Attributes
+    ----------
+    images
+        uint8 or uint16 (N, C, H, W).
+    labels
+        int64 (N,).
+    """
+
+    images: Tensor
+    labels: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def batch(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        """Images as float32 (n, C, H, W) in [0, 1] and their labels; made on the device."""
+        if self.images.dtype == torch.uint16:  # not every device can index this type
+            images = self.images.view(torch.int16)[indices].view(torch.uint16)
+        else:
+            images = self.images[indices]
+        return images.float().div_(torch.iinfo(images.dtype).max), self.labels[indices]
+
+
+def load_split(path: Path, split: str, task: str, device: torch.device, max_memory_gb: float | None) -> DeviceSplit:
+    """Decode a split and move it to a device.
+
+    Raises
+    ------
+    SalgenError
+        If the decoded images would take more memory than is allowed.
+    """
+    dataset = open_dataset(path, split)
+    height, width = dataset.spec.image_size
+    size = len(dataset) * dataset[0]["image"].shape[0] * height * width * (dataset.spec.bit_depth // 8)
+    allowed = max_memory_gb * 1e9 if max_memory_gb is not None else _free_bytes(device) / 2
+    if size > allowed:
+        raise SalgenError(
+            f"split {split!r} of {path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used on "
+            f"{device}: set max_memory_gb higher, or use a smaller data set"
+        )
+    labels = torch.tensor(dataset.column(task), dtype=torch.int64)
+    return DeviceSplit(torch.from_numpy(dataset.images()).to(device), labels.to(device))
+
+
+def _free_bytes(device: torch.device) -> float:
+    """Free memory of a device, or infinity where the platform does not say."""
+    if device.type == "cuda":
+        return float(torch.cuda.mem_get_info(device)[0])
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return float("inf")
+    available = next(line for line in lines if line.startswith("MemAvailable"))
+    return float(available.split()[1]) * 1024

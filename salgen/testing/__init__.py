@@ -1,0 +1,15 @@
+"""Conformance checks for plug-ins: what salgen's own tests run on every registered name.
+
+Each check raises AssertionError with the law that was broken, so a third party's test is one line::
+
+    def test_my_method():
+        check_method("my-method")
+"""
+
+from __future__ import annotations
+
+from salgen.testing.generators import check_generator
+from salgen.testing.methods import check_method
+from salgen.testing.metrics import check_metric
+
+__all__ = ["check_generator", "check_method", "check_metric"]

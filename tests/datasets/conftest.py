@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salgen.registry import GENERATORS, Entry
+
+os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register the test generator, as an entry point of a third party would."""
+    entry = Entry("squares", "squares", "A bright square on coloured noise.")
+    monkeypatch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "squares": entry})
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five samples per shard, so that tiny data sets have several."""
+    monkeypatch.setattr("salgen.datasets.manifest.SAMPLES_PER_SHARD", 5)
+    monkeypatch.setattr("salgen.datasets.manifest.ROWS_PER_GROUP", 2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A complete data set: 12 train, 4 val and 6 test samples."""
+    return made(tmp_path / "squares")
+
+
+def made(out: Path, **arguments: Any) -> Path:
+    """Make squares at `out` in this process."""
+    from salgen.datasets.making import make
+
+    return make("squares", out, **{"workers": 1, **arguments})
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Relative path to bytes, of every file in a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -1,0 +1,271 @@
+"""The same bytes however a data set is made, whatever interrupts it; and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import contents, made
+
+from salgen.datasets import making
+from salgen.datasets.destination import sole_writer
+from salgen.datasets.making import make
+from salgen.datasets.verifying import verify
+from salgen.errors import SalgenError
+
+PROGRAM = Path(__file__).with_name("make_squares.py")
+
+
+def start(out, workers, **options):
+    return subprocess.Popen([sys.executable, str(PROGRAM), str(out), str(workers)], **options)
+
+
+def finish(out, workers):
+    return subprocess.run([sys.executable, str(PROGRAM), str(out), str(workers)], capture_output=True, text=True)
+
+
+def wait_for_shards(out, count, process):
+    while len(list(out.glob("data/*.parquet"))) < count and process.poll() is None:
+        time.sleep(0.001)
+
+
+def temporaries(folder):
+    return [path for path in folder.rglob("*") if path.name.endswith(".part")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What an uninterrupted run of the program writes."""
+    out = tmp_path_factory.mktemp("whole") / "squares"
+    assert finish(out, 1).returncode == 0
+    return contents(out)
+
+
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path, folder):
+    for workers in (2, 3):
+        assert contents(made(tmp_path / str(workers), workers=workers)) == contents(folder)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_random_moments_and_run_again_it_ends_with_the_same_bytes(tmp_path, whole, workers):
+    out, rolls = tmp_path / "squares", random.Random(workers)
+    for count in sorted(rolls.sample(range(25), 3)):
+        process = start(out, workers, stderr=subprocess.DEVNULL)
+        wait_for_shards(out, count, process)
+        time.sleep(rolls.random() * 0.02)
+        process.kill()
+        process.wait()
+    assert not (out / "SHA256SUMS").exists(), "the last kill came too late to prove anything"
+    assert finish(out, workers).returncode == 0
+    assert contents(out) == whole
+
+
+def test_finished_shards_are_not_written_again(tmp_path, whole):
+    out = tmp_path / "squares"
+    process = start(out, 1, stderr=subprocess.DEVNULL)
+    wait_for_shards(out, 5, process)
+    process.kill()
+    process.wait()
+    before = {path: path.stat().st_mtime_ns for path in out.glob("data/*.parquet")}
+    assert finish(out, 1).returncode == 0
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in before.items())
+    assert contents(out) == whole
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole, workers):
+    out = tmp_path / "squares"
+    process = start(out, workers, stderr=subprocess.PIPE, text=True)
+    wait_for_shards(out, 3, process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert errors.count("Traceback") == 1, "the program's own KeyboardInterrupt, and nothing from the workers"
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert temporaries(out) == []
+    assert finish(out, 2).returncode == 0
+    assert contents(out) == whole
+
+
+@pytest.mark.parametrize(
+    ("fate", "message"),
+    [("os._exit(7)", "ended with status 7"), ("os.kill(os.getpid(), 9)", "was killed by signal 9")],
+)
+def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, whole, monkeypatch, fate, message):
+    out = tmp_path / "squares"
+    program = f"import os; from salgen.datasets import worker; worker._outcome = lambda *_: {fate}; worker.main()"
+    with monkeypatch.context() as patch:
+        patch.setattr("salgen.datasets.pool.WORKER", [sys.executable, "-c", program])
+        with pytest.raises(SalgenError, match=f"a worker process {message}.*the same command continues it"):
+            made(out, splits={"train": 150}, workers=2)
+    assert temporaries(out) == []
+    assert finish(out, 1).returncode == 0
+    assert contents(out) == whole
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk_is_reported_and_the_rest_can_be_continued(tmp_path, whole, workers):
+    out = tmp_path / "squares"
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
+
+    process = start(out, workers, stderr=subprocess.PIPE, text=True, preexec_fn=no_room)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode != 0
+    assert (
+        errors.rstrip()
+        .splitlines()[-1]
+        .endswith(f"SalgenError: {out}: File too large; what is finished stays; the same command continues it")
+    )
+    assert temporaries(out) == []
+    assert finish(out, 1).returncode == 0
+    assert contents(out) == whole
+
+
+def test_a_removed_shard_is_written_again(folder):
+    before = contents(folder)
+    (folder / "data/train-00001-of-00003.parquet").unlink()
+    made(folder)
+    assert contents(folder) == before
+    assert verify(folder) == []
+
+
+def test_a_complete_folder_is_left_alone(folder, capsys, monkeypatch):
+    monkeypatch.setattr(making, "describe", None)  # nothing may be prepared or rendered
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    assert made(folder) == folder
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    assert "complete" in capsys.readouterr().err
+
+
+def test_the_default_folder_is_the_generators_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert make("squares", scale="demo", workers=1) == Path("squares")
+    assert (tmp_path / "squares/SHA256SUMS").exists()
+
+
+def test_scale_splits_and_parameters_are_laid_over_each_other(tmp_path):
+    made(tmp_path / "a", scale="demo", splits={"train": 7, "test": None, "extra": 1}, parameters={"bit-depth": "16"})
+    spec = json.loads((tmp_path / "a/salgen.json").read_text())["spec"]
+    assert spec["splits"] == {"train": 7, "extra": 1}
+    assert (spec["parameters"]["side"], spec["bit_depth"]) == (3, 16)
+
+
+def test_the_log_lies_outside_and_has_a_line_for_each_run(tmp_path):
+    folder = made(tmp_path / "squares", command=["salgen", "make", "squares"])
+    (folder / "data/val-00000-of-00001.parquet").unlink()
+    made(folder)
+    first, second = map(json.loads, (tmp_path / "squares.log").read_text().splitlines())
+    assert (first["command"], first["images"], first["workers"]) == (["salgen", "make", "squares"], 22, 1)
+    assert second["images"] == 4
+
+
+# What is refused ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scale": "smal"}, "did you mean 'small'"),
+        ({"splits": {"train": 0}}, "'train' has 0 samples"),
+        ({"splits": {"train": -3}}, "'train' has -3 samples"),
+        ({"splits": {"a-b": 3}}, "split name 'a-b'"),
+        ({"seed": -1}, "seed = -1"),
+        ({"parameters": {"sied": 3}}, "did you mean 'side'"),
+        ({"parameters": {"side": "x"}}, "side = 'x' is not of type int"),
+        ({"parameters": {"image_size": "0x4"}}, "image_size = 0"),
+        ({"parameters": {"side": 99}}, "no place for the square"),
+        ({"parameters": {"fail_at": 0}}, "no place for the square"),
+        ({"parameters": {"fail_at": 11}}, "no place for the square in sample 11"),
+        ({"parameters": {"fail_at": 11}, "workers": 2}, "no place for the square in sample 11"),
+        ({"source": "elsewhere"}, "'elsewhere'"),
+        ({"workers": 0}, "workers = 0"),
+    ],
+)
+def test_a_bad_argument_is_one_line_and_leaves_nothing(tmp_path, arguments, message):
+    with pytest.raises(SalgenError, match=message) as caught:
+        made(tmp_path / "squares", **arguments)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_of_the_spec_leaves_an_existing_empty_folder_empty(tmp_path):
+    with pytest.raises(SalgenError, match="sample 11"):
+        made(tmp_path, parameters={"fail_at": 11})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_name_says_the_nearest():
+    with pytest.raises(SalgenError, match="did you mean 'squares'"):
+        make("sqares")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "difference"),
+    [
+        ({"seed": 1}, "seed is 0 there and 1 here"),
+        ({"parameters": {"side": 3}}, "side is 4 there and 3 here"),
+        ({"parameters": {"image_size": (12, 12)}}, r"image_size is \[12, 16\] there and \[12, 12\] here"),
+        ({"splits": {"train": 13}}, "split train is 12 there and 13 here"),
+        ({"splits": {"val": None}}, "split val is 4 there and absent here"),
+        ({"twins": False}, "twins is True there and False here"),
+    ],
+)
+def test_another_spec_says_what_differs_and_how_to_go_on(folder, arguments, difference):
+    before = contents(folder)
+    with pytest.raises(SalgenError, match=difference) as caught:
+        made(folder, **arguments)
+    assert "choose another OUT, or remove the folder" in str(caught.value)
+    assert contents(folder) == before
+
+
+def test_other_library_versions_do_not_continue_a_part(folder):
+    (folder / "data/val-00000-of-00001.parquet").unlink()
+    text = (folder / "salgen.json").read_text()
+    values = json.loads(text)
+    values["libraries"]["pyarrow"] = "1.0"
+    (folder / "salgen.json").write_text(json.dumps(values))
+    with pytest.raises(SalgenError, match=r"pyarrow is 1\.0 there"):
+        made(folder)
+
+
+def test_a_file_and_a_foreign_folder_are_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SalgenError, match="is a file"):
+        made(tmp_path / "file")
+    with pytest.raises(SalgenError, match="is a file"):
+        made(tmp_path / "file" / "within")
+    with pytest.raises(SalgenError, match="not empty and not a salgen data set"):
+        made(tmp_path)
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_no_permission_is_refused_before_anything_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(SalgenError, match=f"no permission to write to {tmp_path}"):
+        made(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_at_once_are_refused(tmp_path, folder):
+    (folder / "SHA256SUMS").unlink()
+    with sole_writer(folder), pytest.raises(SalgenError, match="another salgen process"):
+        made(folder)
+    made(folder)
+    assert verify(folder) == []
+
+
+def test_what_a_killed_process_began_does_not_make_a_folder_foreign(tmp_path, folder):
+    out = tmp_path / "again"
+    out.mkdir()
+    (out / ".salgen.json.123.part").write_text("{")
+    assert contents(made(out)) == contents(folder)

@@ -1,0 +1,57 @@
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+from hypothesis import given, settings
+from maps_and_masks import cases, value
+
+from salgen.evaluation.metrics.m_gt import MGt
+
+
+def mean_over_all_orders(saliency, mask):
+    """Sort under every order of the pixels, take the first p, count the hits, average."""
+    values, inside = saliency.ravel().tolist(), mask.ravel().tolist()
+    p, hits, orders = sum(inside), 0, 0
+    for order in permutations(range(len(values))):
+        largest = sorted(order, key=lambda i: -values[i])[:p]  # a stable sort: ties stay in the order drawn
+        hits += sum(inside[i] for i in largest)
+        orders += 1
+    return Fraction(hits, p * orders)
+
+
+def closed_form(saliency, mask):
+    """The formula of the paper's metric with ties, by counting over the whole map."""
+    p = int(mask.sum())
+    t = np.sort(saliency, axis=None)[::-1][p - 1]
+    above, tied = saliency > t, saliency == t
+    hits = int((above & mask).sum()) + (p - int(above.sum())) * Fraction(int((tied & mask).sum()), int(tied.sum()))
+    return hits / p
+
+
+@given(cases(min_negatives=0, max_side=2))
+@settings(deadline=None, max_examples=50)
+def test_is_the_mean_over_all_orders_of_four_pixels(case):
+    assert value(MGt(), *case) == float(mean_over_all_orders(*case))
+
+
+def test_is_the_mean_over_all_orders_of_six_pixels():
+    rng = np.random.default_rng(0)
+    for p in (1, 2, 3, 4, 5):
+        saliency = rng.integers(0, 3, (2, 3)).astype(np.float32)
+        mask = (rng.permutation(6) < p).reshape(2, 3)
+        assert value(MGt(), saliency, mask) == float(mean_over_all_orders(saliency, mask))
+
+
+@given(cases(min_negatives=0))
+@settings(deadline=None)
+def test_is_the_closed_form(case):
+    assert value(MGt(), *case) == float(closed_form(*case))
+
+
+def test_all_zero_map_scores_chance_wherever_the_patch_lies():
+    saliency = np.zeros((224, 224), dtype=np.float32)
+    for corner in ((slice(0, 32), slice(0, 32)), (slice(192, 224), slice(192, 224))):
+        mask = np.zeros((224, 224), dtype=bool)
+        mask[corner] = True
+        assert value(MGt(), saliency, mask) == 32**2 / 224**2
+    assert round(32**2 / 224**2, 3) == 0.020

@@ -1,0 +1,110 @@
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.models.lesion_cnn import LesionCNN
+from salgen.registry import MODELS
+
+PAPER = LesionCNN(**LesionCNN.scales["full"])
+
+
+def parameter_count(network: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+def test_is_registered():
+    assert MODELS.load("lesion-cnn") is LesionCNN
+
+
+def test_papers_network_has_the_papers_layers():
+    network = PAPER.build(1, 2, (140, 192))
+    convolutions = [m for m in network.modules() if isinstance(m, nn.Conv2d)]
+    assert [(m.in_channels, m.out_channels) for m in convolutions] == [
+        (1, 32), (32, 32), (32, 64), (64, 64), (64, 128), (128, 128), (128, 256), (256, 256),
+    ]  # fmt: skip
+    dense = [m for m in network.modules() if isinstance(m, nn.Linear)]
+    assert [(m.in_features, m.out_features) for m in dense] == [(24_576, 128), (128, 2)]
+    assert not any(isinstance(m, nn.BatchNorm2d) for m in network.modules())
+    widths = [1, 32, 32, 64, 64, 128, 128, 256, 256]
+    expected = sum(9 * a * b + b for a, b in pairwise(widths)) + 24_577 * 128 + 129 * 2
+    assert parameter_count(network) == expected
+
+
+def test_forward_of_the_papers_network_is_the_formula():
+    network = LesionCNN(widths=(3, 4), hidden=5, batch_norm=False).build(2, 3, (8, 12)).double()
+    weights = dict(network.named_parameters())
+    x = images = torch.rand(2, 2, 8, 12, dtype=torch.float64)
+    for block in (1, 2):
+        for layer in (1, 2):
+            name = f"block{block}.conv{layer}"
+            x = nn.functional.conv2d(x, weights[f"{name}.weight"], weights[f"{name}.bias"], padding=1).clamp(min=0)
+        x = nn.functional.max_pool2d(x, 2)
+    x = (x.flatten(1) @ weights["hidden.weight"].T + weights["hidden.bias"]).clamp(min=0)
+    expected = x @ weights["logits.weight"].T + weights["logits.bias"]
+    torch.testing.assert_close(network(images), expected)
+
+
+def test_weights_start_he_uniform_and_biases_at_zero():
+    network = PAPER.build(1, 2, (32, 32)).requires_grad_(False)
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d | nn.Linear):
+            fan_in = module.weight[0].numel()
+            bound = (6 / fan_in) ** 0.5
+            assert module.weight.abs().max() <= bound
+            if module.weight.numel() > 1000:
+                assert module.weight.abs().max() > 0.98 * bound
+                assert module.weight.std() == pytest.approx(bound / 3**0.5, rel=0.05)
+            assert not module.bias.any()
+
+
+@given(
+    size=st.tuples(st.integers(4, 20), st.integers(4, 20)),
+    channels=st.integers(1, 3),
+    classes=st.integers(1, 4),
+    batch_norm=st.booleans(),
+)
+def test_takes_any_image_size_and_channel_count(size, channels, classes, batch_norm):
+    network = LesionCNN(widths=(2, 3), hidden=4, batch_norm=batch_norm).build(channels, classes, size).eval()
+    assert network(torch.rand(2, channels, *size)).shape == (2, classes)
+
+
+@pytest.mark.parametrize("widths", [(4,), (4, 8, 8)])
+def test_cam_layer_is_the_last_relu_before_the_last_pool(widths):
+    plugin = LesionCNN(widths=widths)
+    network = plugin.build(1, 2, (16, 24))
+    layer = network.get_submodule(plugin.cam_layer(network))
+    modules = list(network.modules())
+    last_pool = max(k for k, m in enumerate(modules) if isinstance(m, nn.MaxPool2d))
+    assert isinstance(layer, nn.ReLU)
+    assert modules.index(layer) == last_pool - 1
+
+
+def test_every_relu_is_its_own_and_leaves_its_input_alone():
+    network = LesionCNN().build(1, 2, (16, 16))
+    calls = []
+    for module in network.modules():
+        if isinstance(module, nn.ReLU):
+            assert not module.inplace
+            module.register_forward_hook(lambda module, _, __: calls.append(module))
+    network.eval()(torch.rand(1, 1, 16, 16))
+    assert len(calls) == len(set(calls)) == 9
+
+
+def test_image_too_small_is_an_error_that_says_how_large():
+    with pytest.raises(SalgenError, match=r"15x64 is too small for lesion-cnn with 4 blocks: .* at least 16"):
+        LesionCNN().build(1, 2, (15, 64))
+    LesionCNN().build(1, 2, (16, 16))
+
+
+def test_no_widths_is_an_error():
+    with pytest.raises(SalgenError, match="widths is empty"):
+        MODELS.create("lesion-cnn", {"widths": ""})
+
+
+def test_parameters_are_read_from_text():
+    assert MODELS.create("lesion-cnn", {"widths": "4,8", "batch-norm": "no"}) == LesionCNN((4, 8), 128, False)

@@ -1,0 +1,464 @@
+"""The report says what the scores say, stands alone, and survives runs that lack something."""
+
+import base64
+import io
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from PIL import Image
+from run_folders import METRICS, make_run
+
+from salgen.errors import SalgenError
+from salgen.evaluation.report import console_summary, report
+from salgen.evaluation.report.answer import answers
+from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
+from salgen.evaluation.report.page import number
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.tables import means_table
+from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
+
+SMALL = {"samples": 12, "pictures": 2, "size": 16, "metrics": ("roc-auc", "prec99")}
+VOID = {"meta", "img", "br", "hr", "link", "input", "line", "circle", "rect", "path", "use", "image"}
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page; fails on tags that are not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words, self.titles = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag == "title":
+            self.titles.append(self.open[-1])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def read(path):
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("full")
+    runs = [
+        make_run(folder / "perlin", seeds=3),
+        make_run(folder / "mri", name="mri-lesions", seeds=3, shift=-0.15, accuracy=(0.99, 0.53, 0.97), random_seed=1),
+    ]
+    return runs, report(runs)
+
+
+@pytest.fixture(scope="module")
+def loaded(full):
+    return read_runs(full[0])
+
+
+def test_page_of_two_runs_stands_alone(full):
+    runs, path = full
+    assert path == runs[0].parent / "report.html"
+    assert path.stat().st_size < 3_000_000
+    page = read(path)
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "iframe")
+        for name in ("src", "href", "srcset", "xlink:href", "data"):
+            value = attributes.get(name, "#")
+            assert value.startswith(("#", "data:image/png;base64,")), f"<{tag} {name}={value[:40]}>"
+    assert not re.search(r"@import|url\(|fetch\(|https?://(?!www\.w3\.org)", path.read_text())
+
+
+def test_page_is_accessible(full):
+    page = read(full[1])
+    tags = Counter(tag for tag, _ in page.tags)
+    assert tags["h1"] == tags["main"] == page.titles.count("head") == 1
+    assert dict(page.tags[:1])["html"] == {"lang": "en"}
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in page.tags:
+        if tag == "th":
+            assert attributes.get("scope") in ("col", "row", "rowgroup")
+        if tag == "img":
+            assert attributes.get("alt")
+        if tag == "svg":
+            assert attributes.get("aria-label") or attributes.get("aria-hidden")
+        if tag in ("a", "use"):
+            assert attributes["href"][1:] in ids
+
+
+def test_sections_come_in_order_with_accuracy_first(full):
+    page = read(full[1])
+    order = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
+    assert [name for name in order if "lesion" not in name] == [
+        *("accuracy", "answer", "scores", "distributions", "gallery", "undefined", "made")
+    ]
+    assert page.text.index("99.2 % of 400") < page.text.index("guided-backprop")
+
+
+def test_near_chance_training_is_warned_of_loudly(full, tmp_path):
+    page = read(full[1])
+    assert "Do not read the maps of this model" in page.text
+    assert "lesion-cnn, training seed 1, on mri-lesions : test accuracy 53.0 %, chance 50.0 %" in page.text
+    assert "1 of 3 trainings did not learn the task and is part of these means." in page.text
+    assert page.text.count("near chance: maps mean nothing") == 1
+    bad = report([make_run(tmp_path / "run", accuracy=(0.5,), **SMALL)])
+    assert "None. The model has not learnt the task" in read(bad).text
+    good = report([make_run(tmp_path / "run", **SMALL)])
+    assert "Do not read" not in read(good).text
+
+
+def test_page_is_the_same_twice(full):
+    runs, path = full
+    text = path.read_text()
+    assert report(runs).read_text() == text
+
+
+def test_table_holds_the_means_of_the_scores(full, loaded):
+    run = loaded[0]
+    table = means_table(run, "lesion-cnn", "region:image")
+    line = next(line for line in table.lines if line.label == "deep-taylor")
+    place = run.cube.series.index(("lesion-cnn", "deep-taylor", "max_abs"))
+    values = run.cube.value[place, run.cube.metrics.index("m-gt"), run.cube.variants.index("region:image")]
+    assert line.cells["m-gt"].row.mean == pytest.approx(values.mean())
+    assert f"{values.mean():.3f}" in read(full[1]).text
+
+
+def test_table_marks_best_tied_and_floors(loaded):
+    table = means_table(loaded[1], "lesion-cnn", "region:brain")
+    cells = {line.label: line.cells["roc-auc"] for line in table.lines}
+    methods = table.groups["method"]
+    top = max(methods, key=lambda line: line.cells["roc-auc"].row.mean)
+    assert [line.label for line in methods if line.cells["roc-auc"].best] == [top.label]
+    assert cells["lrp-alpha-beta" if top.label == "guided-backprop" else "guided-backprop"].tied
+    assert not cells["deconvnet"].tied
+    floor = max(line.cells["roc-auc"].row.mean for line in table.groups["floor"])
+    assert floor == table.strongest_floor("roc-auc").cells["roc-auc"].row.mean
+    for line in methods:
+        assert line.cells["roc-auc"].below_floor == (line.cells["roc-auc"].row.mean <= floor)
+    assert cells["deconvnet"].below_floor
+    assert not cells["guided-backprop"].below_floor
+    assert [line.rank for line in methods] == sorted(line.rank for line in methods)
+    assert [line.label for line in table.groups["ceiling"]] == ["oracle", "oracle-7x7"]
+
+
+def test_lower_is_better_turns_the_table(full, monkeypatch):
+    monkeypatch.setattr("salgen.evaluation.report.runs._higher_is_better", lambda metric: metric != "roc-auc")
+    run = read_runs(full[0][:1])[0]
+    table = means_table(run, "lesion-cnn", "region:brain")
+    means = {line.label: line.cells["roc-auc"].row.mean for line in table.groups["method"]}
+    assert table.best("roc-auc").label == min(means, key=means.get)
+    assert table.strongest_floor("roc-auc").cells["roc-auc"].row.mean == pytest.approx(0.5)
+    assert "less is better" in read(report(full[0][:1], run.path / "turned.html")).text
+
+
+def test_a_method_does_not_gain_by_failing(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("relevance-mass",), samples=10, pictures=0)
+    run = read_runs([path])[0]
+    cell = next(line for line in means_table(run, "lesion-cnn", "region:brain").lines if line.label == "lrp-z")
+    row = cell.cells["relevance-mass"].row
+    assert row.n_invalid_maps == 5
+    assert row.n_excluded_masks == 2
+    assert row.mean_worst_case == pytest.approx(row.mean * 3 / 8)
+    assert cell.rank == len(means_table(run, "lesion-cnn", "region:brain").groups["method"])
+    assert "with 5 failed" in read(report([path])).text
+
+
+def test_answer_names_best_floor_and_what_is_not_separated(full, loaded):
+    (answer,) = answers(loaded[0])
+    text = read(full[1]).text
+    assert answer.best.label == "guided-backprop"
+    assert [line.label for line in answer.tied] == ["lrp-alpha-beta"]
+    assert (answer.floor.label, [line.label for line in answer.below_floor]) == ("sobel", ["deconvnet"])
+    assert "guided-backprop scores highest: mean roc-auc" in text
+    assert "The interval of lrp-alpha-beta overlaps with this one" in text
+    assert "No better than it: deconvnet ." in text
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"),
+    [
+        (1, "One training: intervals are over images and conditional on this model."),
+        (3, "3 trainings, too few to say how trainings differ: intervals are over images and conditional on these"),
+        (5, "5 trainings: intervals are over trainings and images."),
+    ],
+)
+def test_page_says_what_the_intervals_cover(tmp_path, seeds, words):
+    text = read(report([make_run(tmp_path / "run", seeds=seeds, **SMALL)])).text
+    assert words in text
+    assert ("Each training seed on its own" in text) == (seeds > 1)
+
+
+def test_undefined_scores_are_counted_with_their_reasons(full, loaded):
+    lines = undefined_lines(loaded[0])
+    found = {(line.reason, line.variant): line for line in lines}
+    masks, maps = found["empty_mask", "region:brain"], found["zero_energy", "region:image"]
+    assert (masks.methods, masks.metrics, masks.count, masks.total) == ("all 20 methods", "all 6 metrics", 6, 300)
+    assert masks.consequence == DROPPED
+    assert (maps.methods, maps.metrics, maps.count) == ("lrp-z", "relevance-mass", 15)
+    assert maps.consequence == WORST
+    assert len(lines) == 3
+    assert "the scored region holds no ground-truth pixel" in read(full[1]).text
+
+
+def test_trivial_masks_count_where_the_metric_is_defined(tmp_path):
+    path = make_run(tmp_path / "run", methods=("gradient", "random"), undefined=False, **SMALL)
+    _rewrite_scores(path, "trivial_full_mask", metric="prec99", value=1.0)
+    _rewrite_scores(path, "trivial_full_mask", metric="roc-auc", value=float("nan"), value_worst_case=float("nan"))
+    lines = {line.metrics: line for line in undefined_lines(read_runs([path])[0]) if line.variant == "region:brain"}
+    assert (lines["prec99"].consequence, lines["roc-auc"].consequence) == (KEPT, DROPPED)
+    assert (lines["prec99"].count, lines["prec99"].methods) == (12, "all 2 methods")
+
+
+def test_nothing_undefined_is_said(tmp_path):
+    assert "Nothing: every score" in read(report([make_run(tmp_path / "run", undefined=False, **SMALL)])).text
+
+
+def test_how_it_was_made_is_there(full):
+    text = read(full[1]).text
+    for words in (
+        "salgen evaluate perlin-lesions --seeds 3",
+        "0123456789abcdef" * 4,
+        "captum 0.9.0",
+        "evaluate 83 s",
+        "the true class, by its logit",
+        "One anatomy: all slices come from one volume",
+        "Somebody et al. 2015",
+        "of the 400 images of the test split",
+    ):
+        assert words in text
+    assert text.count("One anatomy") == 1
+
+
+def test_names_are_escaped(tmp_path):
+    path = make_run(tmp_path / "run", name="<b>&amp;", **SMALL)
+    text = report([path]).read_text()
+    assert "<b>" not in text
+    assert "&lt;b&gt;&amp;amp;" in text
+
+
+LACKING = {
+    "one metric": {"metrics": ("m-gt",)},
+    "one variant": {"variants": ("region:image",)},
+    "no controls": {"methods": ("gradient", "lrp-z")},
+    "controls only": {"methods": ("random", "sobel", "oracle")},
+    "one method": {"methods": ("gradient",)},
+    "one sample": {"samples": 1, "undefined": False},
+    "no gallery": {"pictures": 0},
+    "every metric": {"metrics": tuple(METRICS)},
+}
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_page_of_a_run_that_lacks_something(tmp_path, lacking):
+    path = make_run(tmp_path / "run", **(SMALL | LACKING[lacking]))
+    page = read(report([path]))
+    assert "nan" not in page.text.lower().split()
+    assert ("Gallery" in page.text) == (lacking != "no gallery")
+    if lacking in ("no controls", "one method"):
+        assert "normalised –" in page.text  # noqa: RUF001
+        assert "strongest floor is" not in page.text
+    if lacking == "one sample":
+        assert "no interval: too few images" in page.text
+    assert "perlin-lesions" in console_summary([path])
+
+
+def test_method_without_any_defined_score(tmp_path, monkeypatch):
+    path = make_run(tmp_path / "run", **SMALL)
+    _rewrite_scores(path, "non_finite_map", method="gradient", value=float("nan"), value_worst_case=0.0)
+    page = read(report([path]))
+    assert "undefined for every sample" in page.text
+    assert "the map holds NaN or infinity" in page.text
+    _rewrite_scores(path, "empty_mask", value=float("nan"), value_worst_case=float("nan"))
+    page = read(report([path]))
+    assert "no method has a defined score" in page.text
+    assert "all 20 methods" in page.text
+    assert "empty_mask" in page.text
+
+
+def _rewrite_scores(path, reason, method=None, metric=None, **values):
+    """Give the chosen rows a reason and other values."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(path / "scores.parquet").to_pylist()
+    for row in rows:
+        if method in (None, row["method"]) and metric in (None, row["metric"]):
+            row |= {**values, "reason": reason}
+    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+
+
+def test_missing_scores_are_said(tmp_path):
+    import pyarrow.parquet as pq
+
+    path = make_run(tmp_path / "run", **SMALL)
+    table = pq.read_table(path / "scores.parquet")
+    pq.write_table(table.slice(0, table.num_rows - 4), path / "scores.parquet")
+    assert "4 scores are missing" in read(report([path])).text
+
+
+def test_runs_of_one_data_set_are_told_apart_by_their_folders(tmp_path):
+    runs = [make_run(tmp_path / name, **SMALL) for name in ("first", "second")]
+    assert [run.label for run in read_runs(runs)] == ["perlin-lesions (first)", "perlin-lesions (second)"]
+
+
+def test_default_and_given_paths(tmp_path):
+    run = make_run(tmp_path / "run", **SMALL)
+    assert report([run]) == run / "report.html"
+    assert report([str(run)], tmp_path / "new" / "page.html") == tmp_path / "new" / "page.html"
+    with pytest.raises(SalgenError, match="is a folder"):
+        report([run], tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(SalgenError, match="cannot write"):
+        report([run], tmp_path / "file" / "page.html")
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_faults_of_a_run_name_the_file(tmp_path):
+    with pytest.raises(SalgenError, match="no run folder was given"):
+        report([])
+    with pytest.raises(SalgenError, match="nowhere is not a run folder"):
+        report([tmp_path / "nowhere"])
+    path = make_run(tmp_path / "run", **SMALL)
+    record = json.loads((path / "run.json").read_text())
+    faults = {
+        "run.json is not JSON": "{",
+        "no entry 'dataset.fingerprint'": record | {"dataset": {"name": "x"}},
+        "no entry 'models.test_accuracy'": record | {"models": [{"name": "x", "seed": 0}]},
+        "no entry 'headline_variant'": {k: v for k, v in record.items() if k != "headline_variant"},
+        "says nothing of method 'gradient'": record | {"methods": record["methods"][1:]},
+        "unknown metric 'roc-auk': did you mean 'roc-auc'": record | {"metrics": ["roc-auk", "roc-auc"]},
+        "names no metric that has scores": record | {"metrics": ["m-gt"]},
+    }
+    for message, content in faults.items():
+        (path / "run.json").write_text(content if isinstance(content, str) else json.dumps(content))
+        with pytest.raises(SalgenError, match=re.escape(message)):
+            report([path])
+    (path / "run.json").unlink()
+    with pytest.raises(SalgenError, match=r"run\.json is missing"):
+        report([path])
+    (path / "run.json").write_text(json.dumps(record))
+    (path / "gallery.npz").write_bytes(b"PK not really")
+    with pytest.raises(SalgenError, match=r"gallery\.npz is damaged"):
+        report([path])
+    (path / "scores.parquet").unlink()
+    with pytest.raises(SalgenError, match=r"scores\.parquet is missing"):
+        report([path])
+    assert not (path / "report.html").exists()
+
+
+def test_gallery_shows_every_sample_under_every_method(loaded):
+    run = loaded[0]
+    order = [line.label for line in means_table(run, "lesion-cnn", "region:brain").lines]
+    shown = gallery(run, order)
+    assert next(method for method, role, _ in shown.columns if role == "method") == "guided-backprop"
+    assert [role for _, role, _ in shown.columns] == ["method"] * 11 + ["floor"] * 7 + ["ceiling"] * 2
+    assert {method for method, _, signed in shown.columns if signed} >= {"lrp-z", "integrated-gradients"}
+    assert [row.true_class for row in shown.rows] == ["lesions"] * 3 + ["no_lesions"] * 3
+    assert [row.right for row in shown.rows] == [True, False, True, True, True, True]
+    assert all(len(row.pictures) == 22 for row in shown.rows)
+    assert [bool(row.contour) for row in shown.rows] == [True] * 3 + [False] * 3
+
+
+def pixels(url):
+    assert url.startswith("data:image/png;base64,")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB")).astype(int)
+
+
+def test_signed_maps_have_zero_in_the_middle():
+    values = np.array([[-2.0, 0.0, 1.0, 2.0]], dtype=np.float32)
+    below, zero, half, above = pixels(map_url(values, True))[0]
+    assert np.ptp(zero) < 8  # grey
+    assert below[2] > below[0]  # blue
+    assert above[0] > above[2]  # red
+    np.testing.assert_array_equal([below, zero, above], pixels(map_url(values * 7, True))[0][[0, 1, 3]])
+    assert np.abs(half - zero).sum() < np.abs(above - zero).sum()
+
+
+def test_unsigned_maps_start_at_zero_and_grow_brighter():
+    ramp = np.linspace(0, 3, 60, dtype=np.float32)[None]
+    brightness = pixels(map_url(ramp, False))[0].sum(axis=1)
+    assert brightness[0] < 10
+    assert (np.diff(brightness) >= 0).all()
+    flat = pixels(map_url(np.ones((4, 4), dtype=np.float32), False))
+    assert (flat == pixels(map_url(ramp, False))[0, -1]).all()
+    assert (pixels(map_url(np.zeros((4, 4), dtype=np.float32), False)).sum(axis=-1) < 10).all()
+
+
+def test_a_few_extreme_pixels_do_not_darken_a_map():
+    values = np.full((100, 100), 0.5, dtype=np.float32)
+    values[0, :20] = 1000.0
+    picture = pixels(map_url(values, False))
+    assert (picture[50, 50] == picture[0, 0]).all()
+
+
+def test_undefined_pixels_are_grey_and_an_undefined_map_has_no_picture():
+    values = np.array([[0.0, np.nan, 1.0]], dtype=np.float32)
+    assert tuple(pixels(map_url(values, False))[0, 1]) == UNDEFINED_COLOUR
+    assert map_url(np.full((3, 3), np.nan, dtype=np.float32), False) == ""
+    assert LEVELS % 2 == 1
+
+
+def test_large_pictures_are_shrunk_and_small_ones_kept():
+    assert pixels(image_url(np.zeros((300, 200, 3), np.uint8))).shape[0] == LONGEST
+    assert pixels(map_url(np.ones((140, 192), np.float32), False)).shape[1] == LONGEST
+    image = np.random.default_rng(0).integers(0, 255, (9, 7, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(pixels(image_url(image)), image)
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 7), st.integers(1, 7))))
+def test_outline_is_every_edge_between_mask_and_background(mask):
+    drawn = set()
+    for column, row, way, end in re.findall(r"M(\d+) (\d+)([HV])(\d+)", outline(mask)):
+        x, y = int(column), int(row)
+        stretch = range(x if way == "H" else y, int(end))
+        drawn |= {("H", y, i) for i in stretch} if way == "H" else {("V", i, x) for i in stretch}
+    height, width = mask.shape
+    inside = lambda r, c: 0 <= r < height and 0 <= c < width and bool(mask[r, c])  # noqa: E731
+    across = {("H", r, c) for r in range(height + 1) for c in range(width) if inside(r, c) != inside(r - 1, c)}
+    down = {("V", r, c) for r in range(height) for c in range(width + 1) if inside(r, c) != inside(r, c - 1)}
+    assert drawn == across | down
+
+
+def test_console_summary_says_accuracy_means_and_where_the_page_is(full, loaded):
+    runs, path = full
+    text = console_summary(runs, path)
+    lines = text.splitlines()
+    assert lines[0].startswith("perlin-lesions, lesion-cnn: test accuracy 99.2% (seed 0)")
+    assert "WARNING: mri-lesions, lesion-cnn seed 1 is near chance (53.0% against 50.0%)" in text
+    assert lines[-1] == f"report: {path}"
+    row = loaded[0].row("lesion-cnn", ("smoothgrad", "max_abs"), "m-gt", "region:brain")
+    (line,) = [line for line in lines[: len(lines) // 2] if line.startswith("smoothgrad ")]
+    assert line.split()[4] == f"{row.mean:.3f}"
+    assert re.search(r"^guided-backprop +0\.\d{3}\*", text, re.MULTILINE)
+    assert re.search(r"^deconvnet +0\.\d{3}<", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.12345, "0.123"), (-0.5, "\N{MINUS SIGN}0.500"), (-0.0001, "0.000"), (float("nan"), "–")],  # noqa: RUF001
+)
+def test_numbers_as_cells_show_them(value, text):
+    assert number(value) == text

@@ -1,0 +1,221 @@
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from salgen.errors import SalgenError
+from salgen.evaluation.checkpoints import (
+    CARD,
+    WEIGHTS,
+    Card,
+    build_classifier,
+    check_fits,
+    difference,
+    load_checkpoint,
+    save_checkpoint,
+)
+
+CARD_VALUES = Card(
+    model="lesion-cnn",
+    parameters={"widths": [4, 8], "hidden": 8, "batch_norm": True},
+    channels=1,
+    image_size=[8, 12],
+    task="label",
+    class_names=["dark", "bright"],
+    dataset="squares",
+    dataset_fingerprint="f" * 64,
+    seed=3,
+    settings={"epochs": 1, "learning_rate": 0.003},
+    history=[{"train_loss": 0.5, "val_loss": 0.4, "val_accuracy": 0.9}],
+    best_epoch=1,
+    test_accuracy=0.75,
+    test_correct=3,
+    n_test=4,
+    chance=0.5,
+    seconds=1.5,
+    images_per_second=100.0,
+    device="cpu",
+    versions={"torch": "2"},
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "checkpoint"
+    save_checkpoint(path, build_classifier(CARD_VALUES).state_dict(), CARD_VALUES)
+    return path
+
+
+def edit_card(folder, **changes):
+    values = json.loads((folder / CARD).read_text()) | changes
+    (folder / CARD).write_text(json.dumps(values))
+
+
+def error_of(call, *args):
+    with pytest.raises(SalgenError) as caught:
+        call(*args)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_what_was_saved_is_loaded(folder):
+    saved = build_classifier(CARD_VALUES).eval()
+    trained = load_checkpoint(folder)
+    images = torch.rand(5, 1, 8, 12)
+    assert trained.card == CARD_VALUES
+    assert trained.card.dataset == "squares"
+    assert trained.path == folder
+    assert not trained.classifier.training
+    assert trained.classifier.cam_layer == "block2.relu2"
+    torch.testing.assert_close(trained.classifier(images), saved(images), rtol=0, atol=0)
+    assert sorted(path.name for path in folder.iterdir()) == [CARD, WEIGHTS]
+
+
+def test_batch_norm_statistics_are_part_of_the_weights(tmp_path):
+    classifier = build_classifier(CARD_VALUES).train()
+    classifier(torch.rand(16, 1, 8, 12) * 5)
+    save_checkpoint(tmp_path / "c", classifier.state_dict(), CARD_VALUES)
+    images = torch.rand(3, 1, 8, 12)
+    expected = classifier.eval()(images)
+    torch.testing.assert_close(load_checkpoint(tmp_path / "c").classifier(images), expected, rtol=0, atol=0)
+
+
+def test_weights_are_plain_safetensors(folder):
+    tensors = safetensors.torch.load_file(folder / WEIGHTS)
+    assert tensors.keys() == build_classifier(CARD_VALUES).state_dict().keys()
+
+
+def test_initial_weights_depend_on_the_seed_alone():
+    torch.manual_seed(1)
+    one = build_classifier(CARD_VALUES).state_dict()
+    torch.manual_seed(2)
+    two = build_classifier(CARD_VALUES).state_dict()
+    other = build_classifier(replace(CARD_VALUES, seed=4)).state_dict()
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert not torch.equal(one["network.logits.weight"], other["network.logits.weight"])
+
+
+def test_global_random_state_is_left_alone(folder):
+    before = torch.get_rng_state()
+    load_checkpoint(folder)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_no_folder(tmp_path):
+    message = error_of(load_checkpoint, tmp_path / "nothing")
+    assert message.startswith(f"no checkpoint at {tmp_path / 'nothing'}")
+
+
+def test_no_weights(folder):
+    (folder / WEIGHTS).unlink()
+    assert "has no weights.safetensors" in error_of(load_checkpoint, folder)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:5], lambda data: b"\xff" * 400])
+def test_damaged_weights(folder, damage):
+    data = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(damage(data))
+    message = error_of(load_checkpoint, folder)
+    assert str(folder / WEIGHTS) in message
+    assert "is damaged" in message
+
+
+@pytest.mark.parametrize("text", ["{", "", "\udcff"])
+def test_malformed_json(folder, text):
+    (folder / CARD).write_bytes(text.encode(errors="surrogateescape"))
+    assert "cannot be read as JSON" in error_of(load_checkpoint, folder)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "{}", '{"model": "lesion-cnn"}'])
+def test_json_that_is_no_card(folder, text):
+    (folder / CARD).write_text(text)
+    assert "is not the card of a checkpoint" in error_of(load_checkpoint, folder)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"channels": "1"}, {"image_size": 8}, {"parameters": []}, {"seconds": None}, {"class_names": "ab"}]
+)
+def test_card_with_a_value_of_the_wrong_kind(folder, changes):
+    edit_card(folder, **changes)
+    message = error_of(load_checkpoint, folder)
+    assert next(iter(changes)) in message
+    assert "must be of type" in message
+
+
+def test_image_size_of_three_numbers(folder):
+    edit_card(folder, image_size=[8, 12, 1])
+    assert "image_size" in error_of(load_checkpoint, folder)
+
+
+def test_unknown_model_names_the_file_and_the_nearest(folder):
+    edit_card(folder, model="lesion-cn")
+    message = error_of(load_checkpoint, folder)
+    assert message.startswith(str(folder / CARD))
+    assert "did you mean 'lesion-cnn'" in message
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"parameters": {"widths": [4, 16], "hidden": 8, "batch_norm": True}}, "has shape"),
+        ({"parameters": {"widths": [4, 8, 8], "hidden": 8, "batch_norm": True}}, "is missing"),
+        ({"parameters": {"widths": [4, 8], "hidden": 8, "batch_norm": False}}, "is unknown"),
+        ({"channels": 3}, "'network.block1.conv1.weight' has shape (4, 1, 3, 3), not (4, 3, 3, 3)"),
+        ({"class_names": ["a", "b", "c"]}, "has shape"),
+        ({"image_size": [16, 24]}, "has shape"),
+    ],
+)
+def test_weights_of_another_architecture(folder, changes, fault):
+    edit_card(folder, **changes)
+    message = error_of(load_checkpoint, folder)
+    assert "does not hold the weights of lesion-cnn" in message
+    assert fault in message
+
+
+def test_failed_write_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    message = error_of(save_checkpoint, tmp_path / "file", {}, CARD_VALUES)
+    assert message.startswith(f"cannot write the checkpoint {tmp_path / 'file'}")
+
+
+class Images(list):
+    """A data set of one image with the attributes that `check_fits` reads."""
+
+    def __init__(self, shape=(1, 8, 12), classes=("dark", "bright"), task="label"):
+        super().__init__([{"image": np.zeros(shape, np.float32)}])
+        self.path, self.tasks = "data", {task: classes}
+
+
+def test_fits_its_own_kind_of_data(folder):
+    check_fits(load_checkpoint(folder), Images())
+    check_fits(load_checkpoint(folder), Images(task="another name for it"))
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (Images(shape=(3, 8, 12)), "channels 1 in the model, 3 in the data"),
+        (Images(shape=(1, 12, 8)), "image size 8x12 in the model, 12x8 in the data"),
+        (Images(classes=("a", "b", "c")), "classes 2 in the model, 3 in the data"),
+    ],
+)
+def test_does_not_fit_other_data(folder, data, fault):
+    message = error_of(check_fits, load_checkpoint(folder), data)
+    assert fault in message
+    assert "squares" in message
+
+
+def test_difference_names_what_differs():
+    assert difference(CARD_VALUES, replace(CARD_VALUES, dataset="a copy of it", device="cuda")) is None
+    assert difference(CARD_VALUES, replace(CARD_VALUES, seed=4)) == "seed = 3 there, 4 here"
+    other = replace(CARD_VALUES, settings=CARD_VALUES.settings | {"learning_rate": 0.1})
+    assert difference(CARD_VALUES, other) == "learning_rate = 0.003 there, 0.1 here"
+    assert difference(CARD_VALUES, replace(CARD_VALUES, dataset_fingerprint="0")).startswith("dataset fingerprint")
+
+
+def test_card_is_json():
+    assert Card(**json.loads(json.dumps(asdict(CARD_VALUES)))) == CARD_VALUES

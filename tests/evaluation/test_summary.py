@@ -1,0 +1,146 @@
+"""Summary rows against direct sums over small tables; faults of the scores file."""
+
+import csv
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.evaluation.score_cube import score_cube
+from salgen.evaluation.statistics import bootstrap_interval
+from salgen.evaluation.summary import summarise, write_summary
+
+NAN = float("nan")
+SCORES = {
+    "random": [(0.5, 0.5, ""), (0.5, 0.5, ""), (0.4, 0.4, ""), (NAN, NAN, "empty_mask")],
+    "gradient": [(0.7, 0.7, ""), (NAN, 0.0, "zero_energy"), (0.9, 0.9, "trivial_full_mask"), (NAN, NAN, "empty_mask")],
+    "oracle": [(1.0, 1.0, ""), (1.0, 1.0, ""), (1.0, 1.0, ""), (NAN, NAN, "empty_mask")],
+}
+
+
+def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",)):
+    return [
+        {
+            "sample_id": f"test-{i:06d}",
+            "model": model,
+            "training_seed": seed,
+            "method": method,
+            "reduction": "sum",
+            "metric": "roc-auc",
+            "variant": "region:image",
+            "value": value + 0.01 * seed,
+            "value_worst_case": worst + 0.01 * seed,
+            "reason": reason,
+            "correct": i != 0,
+        }
+        for model in models
+        for seed in seeds
+        for method in methods
+        for i, (value, worst, reason) in enumerate(SCORES[method])
+    ]
+
+
+def summary_of(table, method, seed="all"):
+    (row,) = (row for row in summarise(table) if row.method == method and row.training_seed == seed)
+    return row
+
+
+def test_summary_of_one_method():
+    row = summary_of(pa.Table.from_pylist(rows()), "gradient")
+    assert (row.n, row.n_undefined, row.n_excluded_masks, row.n_invalid_maps) == (2, 2, 1, 1)
+    assert row.mean == pytest.approx(0.8)
+    assert row.standard_deviation == pytest.approx(np.std([0.7, 0.9], ddof=1))
+    assert row.median == pytest.approx(0.8)
+    assert row.mean_worst_case == pytest.approx((0.7 + 0.0 + 0.9) / 3)
+    assert row.ci_low_worst_case < row.ci_low <= row.mean <= row.ci_high
+    assert row.normalised == pytest.approx((0.8 - 0.45) / (1.0 - 0.45))  # over the two samples where all are defined
+    assert row.reasons == {"empty_mask": 1, "trivial_full_mask": 1, "zero_energy": 1}
+    assert row.interval == "samples"
+
+
+def test_controls_are_normalised_to_zero_and_one():
+    table = pa.Table.from_pylist(rows())
+    assert summary_of(table, "random").normalised == 0.0
+    assert summary_of(table, "oracle").normalised == 1.0
+
+
+@pytest.mark.parametrize("missing", ["random", "oracle"])
+def test_no_normalised_score_without_both_controls(missing):
+    table = pa.Table.from_pylist(rows(methods=[name for name in SCORES if name != missing]))
+    assert np.isnan(summary_of(table, "gradient").normalised)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"), [(3, "samples; conditional on these models"), (5, "training seeds x samples")]
+)
+def test_training_seeds_are_pooled_and_told_apart(seeds, words):
+    table = pa.Table.from_pylist(rows(range(seeds)))
+    whole, second = summary_of(table, "gradient"), summary_of(table, "gradient", "1")
+    assert second.mean == pytest.approx(0.81)
+    assert whole.n == 2 * seeds
+    assert whole.mean == pytest.approx(0.8 + 0.01 * (seeds - 1) / 2)
+    assert (whole.interval, second.interval) == (words, "samples")
+    assert whole.reasons["empty_mask"] == seeds
+    values = np.array([[0.7 + 0.01 * s, NAN, 0.9 + 0.01 * s, NAN] for s in range(seeds)])[:, :, None]
+    assert [whole.ci_low, whole.ci_high] == pytest.approx(np.concatenate(bootstrap_interval(values)).tolist())
+
+
+def test_order_of_the_rows_does_not_matter():
+    table = pa.Table.from_pylist(rows((0, 1)))
+    shuffled = table.take(np.random.default_rng(0).permutation(table.num_rows))
+    key = lambda row: (row.method, row.training_seed)  # noqa: E731
+    assert repr(sorted(summarise(table), key=key)) == repr(sorted(summarise(shuffled), key=key))
+
+
+def test_models_are_summarised_apart():
+    found = summarise(pa.Table.from_pylist(rows(models=("cnn", "other"))))
+    assert [row.model for row in found if row.method == "oracle"] == ["cnn", "cnn", "other", "other"]
+
+
+def test_cube_knows_what_was_scored_and_what_was_wrong():
+    cube = score_cube(pa.Table.from_pylist(rows()[:-1]))
+    assert cube.scored.sum() == 11
+    assert cube.samples == [f"test-{i:06d}" for i in range(4)]
+    assert cube.wrong == {"cnn": pytest.approx(3 / 11)}
+
+
+def test_summary_file_holds_the_rows(tmp_path):
+    pq.write_table(pa.Table.from_pylist(rows()), tmp_path / "scores.parquet")
+    path = write_summary(tmp_path)
+    assert path == tmp_path / "summary.csv"
+    with path.open(newline="") as handle:
+        read = {(row["method"], row["training_seed"]): row for row in csv.DictReader(handle)}
+    row = read["gradient", "all"]
+    assert float(row["mean"]) == pytest.approx(0.8)
+    assert row["n_undefined"] == "2"
+    assert row["reasons"] == "empty_mask: 1; trivial_full_mask: 1; zero_energy: 1"
+    assert set(read) == {(method, seed) for method in SCORES for seed in ("0", "all")}
+
+
+def test_undefined_numbers_are_empty_fields(tmp_path):
+    table = pa.Table.from_pylist(rows(methods=["gradient"]))
+    pq.write_table(table, tmp_path / "scores.parquet")
+    text = write_summary(tmp_path).read_text()
+    assert "nan" not in text
+    assert ",,samples," in text  # no normalised score without the controls
+
+
+def test_faults_of_the_scores_name_the_file(tmp_path):
+    path = tmp_path / "scores.parquet"
+    with pytest.raises(SalgenError, match=r"scores\.parquet is missing"):
+        write_summary(tmp_path)
+    path.write_bytes(b"PAR1 not really")
+    with pytest.raises(SalgenError, match=r"scores\.parquet is damaged"):
+        write_summary(tmp_path)
+    pq.write_table(pa.Table.from_pylist(rows()).slice(0, 0), path)
+    with pytest.raises(SalgenError, match=r"scores\.parquet: there are no scores"):
+        write_summary(tmp_path)
+    pq.write_table(pa.Table.from_pylist(rows() + rows()[:3]), path)
+    with pytest.raises(SalgenError, match="3 scores are there twice"):
+        write_summary(tmp_path)
+    pq.write_table(pa.Table.from_pylist(rows()).drop_columns(["metric"]), path)
+    with pytest.raises(SalgenError, match="no column 'metric'"):
+        write_summary(tmp_path)
+    assert not (tmp_path / "summary.csv").exists()

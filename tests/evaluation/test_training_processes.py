@@ -1,0 +1,57 @@
+"""Training of a real data set folder in processes of its own: killed, shared by two devices, free of torch."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from salgen.datasets.making import make
+from salgen.evaluation.checkpoints import CARD, WEIGHTS
+from salgen.evaluation.training import train
+from salgen.evaluation.training_state import STATE
+
+SETTINGS = {"widths": "4,4", "hidden": 8, "batch_size": 8, "epochs": 40, "batch_norm": False}
+TRAIN = "import sys; from salgen.evaluation.training import train; train(*sys.argv[1:], settings={settings})"
+
+
+@pytest.fixture(scope="module")
+def lesions(tmp_path_factory):
+    return make(
+        "perlin-lesions",
+        tmp_path_factory.mktemp("data") / "lesions",
+        splits={"train": 32, "val": 8, "test": 8},
+        parameters={"image_size": (32, 32), "slices": 8, "diameter": 6},
+        workers=1,
+    )
+
+
+def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path):
+    code = TRAIN.format(settings=SETTINGS)
+    process = subprocess.Popen([sys.executable, "-c", code, lesions, tmp_path / "killed"], stderr=subprocess.DEVNULL)
+    while process.poll() is None and not (tmp_path / "killed" / STATE).exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    train(lesions, tmp_path / "killed", settings=SETTINGS)
+    train(lesions, tmp_path / "whole", settings=SETTINGS)
+    assert sorted(path.name for path in (tmp_path / "killed").iterdir()) == [CARD, WEIGHTS]
+    assert (tmp_path / "killed" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
+
+
+def test_two_devices_do_what_one_does(lesions, tmp_path):
+    settings = SETTINGS | {"epochs": 2}
+    one, two = (
+        train(lesions, tmp_path / str(devices), settings=settings | {"devices": devices}).card for devices in (1, 2)
+    )
+    for alone, shared in zip(one.history, two.history, strict=True):
+        assert shared == pytest.approx(alone, rel=1e-4)
+
+
+def test_names_and_defaults_are_known_without_torch():
+    code = (
+        "import sys; from salgen.evaluation.training_settings import choose_settings; "
+        "choose_settings('lesion-cnn', 'small'); sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,39 @@
+"""From names to generators bound to their sources."""
+
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.generators.opening import generator, generator_of, scale_of
+
+NAME = "uniform-lesions"
+
+
+def test_parameters_are_laid_over_the_scale():
+    assert generator(NAME).plugin.image_size == (64, 64)
+    assert generator(NAME, scale="full").plugin.image_size == (140, 192)
+    made = generator(NAME, scale="full", **{"image-size": "32x40", "diameter": 4})
+    assert (made.plugin.image_size, made.plugin.diameter) == ((32, 40), 4)
+
+
+def test_unknown_names_are_refused_with_the_nearest():
+    with pytest.raises(SalgenError, match="did you mean 'uniform-lesions'"):
+        generator("uniform-lesion")
+    with pytest.raises(SalgenError, match="did you mean 'full'"):
+        scale_of(NAME, "fulll")
+    with pytest.raises(SalgenError, match="did you mean 'diameter'"):
+        generator(NAME, diametr=3)
+
+
+def test_a_spec_leads_back_to_its_generator():
+    made = generator(NAME, image_size=(32, 32), diameter=4, bit_depth=16)
+    again = generator_of(made.spec({"train": 2}, 0))
+    assert again.plugin == made.plugin
+    assert again.source.digest == made.source.digest
+
+
+def test_a_spec_of_another_version_or_source_is_refused():
+    spec = generator(NAME).spec({"train": 2}, 0)
+    with pytest.raises(SalgenError, match="version 0, but version"):
+        generator_of(type(spec)(**{**vars(spec), "generator_version": "0"}))
+    with pytest.raises(SalgenError, match="give the source it was made from"):
+        generator_of(type(spec)(**{**vars(spec), "source_digest": "f" * 64}))
