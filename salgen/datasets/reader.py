@@ -176,6 +176,8 @@ class Dataset:
         shard_size, group_size = self.manifest.samples_per_shard, self.manifest.rows_per_group
         shards, rows = np.divmod(np.asarray(indices, dtype=np.int64), shard_size)
         groups, rows = np.divmod(rows, group_size)
+        if len(rows) == 1:
+            return self._group(int(shards[0]), int(groups[0])).slice(int(rows[0]), 1)
         tables, places = [], []
         for shard, group in dict.fromkeys(zip(shards.tolist(), groups.tolist(), strict=True)):
             members = np.flatnonzero((shards == shard) & (groups == group))

@@ -8,7 +8,7 @@ from salgen.datasets import manifest
 from salgen.datasets.making import make
 from salgen.registry import GENERATORS, Entry
 
-SAMPLES = 150
+SAMPLES = 300
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import contents, made
+from make_squares import SAMPLES
 
 from salgen.datasets import making
 from salgen.datasets.destination import sole_writer
@@ -60,7 +61,7 @@ def test_killed_at_random_moments_and_run_again_it_ends_with_the_same_bytes(tmp_
     for count in sorted(rolls.sample(range(25), 3)):
         process = start(out, workers, stderr=subprocess.DEVNULL)
         wait_for_shards(out, count, process)
-        time.sleep(rolls.random() * 0.02)
+        time.sleep(rolls.random() * 0.01)
         process.kill()
         process.wait()
     assert not (out / "SHA256SUMS").exists(), "the last kill came too late to prove anything"
@@ -86,7 +87,7 @@ def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole, workers):
     process = start(out, workers, stderr=subprocess.PIPE, text=True)
     wait_for_shards(out, 3, process)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert errors.count("Traceback") == 1, "the program's own KeyboardInterrupt, and nothing from the workers"
     assert errors.rstrip().endswith("KeyboardInterrupt")
@@ -105,7 +106,7 @@ def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr("salgen.datasets.pool.WORKER", [sys.executable, "-c", program])
         with pytest.raises(SalgenError, match=f"a worker process {message}.*the same command continues it"):
-            made(out, splits={"train": 150}, workers=2)
+            made(out, splits={"train": SAMPLES}, workers=2)
     assert temporaries(out) == []
     assert finish(out, 1).returncode == 0
     assert contents(out) == whole
@@ -119,7 +120,7 @@ def test_a_full_disk_is_reported_and_the_rest_can_be_continued(tmp_path, whole, 
         resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
 
     process = start(out, workers, stderr=subprocess.PIPE, text=True, preexec_fn=no_room)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert (
         errors.rstrip()
