@@ -29,7 +29,7 @@ bench: $(VENV)/.installed-bench ## Measure speed beside other libraries and writ
 clean: ## Remove .venv and what the demo made
 	rm -rf $(VENV) demo
 
-DEMO_METHODS := -m smoothgrad -m input-x-gradient -m integrated-gradients -m grad-cam
+DEMO_METHODS := -m smoothgrad:n=20 -m integrated-gradients:steps=20 -m input-x-gradient -m grad-cam
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "salgen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }

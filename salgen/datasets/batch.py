@@ -36,6 +36,8 @@ class Batch:
         Region name to bool (N, H, W).
     region_names
         The regions' names.
+    exact
+        Whether images and twins are equal outside the masks.
     twins
         float32 (C, H, W) for each sample, or None.
     recipes
@@ -52,6 +54,7 @@ class Batch:
         self._folder = folder
         self._manifest = manifest
         self.region_names = manifest.regions
+        self.exact = manifest.exact
 
     def __len__(self) -> int:
         return int(self._rows.num_rows)

@@ -55,12 +55,14 @@ def _law(manifest: Manifest) -> str:
     twins = (
         "`twin` holds it." if manifest.twins else "Twins were not stored here; they can be rendered from the recipes."
     )
+    law = "**Image and twin are equal, bit for bit, everywhere outside `mask`.**"
+    flaw = "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper."
     return f"""## What is exact
 
 - `mask` is the whole support of the feature: every pixel that it was painted on, soft edges included.
 - The counterfactual twin is the same image without the feature, or with the other class's value of it. {twins}
   A sample whose label does not come from something that can be taken away has no twin (null).
-- **Image and twin are equal, bit for bit, everywhere outside `mask`.**
+- {law if manifest.exact else flaw}
 - Each sample is a pure function of generator, version, parameters, source, seed, split and index; `recipe` holds
   all its random choices, and `salgen verify` renders samples again and compares them bit for bit.
 
@@ -96,7 +98,7 @@ def _source(manifest: Manifest) -> str:
     return f"""## Source and licence
 
 Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
-Its licence: {manifest.licence or "not stated"}.
+Its licence: {manifest.licence or "not stated"}
 
 {manifest.notes}"""
 

@@ -32,7 +32,7 @@ def describe(path: str | os.PathLike[str]) -> str:
         "images": f"{height} x {width} pixels, {'grey' if manifest.channels == 1 else 'colour'}, {spec.bit_depth} bits",
         **{f"split {split}": _split(open_dataset(folder, split)) for split in manifest.splits},
         "regions": _regions(manifest),
-        "twins": "stored: equal to the image outside the mask" if manifest.twins else "not stored",
+        "twins": _twins(manifest),
         "parameters": ", ".join(f"{name}={_plain(value)}" for name, value in spec.parameters.items()),
         "source": _source(manifest),
         "fingerprint": spec.fingerprint,
@@ -61,6 +61,12 @@ def _regions(manifest: Manifest) -> str:
     others = ", ".join(region for region in manifest.regions if region != target)
     scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
     return f"{target} (ground truth)" + (f", {others}" if others else "") + scored
+
+
+def _twins(manifest: Manifest) -> str:
+    if not manifest.twins:
+        return "not stored"
+    return f"stored: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"
 
 
 def _source(manifest: Manifest) -> str:

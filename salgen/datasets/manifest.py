@@ -46,6 +46,9 @@ class Manifest:
         The region in which maps are scored by default, or None for the whole image.
     channels
         1 or 3.
+    exact
+        Whether image and twin are equal outside the mask. A generator that reproduces a flaw of a paper
+        says so with a property `exact`.
     factors
         Names of the scalars to filter by.
     licence, notes
@@ -64,6 +67,7 @@ class Manifest:
     regions: tuple[str, ...]
     valid_region: str | None
     channels: int
+    exact: bool
     factors: tuple[str, ...]
     licence: str
     notes: str
@@ -128,6 +132,7 @@ def describe(
         tuple(plugin.region_names()),
         plugin.valid_region,
         first.image.shape[2],
+        plugin.exact,
         tuple(plugin.factors(first.recipe.parameters)),
         generator.source.licence,
         generator.source.notes,

@@ -43,12 +43,12 @@ def encode(image: NDArray[Any]) -> bytes:
     height, width, channels = image.shape
     big_endian = image if depth == 8 else image.astype(">u2")
     rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(height, -1)
-    filtered = np.empty((height, rows.shape[1] + 1), dtype=np.uint8)
+    buffer, filtered = _rows(height, rows.shape[1] + 1)
     filtered[:, 0] = UP
     filtered[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
     start = _start(width, height, depth or 8, GREY if channels == 1 else COLOUR)
-    return start + _chunk(b"IDAT", imagecodecs.deflate_encode(filtered.tobytes(), level=1)) + _end()
+    return start + _chunk(b"IDAT", imagecodecs.deflate_encode(buffer, level=1)) + _end()
 
 
 def encode_mask(mask: Mask) -> bytes:
@@ -99,9 +99,15 @@ def decode_mask(data: bytes) -> Mask:
 @lru_cache(maxsize=4096)  # the same brain masks and empty masks come again and again
 def _encode_bits(packed: bytes, width: int, height: int) -> bytes:
     bits = np.frombuffer(packed, dtype=np.uint8).reshape(height, -1)
-    rows = np.zeros((height, bits.shape[1] + 1), dtype=np.uint8)
+    buffer, rows = _rows(height, bits.shape[1] + 1)
     rows[:, 1:] = bits
-    return _start(width, height, 1, GREY) + _chunk(b"IDAT", imagecodecs.zlibng_encode(rows.tobytes(), level=1)) + _end()
+    return _start(width, height, 1, GREY) + _chunk(b"IDAT", imagecodecs.zlibng_encode(buffer, level=1)) + _end()
+
+
+def _rows(height: int, width: int) -> tuple[bytearray, NDArray[np.uint8]]:
+    """A zeroed buffer, and the same memory as an array (height, width)."""
+    buffer = bytearray(height * width)
+    return buffer, np.frombuffer(buffer, dtype=np.uint8).reshape(height, width)
 
 
 @lru_cache(maxsize=64)

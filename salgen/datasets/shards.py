@@ -69,7 +69,7 @@ def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: 
         If a sample cannot be made.
     """
     schema = arrow_schema(manifest)
-    pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop))
+    pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
     with (
         atomic_path(folder / shard.path) as temporary,
         pq.ParquetWriter(

@@ -118,6 +118,11 @@ class GeneratorPlugin(Protocol):
         ...
 
     @property
+    def exact(self) -> bool:
+        """Whether image and twin are equal outside the mask; False only where authors' code breaks the law."""
+        ...
+
+    @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """Task name to class names, in the order of the labels; the first task is the default one."""
         ...
@@ -139,9 +144,9 @@ class GeneratorPlugin(Protocol):
         ...
 
     def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: Any
+        self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """For each sample what `render` gives, and its twin's image, equal to `render` bit for bit."""
+        """For each sample what `render` gives, and its twin's image if asked for, equal to `render` bit for bit."""
         ...
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
@@ -251,7 +256,7 @@ class Generator:
         """Samples with their twins' images, rendered in batches: the same pixels as one by one."""
         for start in range(0, len(indices), BATCH):
             recipes = [self.recipe(seed, split, index) for index in indices[start : start + BATCH]]
-            rendered = self.plugin.render_pairs([recipe.parameters for recipe in recipes], self.material)
+            rendered = self.plugin.render_pairs([recipe.parameters for recipe in recipes], self.material, twins)
             for recipe, (sample, twin) in zip(recipes, rendered, strict=True):
                 yield self._sample(recipe, sample), twin
 

@@ -104,6 +104,11 @@ class Lesions:
     # The plug-in --------------------------------------------------------------------------------
 
     @property
+    def exact(self) -> bool:
+        """Not under the authors' scaling by the finished image."""
+        return not self.authors_exact
+
+    @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """The class names of the one task, whether there are lesions or how many."""
         return {"label": CLASSES[self.lesion_classes]}
@@ -136,14 +141,11 @@ class Lesions:
         return self._describe(image, parameters, material, shown)
 
     def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: LesionMaterial
+        self, batch: Sequence[Mapping[str, Any]], material: LesionMaterial, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
         """Samples and their twins' images from one background each."""
         backgrounds = self._scaled_backgrounds(batch, material.bank)
-        return [
-            self._pair(background, parameters, material)
-            for background, parameters in zip(backgrounds, batch, strict=True)
-        ]
+        return [self._pair(*sample, material, twins) for sample in zip(backgrounds, batch, strict=True)]
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
         """No lesions where they are the class; the other class's count in one-versus-two."""
@@ -181,12 +183,12 @@ class Lesions:
         return shown
 
     def _pair(
-        self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial
+        self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, twins: bool
     ) -> tuple[Rendered, NDArray[Any] | None]:
         levels, centres = to_levels(background, self.bit_depth), parameters["centres"]
         image = self._paint(background, levels, centres[: parameters["shown"]])
         sample = self._describe(image, parameters, material, parameters["shown"])
-        edit = self.counterfactual(parameters)
+        edit = self.counterfactual(parameters) if twins else None
         return sample, None if edit is None else self._paint(
             background, levels, centres[: self._shown(parameters, edit)]
         )

@@ -92,13 +92,13 @@ def perlin_fields(gradients: Float64, image_size: tuple[int, int]) -> Float64:
 
 
 def from_zero(fields: Float64) -> Float64:
-    """Each field of (N, H, W) less its minimum; a constant field becomes ones.
+    """Each field of (N, H, W) less its minimum, in place; a constant field becomes ones.
 
     Together with the scaling by the background's maximum this is min-max scaling over the image.
     """
-    raised: Float64 = fields - fields.min(axis=(1, 2), keepdims=True)
-    raised[raised.max(axis=(1, 2)) == 0.0] = 1.0
-    return raised
+    fields -= fields.min(axis=(1, 2), keepdims=True)
+    fields[fields.max(axis=(1, 2)) == 0.0] = 1.0
+    return fields
 
 
 def _fixed(values: NDArray[Any], bits: int) -> Float64:

@@ -51,11 +51,18 @@ class Squares:
     }
     quick: ClassVar[Mapping[str, Any]] = {}
 
+    exact: ClassVar[bool] = True
+
     image_size: tuple[int, int] = param((12, 16), "height and width", low=1)
     bit_depth: int = param(8, "bits per pixel", choices=(8, 16))
     channels: int = param(1, "1 or 3", choices=(1, 3))
     side: int = param(4, "side of the square", low=1)
+    leaky: bool = param(False, "whether the square darkens the rest, as a flawed paper might")
     fail_at: int = param(-1, "index at which drawing fails")
+
+    @property
+    def exact(self) -> bool:
+        return not self.leaky
 
     def open_source(self, given: str | None) -> Nothing:
         if given not in (None, "", "nothing"):
@@ -92,7 +99,7 @@ class Squares:
             mask[row : row + self.side, column : column + self.side] = True
         values = 0.2 + 0.3 * noise
         if "square" not in edit.omit:
-            values = np.where(mask, values + 0.4, values)
+            values = np.where(mask, values + 0.4, values * (0.5 if self.leaky and mask.any() else 1.0))
         image = to_levels(np.moveaxis(values, 0, -1), self.bit_depth)
         labels = {"label": parameters["label"], "corner": int(parameters["column"] * 2 >= width)}
         frame = np.ones_like(mask)
@@ -100,12 +107,12 @@ class Squares:
         return Rendered(image, labels, {"square": mask, "frame": frame})
 
     def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: int
+        self, batch: Sequence[Mapping[str, Any]], material: int, twins: bool
     ) -> list[tuple[Rendered, np.ndarray[Any, Any] | None]]:
         return [
             (
                 self.render(parameters, material, Edit()),
-                self.render(parameters, material, Edit(("square",))).image if parameters["label"] else None,
+                self.render(parameters, material, Edit(("square",))).image if twins and parameters["label"] else None,
             )
             for parameters in batch
         ]

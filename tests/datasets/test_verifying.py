@@ -14,6 +14,7 @@ from squares import Squares
 
 from salgen.datasets import png
 from salgen.datasets.checksums import write_checksums
+from salgen.datasets.describing import describe
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.schema import pixels_digest
 from salgen.datasets.verifying import verify
@@ -160,6 +161,16 @@ def test_a_forged_shard_with_fitting_checksums_is_found(folder, change, said):
     forge(folder, change)
     problems = verify(folder, samples=100)
     assert any(said in problem for problem in problems), problems
+
+
+def test_a_generator_that_says_it_is_not_exact_is_taken_at_its_word(tmp_path, monkeypatch):
+    folder = made(tmp_path / "flawed", parameters={"leaky": True})
+    assert verify(folder) == []
+    assert "**Image and twin may differ outside `mask`**" in (folder / "README.md").read_text()
+    assert "let them differ outside the mask" in describe(folder)
+    monkeypatch.setattr(Squares, "exact", True)
+    problems = verify(made(tmp_path / "lying", parameters={"leaky": True}))
+    assert any("image and twin differ outside the mask" in problem for problem in problems)
 
 
 def test_samples_bounds_the_rendering(folder):

@@ -118,7 +118,7 @@ def test_one_lesion_can_be_shown_alone():
 def test_one_versus_two_shows_the_other_class_in_its_twin(index):
     plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=6, lesion_classes="one_vs_two")
     parameters, material = drawn(plugin, index)
-    ((sample, twin),) = plugin.render_pairs([parameters], material)
+    ((sample, twin),) = plugin.render_pairs([parameters], material, True)
     other = plugin.render(parameters, material, plugin.counterfactual(parameters))
     assert parameters["shown"] == 1 + parameters["label"]
     assert np.array_equal(twin, other.image)
