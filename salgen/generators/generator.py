@@ -252,8 +252,13 @@ class Generator:
         edit = self.plugin.counterfactual(recipe.parameters)
         return None if edit is None else self.render(recipe, edit.omit, edit.change)
 
-    def pairs(self, seed: int, split: str, indices: Sequence[int]) -> Iterator[tuple[Sample, NDArray[Any] | None]]:
-        """Samples with their twins' images, rendered in batches: the same pixels as one by one."""
+    def pairs(
+        self, seed: int, split: str, indices: Sequence[int], twins: bool = True
+    ) -> Iterator[tuple[Sample, NDArray[Any] | None]]:
+        """Samples with their twins' images, rendered in batches: the same pixels as one by one.
+
+        With ``twins=False`` no twin is painted.
+        """
         for start in range(0, len(indices), BATCH):
             recipes = [self.recipe(seed, split, index) for index in indices[start : start + BATCH]]
             rendered = self.plugin.render_pairs([recipe.parameters for recipe in recipes], self.material, twins)

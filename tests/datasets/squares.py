@@ -51,8 +51,6 @@ class Squares:
     }
     quick: ClassVar[Mapping[str, Any]] = {}
 
-    exact: ClassVar[bool] = True
-
     image_size: tuple[int, int] = param((12, 16), "height and width", low=1)
     bit_depth: int = param(8, "bits per pixel", choices=(8, 16))
     channels: int = param(1, "1 or 3", choices=(1, 3))
