@@ -1,0 +1,38 @@
+"""The documentation says what the code says."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+generate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(generate)
+
+
+@pytest.mark.parametrize("name", generate.pages())
+def test_generated_pages_are_up_to_date(name):
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generate.pages()[name], "run python docs/generate.py"
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+)
+def test_links_between_pages_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        if not target.startswith("http"):
+            assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_method_of_the_extending_page_keeps_the_rules():
+    from salgen.testing import check_method
+
+    code = re.search(
+        r"```python\n(from dataclasses.*?)```", (ROOT / "docs/extending.md").read_text(encoding="utf-8"), re.S
+    )
+    namespace = {"__name__": "extending"}
+    exec(code.group(1), namespace)
+    check_method(namespace["ScaledGradient"]())
