@@ -137,6 +137,10 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     device
         Where the weights go; None means a CUDA device if there is one, else the CPU.
 
+    Returns
+    -------
+    The model in evaluation mode, its weights in channels-last order, in which explaining is faster.
+
     Raises
     ------
     SalgenError
@@ -156,7 +160,8 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
         )
     classifier.load_state_dict(weights)
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
-    return Trained(classifier.to(place).eval(), card, path)
+    classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return Trained(classifier.eval(), card, path)
 
 
 def read_card(path: Path) -> Card:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from salgen.files import write_text
@@ -73,7 +74,7 @@ def _model(plan: Plan, trained: Trained, said: Predictions) -> dict[str, Any]:
         "seed": trained.card.seed,
         "test_accuracy": said.accuracy,
         "n_test": len(plan.dataset),
-        "chance": 1.0 / len(plan.dataset.tasks[plan.task]),
+        "chance": float(np.bincount(said.labels).max() / len(said.labels)),
         "checkpoint": trained.path.name,
     }
 

@@ -21,7 +21,7 @@ from salgen.sources import Source
 from salgen.spec import DatasetSpec
 from salgen.types import Mask, Recipe, Sample
 
-BATCH = 32  # larger batches fall out of the processor's cache
+BATCH = 16  # larger batches fall out of the processor's cache
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -277,4 +278,4 @@ class Lesions:
 
 
 def _union(masks: Sequence[Mask], absent: Mask) -> Mask:
-    return np.asarray(np.logical_or.reduce([absent, *masks]))
+    return reduce(np.logical_or, masks) if masks else absent
