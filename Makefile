@@ -15,7 +15,7 @@ demo: $(VENV)/.installed ## Make data, train, explain, score: about five minutes
 	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS)
 
 test: $(VENV)/.installed-test ## Run the tests
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
 
 check: $(VENV)/.installed-check ## Lint, format and types
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from salgen.evaluation.model_view import ModelView
-from salgen.seeding import Stream
+from salgen.evaluation.random_state import random_state
 
 
 def untrained(view: ModelView, seed: int) -> ModelView:
@@ -22,8 +22,7 @@ def untrained(view: ModelView, seed: int) -> ModelView:
     """
     device = next((p.device for p in view.network.parameters()), torch.device("cpu"))
     network = copy.deepcopy(view.network).cpu()
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(Stream(seed, "untrained").key())
+    with random_state(seed, "untrained"):
         for module in network.modules():
             _restart(module)
     return replace(view, network=network.requires_grad_(False).eval().to(device))
