@@ -82,7 +82,7 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
     html = render(read)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, html)
+        write_text(path, html.strip() + "\n")
     except OSError as error:
         raise SalgenError(f"cannot write {path}: {error.strerror}") from None
     return path

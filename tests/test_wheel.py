@@ -1,0 +1,30 @@
+"""A built wheel contains everything that the commands need."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import salgen
+
+ROOT = Path(salgen.__file__).parent
+
+
+def test_a_wheel_holds_every_file_and_lists_what_exists(tmp_path):
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT.parent)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    paths = [path for path in ROOT.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = {path.relative_to(ROOT.parent).as_posix() for path in paths}
+    with zipfile.ZipFile(wheel) as archive:
+        assert files <= set(archive.namelist())
+        archive.extractall(tmp_path / "installed")
+    code = (
+        "import salgen, sys; from salgen.cli.main import main\n"
+        "assert 'installed' in salgen.__file__, salgen.__file__\n"
+        "sys.exit(main(['list']) or main(['make', 'perlin-lesions', 'data', '--train', '2', '--val', '2', '--test', '2',"
+        " '--set', 'slices=4']) or main(['verify', 'data']))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, cwd=tmp_path, env=environment, capture_output=True)
