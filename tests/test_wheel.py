@@ -20,11 +20,11 @@ def test_a_wheel_holds_every_file_and_lists_what_exists(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         assert files <= set(archive.namelist())
         archive.extractall(tmp_path / "installed")
+    make = ["make", "perlin-lesions", "data", "--train", "2", "--val", "2", "--test", "2", "--set", "slices=4"]
     code = (
         "import salgen, sys; from salgen.cli.main import main\n"
         "assert 'installed' in salgen.__file__, salgen.__file__\n"
-        "sys.exit(main(['list']) or main(['make', 'perlin-lesions', 'data', '--train', '2', '--val', '2', '--test', '2',"
-        " '--set', 'slices=4']) or main(['verify', 'data']))"
+        f"sys.exit(main(['list']) or main({make}) or main(['verify', 'data']))"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     subprocess.run([sys.executable, "-P", "-c", code], check=True, cwd=tmp_path, env=environment, capture_output=True)
