@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -39,33 +39,14 @@ from salgen.files import atomic_path, remove_temporaries, sha256_of
 from salgen.parameters import build, call_text, canonical_json, to_json
 from salgen.progress import progress
 from salgen.registry import MODELS
-from salgen.types import SaliencyMap, Scores
+from salgen.types import ResultRow, SaliencyMap, Scores
 
 CHUNK = 64
 HEADLINE = "roc-auc"
 PARTS = "parts"
 
-RESULT_COLUMNS = {
-    "dataset": pa.string(),
-    "dataset_fingerprint": pa.string(),
-    "split": pa.string(),
-    "sample_id": pa.string(),
-    "task": pa.string(),
-    "target": pa.int64(),
-    "correct": pa.bool_(),
-    "certified": pa.bool_(),
-    "model": pa.string(),
-    "training_seed": pa.int64(),
-    "method": pa.string(),
-    "method_parameters": pa.string(),
-    "reduction": pa.string(),
-    "native_resolution": pa.string(),
-    "metric": pa.string(),
-    "variant": pa.string(),
-    "value": pa.float64(),
-    "value_worst_case": pa.float64(),
-    "reason": pa.string(),
-}
+ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
+RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
 
 
 def evaluate(
