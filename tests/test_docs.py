@@ -27,12 +27,14 @@ def test_links_between_pages_lead_somewhere(page):
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
 
 
-def test_the_method_of_the_extending_page_keeps_the_rules():
-    from salgen.testing import check_method
+def test_the_examples_of_the_extending_page_keep_the_rules():
+    from salgen.testing.methods import check_method
+    from salgen.testing.metrics import check_metric
 
-    code = re.search(
-        r"```python\n(from dataclasses.*?)```", (ROOT / "docs/extending.md").read_text(encoding="utf-8"), re.S
-    )
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    method, metric = re.findall(r"```python\n(from dataclasses.*?)```", text, re.S)
     namespace = {"__name__": "extending"}
-    exec(code.group(1), namespace)
+    exec(method, namespace)
     check_method(namespace["ScaledGradient"]())
+    exec(metric, namespace)
+    check_metric(namespace["MedianHit"]())

@@ -18,7 +18,7 @@ SIZE = (12, 16)
 TOLERANCE = 1e-12
 
 
-def check_metric(name: str, parameters: Mapping[str, Any] | None = None) -> None:
+def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> None:
     """Check the laws that hold for every metric of single samples that needs a map and a mask.
 
     The declared members are there; values lie within the bounds and reasons explain NaN; the mask
@@ -28,15 +28,17 @@ def check_metric(name: str, parameters: Mapping[str, Any] | None = None) -> None
 
     Parameters
     ----------
-    name
-        A registered metric.
+    metric
+        A registered name, or an instance.
     parameters
-        Its parameters; the defaults where not given.
+        Parameters where a name is given; the defaults where not given.
     """
     from salgen.registry import METRICS
 
-    metric = METRICS.create(name, parameters)
-    _check_metric_declarations(metric, name)
+    if isinstance(metric, str):
+        name, metric = metric, METRICS.create(metric, parameters)
+        _require(metric.name == name, metric, f"is registered as {name!r}")
+    _check_metric_declarations(metric)
     if metric.kind != "sample" or not metric.needs <= {"mask", "negatives"}:
         return
     mask = _blocks()
@@ -66,10 +68,9 @@ def _random_maps(count: int = 20) -> Float32:
     return maps
 
 
-def _check_metric_declarations(metric: Any, name: str) -> None:
+def _check_metric_declarations(metric: Any) -> None:
     from salgen.registry import METRICS
 
-    _require(metric.name == name, metric, f"is registered as {name!r}")
     _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
     _require(metric.kind in ("sample", "pair", "dataset"), metric, f"kind {metric.kind!r} is none of those that exist")
     _require(bool(metric.version) and bool(metric.reference), metric, "states no version or no reference")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor
 from torch.nn import functional
 
 from salgen.errors import SalgenError
+from salgen.evaluation.methods.declarations import Control, Explanation
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 from salgen.registry import METHODS
@@ -20,18 +20,14 @@ CAM_SIDE = 7  # of a residual network's last layer, for images of 224x224
 
 
 @dataclass(frozen=True)
-class Untrained:
+class Untrained(Explanation):
     """A method's map of the same network with weights that have learnt nothing."""
 
     name: ClassVar[str] = "untrained"
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
     reduction: ClassVar[str] = "max_abs"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
     control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     method: str = param("gradient", "the method, with its default parameters")
 
@@ -46,18 +42,12 @@ class Untrained:
 
 
 @dataclass(frozen=True)
-class Oracle:
+class Oracle(Control):
     """The ground-truth mask: the ceiling of every localisation metric."""
 
     name: ClassVar[str] = "oracle"
     reference: ClassVar[str] = "a ceiling"
-    reduction: ClassVar[str] = "sum"  # of one channel
-    signed: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     def attribute(self, request: Request) -> Tensor:
         """(n, 1, H, W): 1 inside the mask, else 0."""
@@ -65,18 +55,12 @@ class Oracle:
 
 
 @dataclass(frozen=True)
-class Oracle7x7:
+class Oracle7x7(Control):
     """The ground-truth mask averaged to 7x7: what the best CAM could give."""
 
     name: ClassVar[str] = "oracle-7x7"
     reference: ClassVar[str] = "a ceiling"
-    reduction: ClassVar[str] = "sum"  # of one channel
-    signed: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     def attribute(self, request: Request) -> Tensor:
         """(n, 1, 7, 7) in [0, 1]: the mask's share of each cell."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from salgen.evaluation.methods.declarations import Control
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -18,18 +18,7 @@ NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel")
 
 
 @dataclass(frozen=True)
-class _Control:
-    reduction: ClassVar[str] = "sum"  # of one channel
-    signed: ClassVar[bool] = False
-    class_dependent: ClassVar[bool] = False
-    control: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset()
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
-
-
-@dataclass(frozen=True)
-class Random(_Control):
+class Random(Control):
     """Uniform random numbers."""
 
     name: ClassVar[str] = "random"
@@ -43,7 +32,7 @@ class Random(_Control):
 
 
 @dataclass(frozen=True)
-class Constant(_Control):
+class Constant(Control):
     """One value everywhere: what a metric gives to a map that says nothing."""
 
     name: ClassVar[str] = "constant"
@@ -57,7 +46,7 @@ class Constant(_Control):
 
 
 @dataclass(frozen=True)
-class AllOnes(_Control):
+class AllOnes(Control):
     """The mask that selects every pixel."""
 
     name: ClassVar[str] = "all-ones"
@@ -69,7 +58,7 @@ class AllOnes(_Control):
 
 
 @dataclass(frozen=True)
-class Center(_Control):
+class Center(Control):
     """A Gaussian in the middle of the image."""
 
     name: ClassVar[str] = "center"
@@ -88,7 +77,7 @@ class Center(_Control):
 
 
 @dataclass(frozen=True)
-class Intensity(_Control):
+class Intensity(Control):
     """The image itself: its mean over channels."""
 
     name: ClassVar[str] = "intensity"
@@ -100,7 +89,7 @@ class Intensity(_Control):
 
 
 @dataclass(frozen=True)
-class Sobel(_Control):
+class Sobel(Control):
     """The strength of the image's edges: the length of its Sobel gradient."""
 
     name: ClassVar[str] = "sobel"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
+from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.relevance import STARTS, Corners, LinearMap, count_linear_maps, relevance
 from salgen.evaluation.request import Request
 from salgen.parameters import param
@@ -18,7 +18,7 @@ NAMES = ("deep-taylor",)
 
 
 @dataclass(frozen=True)
-class DeepTaylor:
+class DeepTaylor(Explanation):
     """Relevance by positive contributions (z+), by squared weights at the last linear layer.
 
     The first layer takes z+ too where inputs cannot be negative, and else the z-B rule, which needs
@@ -28,12 +28,6 @@ class DeepTaylor:
     name: ClassVar[str] = "deep-taylor"
     reference: ClassVar[str] = "Montavon et al. 2017, Explaining nonlinear classification decisions with deep Taylor"
     reduction: ClassVar[str] = "sum"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     first: str = param(
         "auto",

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -17,18 +18,12 @@ NAMES = ("gradient", "smoothgrad", "input-x-gradient")
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(Explanation):
     """The gradient of the target's score at the input."""
 
     name: ClassVar[str] = "gradient"
     reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks"
     reduction: ClassVar[str] = "max_abs"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -36,7 +31,7 @@ class Gradient:
 
 
 @dataclass(frozen=True)
-class SmoothGrad:
+class SmoothGrad(Explanation):
     """The mean gradient over noisy copies of the input.
 
     The noise is normal with `noise` times the image's range (maximum minus minimum of its
@@ -46,11 +41,6 @@ class SmoothGrad:
     name: ClassVar[str] = "smoothgrad"
     reference: ClassVar[str] = "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise"
     reduction: ClassVar[str] = "max_abs"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}
 
     n: int = param(50, "noisy copies per image", low=1)
@@ -70,18 +60,12 @@ class SmoothGrad:
 
 
 @dataclass(frozen=True)
-class InputXGradient:
+class InputXGradient(Explanation):
     """The gradient times the normalised input."""
 
     name: ClassVar[str] = "input-x-gradient"
     reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
     reduction: ClassVar[str] = "sum"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -15,7 +16,7 @@ NAMES = ("integrated-gradients",)
 
 
 @dataclass(frozen=True)
-class IntegratedGradients:
+class IntegratedGradients(Explanation):
     """Gradients integrated on the straight line from a black image, times the way.
 
     Black is the image that is zero before normalisation. The integral is a Gauss-Legendre
@@ -26,11 +27,6 @@ class IntegratedGradients:
     name: ClassVar[str] = "integrated-gradients"
     reference: ClassVar[str] = "Sundararajan et al. 2017, Axiomatic attribution for deep networks"
     reduction: ClassVar[str] = "sum"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
 
     steps: int = param(50, "points of the quadrature", low=1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor
 
 from salgen.errors import SalgenError
+from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.relevance import STARTS, relevance
 from salgen.evaluation.request import Request
 from salgen.parameters import param
@@ -17,7 +17,7 @@ NAMES = ("lrp-z", "lrp-alpha-beta")
 
 
 @dataclass(frozen=True)
-class LrpZ:
+class LrpZ(Explanation):
     """Relevance in proportion to each input's contribution to the pre-activation, bias included.
 
     On a ReLU network, relevance times the logit is input times gradient, but for the stabiliser.
@@ -26,12 +26,6 @@ class LrpZ:
     name: ClassVar[str] = "lrp-z"
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
     reduction: ClassVar[str] = "sum"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
@@ -45,18 +39,12 @@ class LrpZ:
 
 
 @dataclass(frozen=True)
-class LrpAlphaBeta:
+class LrpAlphaBeta(Explanation):
     """Relevance by positive contributions times alpha, minus by negative ones times beta."""
 
     name: ClassVar[str] = "lrp-alpha-beta"
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
     reduction: ClassVar[str] = "sum"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)
     beta: float = param(1.0, "weight of negative contributions", low=0.0)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.operations import RELU, Operation, Rewiring, name_of
 from salgen.evaluation.request import Request
 
@@ -28,18 +29,12 @@ OTHER_ACTIVATIONS = frozenset(
 
 
 @dataclass(frozen=True)
-class GuidedBackprop:
+class GuidedBackprop(Explanation):
     """The gradient, passing a ReLU only where both its input and the gradient are positive."""
 
     name: ClassVar[str] = "guided-backprop"
     reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
     reduction: ClassVar[str] = "max_abs"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
@@ -49,18 +44,12 @@ class GuidedBackprop:
 
 
 @dataclass(frozen=True)
-class DeconvNet:
+class DeconvNet(Explanation):
     """The gradient, passing a ReLU where the gradient is positive, whatever went forward."""
 
     name: ClassVar[str] = "deconvnet"
     reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
     reduction: ClassVar[str] = "max_abs"
-    signed: ClassVar[bool] = True
-    class_dependent: ClassVar[bool] = True
-    control: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Ranking
 
 NAMES = ("average-precision",)
 
 
 @dataclass(frozen=True)
-class AveragePrecision:
+class AveragePrecision(MaskMetric):
     """Mean precision over the mask pixels, each at its own value as the threshold.
 
     AP = sum over thresholds t, descending, of (R_t - R_before) P_t, with precision P_t and recall R_t of
@@ -24,14 +25,7 @@ class AveragePrecision:
 
     name: ClassVar[str] = "average-precision"
     aliases: ClassVar[tuple[str, ...]] = ("ap",)
-    kind: ClassVar[str] = "sample"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    worst: ClassVar[float] = 0.0
-    best_of: ClassVar[bool] = False
     reference: ClassVar[str] = "Budding et al. 2021; scikit-learn's average_precision_score"
-    version: ClassVar[str] = "1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In (0, 1]."""
@@ -39,7 +33,3 @@ class AveragePrecision:
         true = at[::-1].cumsum()[::-1]
         precision = true / (true + (ranking.n - below))
         return float((at * precision).sum() / ranking.p), ""
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1."""
-        return 1.0

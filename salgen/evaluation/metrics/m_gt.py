@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Ranking
 
 NAMES = ("m-gt",)
 
 
 @dataclass(frozen=True)
-class MGt:
+class MGt(MaskMetric):
     """Share of the p largest values that lie in the mask of p pixels (relevance rank accuracy).
 
     With t the p-th largest value: (#{S > t in M} + (p - #{S > t}) #{S = t in M} / #{S = t}) / p. Several
@@ -26,14 +27,8 @@ class MGt:
 
     name: ClassVar[str] = "m-gt"
     aliases: ClassVar[tuple[str, ...]] = ("relevance-rank-accuracy",)
-    kind: ClassVar[str] = "sample"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    worst: ClassVar[float] = 0.0
     best_of: ClassVar[bool] = True
     reference: ClassVar[str] = "Szczepankiewicz et al. 2023, m_GT; Arras et al. 2022, relevance rank accuracy"
-    version: ClassVar[str] = "1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: counted in integers and divided once."""
@@ -41,10 +36,6 @@ class MGt:
         tied = cut.positives_tied + cut.negatives_tied
         left = ranking.p - cut.positives_above - cut.negatives_above
         return (cut.positives_above * tied + left * cut.positives_tied) / (ranking.p * tied), ""
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1."""
-        return 1.0
 
 
 def pth_largest(ranking: Ranking) -> np.floating[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Ranking
 
 NAMES = ("pointing-game",)
 
 
 @dataclass(frozen=True)
-class PointingGame:
+class PointingGame(MaskMetric):
     """Chance that the map's largest value lies in the mask.
 
     #{S = max S in M} / #{S = max S}. There is no tolerance around the mask; the mean over images is
@@ -23,23 +24,11 @@ class PointingGame:
     """
 
     name: ClassVar[str] = "pointing-game"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    kind: ClassVar[str] = "sample"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    worst: ClassVar[float] = 0.0
-    best_of: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Zhang et al. 2018, Top-down neural attention by excitation backprop; Li et al. 2020, eq. 10"
     )
-    version: ClassVar[str] = "1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         cut = ranking.cut(ranking.top)
         return cut.positives_tied / (cut.positives_tied + cut.negatives_tied), ""
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1."""
-        return 1.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.evaluation.metrics import TOO_FEW_NEGATIVES
+from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Cut, Ranking
 from salgen.parameters import param
 
@@ -14,7 +15,7 @@ NAMES = ("prec99",)
 
 
 @dataclass(frozen=True)
-class Prec99:
+class Prec99(MaskMetric):
     """Precision at the lowest threshold whose specificity is strictly above 0.99.
 
     TP / (TP + FP*), where FP* is the largest number of false positives that is less than 1 % of the n
@@ -31,15 +32,7 @@ class Prec99:
     """
 
     name: ClassVar[str] = "prec99"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    kind: ClassVar[str] = "sample"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    worst: ClassVar[float] = 0.0
-    best_of: ClassVar[bool] = False
     reference: ClassVar[str] = "Budding et al. 2021, PREC99"
-    version: ClassVar[str] = "1"
 
     authors_exact: bool = param(False, "keep the authors' false 1.0 for a large plateau at the top")
 

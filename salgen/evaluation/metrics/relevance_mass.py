@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics import ZERO_ENERGY
+from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Ranking, Values
 
 NAMES = ("relevance-mass",)
 
 
 @dataclass(frozen=True)
-class RelevanceMass:
+class RelevanceMass(MaskMetric):
     """Share of the map's positive part that lies in the mask (relevance mass accuracy).
 
     sum of max(S, 0) over the mask / sum of max(S, 0) over the scored region.
@@ -26,14 +27,7 @@ class RelevanceMass:
 
     name: ClassVar[str] = "relevance-mass"
     aliases: ClassVar[tuple[str, ...]] = ("relevance-mass-accuracy",)
-    kind: ClassVar[str] = "sample"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    worst: ClassVar[float] = 0.0
-    best_of: ClassVar[bool] = False
     reference: ClassVar[str] = "Arras et al. 2022, relevance mass accuracy, on the positive part"
-    version: ClassVar[str] = "1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; the sums are float64."""
@@ -42,10 +36,6 @@ class RelevanceMass:
             return math.nan, ZERO_ENERGY
         inside, outside = _mass(ranking.positives, top), _mass(ranking.negatives, top)
         return inside / (inside + outside), ""
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1."""
-        return 1.0
 
 
 def _mass(ascending: Values, top: np.floating[Any]) -> float:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Ranking
 
 NAMES = ("roc-auc",)
 
 
 @dataclass(frozen=True)
-class RocAuc:
+class RocAuc(MaskMetric):
     """Chance that a mask pixel ranks above a pixel outside the mask.
 
     AUC = (#{(i, j): S_i > S_j} + #{(i, j): S_i = S_j} / 2) / (p n), over all pairs of a mask pixel i and
@@ -23,21 +24,11 @@ class RocAuc:
 
     name: ClassVar[str] = "roc-auc"
     aliases: ClassVar[tuple[str, ...]] = ("auroc",)
-    kind: ClassVar[str] = "sample"
     needs: ClassVar[frozenset[str]] = frozenset({"mask", "negatives"})
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    worst: ClassVar[float] = 0.0
-    best_of: ClassVar[bool] = False
     reference: ClassVar[str] = "Fawcett 2006, An introduction to ROC analysis; Budding et al. 2021"
-    version: ClassVar[str] = "1"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: counted in integers and divided once."""
         at, below, tied = ranking.levels
         twice_won = int((at * (2 * below + tied)).sum())
         return twice_won / (2 * ranking.p * ranking.n), ""
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1."""
-        return 1.0
