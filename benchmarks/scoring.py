@@ -6,7 +6,6 @@ curve and its precision at a threshold stand for them. torchmetrics lacks m-gt.
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -56,12 +55,8 @@ def agreement() -> dict[str, float]:
     return {name: max(values) for name, values in differences.items()}
 
 
-def run() -> list[dict[str, object]]:
-    """The rows as plain values, with their ratios."""
-    return [{**dataclasses.asdict(row), "ratio": row.ratio} for row in rows()]
-
-
 def main() -> None:
+    """Print the table, and how far scikit-learn's values are."""
     print(table(rows()))
     print()
     for name, difference in agreement().items():

@@ -17,7 +17,7 @@ SCORES = "scores.parquet"
 SERIES = ("model", "method", "reduction")
 AXES = ("metric", "variant", "training_seed", "sample_id")
 
-Codes = NDArray[np.int64]
+Codes = NDArray[np.integer[Any]]
 
 
 def read_scores(run: Path) -> ScoreCube:
@@ -35,7 +35,10 @@ def read_scores(run: Path) -> ScoreCube:
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
-        return score_cube(pq.read_table(path))
+        names = [*SERIES, *AXES, "reason"]
+        there = pq.read_schema(path).names
+        columns = [name for name in (*names, "value", "value_worst_case", "correct") if name in there]
+        return score_cube(pq.read_table(path, columns=columns, read_dictionary=names))
     except (pa.ArrowException, OSError) as error:
         raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
     except SalgenError as error:
@@ -135,12 +138,17 @@ def _in_order(rows: Codes) -> tuple[list[list[int]], Codes]:
 
 def _codes(table: Any, column: str) -> tuple[Codes, list[Any]]:
     """A column as whole numbers and the list of what they stand for."""
+    import pyarrow as pa
+
     if column not in table.column_names:
         raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
     if table.column(column).null_count:
         raise SalgenError(f"column {column!r} has empty entries: evaluate again with this version")
-    encoded = table.column(column).dictionary_encode().unify_dictionaries().combine_chunks()
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
+    encoded = table.column(column)
+    if not pa.types.is_dictionary(encoded.type):
+        encoded = encoded.dictionary_encode()
+    encoded = encoded.unify_dictionaries().combine_chunks()
+    return encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist()
 
 
 def _sorted(code: Codes, names: list[Any]) -> tuple[Codes, list[Any]]:
