@@ -45,8 +45,8 @@ def main() -> None:
         "Largest difference from scikit-learn:\n\n" + "\n".join(agreement),
         "## Growth, 64x64, one worker",
         "Evaluating is explaining by the gradient and nine controls, and scoring by six metrics over two regions; "
-        "half of the images have a mask. Peak memory is the whole process, torch included; what grows with the number of "
-        "images is the data set's mapped file and the table of scores that the summary reads.",
+        "half of the images have a mask. Peak memory is the whole process, torch included; what grows with the number "
+        "of images is the data set's mapped file and the table of scores that the summary reads.",
         "\n".join(growth.lines(SIZES)),
         "## On a GPU",
         "`python -m benchmarks.gpu` measures training at the paper's scale, every method and the metrics on a CUDA "
