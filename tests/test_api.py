@@ -53,7 +53,7 @@ def test_explain_and_score_work_on_anybodys_model_and_arrays():
     raw = salgen.explain(model, images, targets, method="gradient", reduce=None)
     masks = np.random.default_rng(0).random((5, 16, 12)) < 0.3
     scores = salgen.score(
-        maps.values, masks, ["roc-auc", "prec99", "m-gt"], valid=None, twins=None, model=None, images=None, targets=None
+        maps, masks, ["roc-auc", "prec99", "m-gt"], valid=None, twins=None, model=None, images=None, targets=None
     )
     assert maps.values.shape == (5, 16, 12)
     assert raw.values.shape == (5, 3, 16, 12)

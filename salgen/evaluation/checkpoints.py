@@ -193,15 +193,16 @@ def check_fits(trained: Trained, dataset: Dataset) -> None:
     Raises
     ------
     SalgenError
-        If the number of channels, the image size or the number of classes differs.
+        If the number of channels, the image size, the task or its classes differ.
     """
     card = trained.card
     channels, height, width = dataset[0]["image"].shape
-    task = card.task if card.task in dataset.tasks else next(iter(dataset.tasks))
+    task, classes = next(iter(dataset.tasks.items()))
     compared = {
         "channels": (card.channels, channels),
         "image size": ("x".join(map(str, card.image_size)), f"{height}x{width}"),
-        "classes": (len(card.class_names), len(dataset.tasks[task])),
+        "classes": (", ".join(card.class_names), ", ".join(classes)),
+        "task": (card.task, task),
     }
     for what, (model_has, data_has) in compared.items():
         if model_has != data_has:

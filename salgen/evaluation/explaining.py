@@ -143,9 +143,10 @@ def _attribute(method: Method, whole: Request, part: slice, *, predict: bool) ->
     )
     with torch.enable_grad():
         raw = method.attribute(request).detach()
-    if raw.ndim != 4 or len(raw) != len(pixels):
+    if raw.ndim != 4 or len(raw) != len(pixels) or 0 in raw.shape[1:]:
         raise SalgenError(
-            f"method {method.name!r} returned {tuple(raw.shape)} for {len(pixels)} images: must be (n, C, h, w)"
+            f"method {method.name!r} returned {tuple(raw.shape)} for {len(pixels)} images: "
+            "must be (n, C, h, w), none of them 0"
         )
     return raw.float().contiguous()
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from salgen.files import write_text
+from salgen.evaluation.checkpoints import WEIGHTS
+from salgen.files import sha256_of, write_text
 from salgen.parameters import to_json
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.plan import Plan, Predictions
 
 RECORD = "run.json"
-LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "scikit-image", "pyarrow")
+LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
 
 
 def write_run_record(
@@ -49,7 +50,7 @@ def write_run_record(
         "conventions": to_json(plan.conventions),
         "samples": _samples(plan),
         "timings": {"evaluate_seconds": round(seconds, 3)},
-        "notes": [plan.dataset.manifest.notes],
+        "notes": _notes(plan),
     }
     write_text(run / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
@@ -72,11 +73,27 @@ def _model(plan: Plan, trained: Trained, said: Predictions) -> dict[str, Any]:
     return {
         "name": trained.card.model,
         "seed": trained.card.seed,
-        "test_accuracy": said.accuracy,
-        "n_test": len(plan.dataset),
+        "accuracy": said.accuracy,
+        "n_images": len(plan.dataset),
         "chance": float(np.bincount(said.labels).max() / len(said.labels)),
         "checkpoint": trained.path.name,
+        "weights_sha256": sha256_of(trained.path / WEIGHTS),
+        "trained_on": {"name": trained.card.dataset, "fingerprint": trained.card.dataset_fingerprint},
+        "settings": trained.card.settings,
+        "training_seconds": trained.card.seconds,
     }
+
+
+def _notes(plan: Plan) -> list[str]:
+    """What a reader must know: of the source, and of models that were trained on other data."""
+    notes = [plan.dataset.manifest.notes]
+    for trained in plan.models:
+        if trained.card.dataset_fingerprint != plan.dataset.fingerprint:
+            notes.append(
+                f"{trained.card.model}, training seed {trained.card.seed}, was trained on another data set: "
+                f"{trained.card.dataset}, fingerprint {trained.card.dataset_fingerprint[:12]}."
+            )
+    return [note for note in notes if note]
 
 
 def _methods(plan: Plan, parts: Sequence[Path]) -> list[dict[str, Any]]:

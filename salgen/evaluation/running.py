@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -28,7 +29,7 @@ from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.plan import Plan, Predictions
-from salgen.evaluation.run_record import write_run_record
+from salgen.evaluation.run_record import LIBRARIES, write_run_record
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.scoring import choose_metrics
 from salgen.evaluation.scoring import score as score_maps
@@ -108,7 +109,7 @@ def evaluate(
     remove_temporaries(run / PARTS)
     predictions = [_predict(dataset, trained, plan.task) for trained in models]
     parts = [part for pair in zip(models, predictions, strict=True) for part in _model_parts(plan, *pair, run)]
-    _merge(parts, run / SCORES)
+    _merge(parts, run / SCORES, dataset.name)
     save_gallery(plan, models[0], predictions[0], run)
     write_run_record(plan, predictions, parts, run, time.monotonic() - started, command)
     write_summary(run)
@@ -117,7 +118,9 @@ def evaluate(
 
 def default_run(path: str | Path, model: str | Path) -> Path:
     """Where a run goes when no folder is given."""
-    return Path("runs") / f"{Path(path).resolve().name}-{Path(model).name}"
+    checkpoint = Path(model).resolve()
+    name = str(model) if str(model) in MODELS.entries else f"{checkpoint.parent.name}-{checkpoint.name}"
+    return Path("runs") / f"{Path(path).resolve().name}-{name}"
 
 
 def _metrics(calls: Sequence[str] | None) -> dict[str, Metric]:
@@ -132,6 +135,8 @@ def _models(
         return train_seeds(dataset.path, run, model=str(model), scale=scale, settings=settings, seeds=seeds)
     if not Path(model).exists():
         MODELS.load(str(model))  # raises with the nearest registered name
+    if settings or seeds != 1:
+        raise SalgenError(f"{model} is a checkpoint: training settings and more than one seed take a model to train")
     trained = load_checkpoint(Path(model))
     check_fits(trained, dataset)
     return [trained]
@@ -166,32 +171,35 @@ def _model_parts(plan: Plan, trained: Trained, said: Predictions, run: Path) -> 
     """The files of all units of one model, made where they are missing."""
     weights = sha256_of(trained.path / "weights.safetensors")
     chunks = [tuple(plan.scored[start : start + CHUNK]) for start in range(0, len(plan.scored), CHUNK)]
+    device = next(trained.classifier.parameters()).device.type
     units = [
-        Unit(call, chunk, run / PARTS / f"{_key(plan, weights, call, chunk)}.parquet")
+        [
+            Unit(call, chunk, run / PARTS / f"{_key(plan, weights, device, call, chunk)}.parquet")
+            for call in plan.methods
+        ]
         for chunk in chunks
-        for call in plan.methods
     ]
-    missing = [unit for unit in units if not unit.path.exists()]
+    missing = [[unit for unit in group if not unit.path.exists()] for group in units]
     total = len(plan.scored) * len(plan.methods)
-    done = total - sum(len(unit.indices) for unit in missing)
+    done = total - sum(len(unit.indices) for group in missing for unit in group)
     model = ModelView.of(trained.classifier)
     label = f"explain and score, {trained.card.model} seed {trained.card.seed}"
     with progress(label, total, "maps", done=done) as advance:
-        for chunk in chunks:
-            todo = [unit for unit in missing if unit.indices == chunk]
+        for chunk, todo in zip(chunks, missing, strict=True):
             for batch in plan.dataset.batches(CHUNK, chunk) if todo else ():
                 for unit in todo:
                     _write_part(plan, trained.card, model, said, unit, batch)
                     advance(len(chunk))
-    return [unit.path for unit in units]
+    return [unit.path for group in units for unit in group]
 
 
-def _key(plan: Plan, weights: str, call: str, chunk: Sequence[int]) -> str:
+def _key(plan: Plan, weights: str, device: str, call: str, chunk: Sequence[int]) -> str:
     """A digest of all that a unit's scores depend on."""
     method = plan.methods[call]
     config = {
         "dataset": [plan.dataset.fingerprint, plan.dataset.split, list(chunk)],
         "weights": weights,
+        "by": [device, {name: version(name) for name in LIBRARIES}],
         "method": [call, to_json(method), method.version],
         "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.metrics.items()],
         "variants": list(plan.variants),
@@ -262,11 +270,13 @@ def _table(shared: Mapping[str, Any], variant: str, ids: Sequence[str], scores: 
     return pa.table({name: pa.array(columns[name], type=kind) for name, kind in RESULT_COLUMNS.items()})
 
 
-def _merge(parts: Sequence[Path], path: Path) -> None:
-    """All units' rows in one file, a unit at a time."""
+def _merge(parts: Sequence[Path], path: Path, dataset: str) -> None:
+    """All units' rows in one file, a unit at a time, under the name that the data set has now."""
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
         for part in parts:
-            writer.write_table(_read_part(part).replace_schema_metadata(None))
+            rows = _read_part(part).replace_schema_metadata(None)
+            name = pa.array([dataset] * len(rows), pa.string())
+            writer.write_table(rows.set_column(rows.column_names.index("dataset"), "dataset", name))
 
 
 def _read_part(path: Path) -> pa.Table:

@@ -14,7 +14,7 @@ from salgen.evaluation.metrics import EMPTY_MASK, MASK_FAULTS, NON_FINITE_MAP, T
 from salgen.evaluation.ranking import Ranking, Values
 from salgen.parameters import build, call_text, parse_call
 from salgen.registry import METRICS
-from salgen.types import Mask, Scores
+from salgen.types import Mask, SaliencyMap, Scores
 
 ALL = "all"
 OF_THE_MASK = frozenset({"mask", "negatives"})
@@ -37,8 +37,9 @@ def score(
     Parameters
     ----------
     maps
-        (N, H, W): NumPy array or tensor on any device, real. float32 and float64 are ranked in their
-        own type, so ties are exact; others are converted. Signs count: nothing is made absolute.
+        What `explain` returned, or (N, H, W): a NumPy array or a tensor on any device, real. float32 and
+        float64 are ranked in their own type, so ties are exact; others are converted. Signs count:
+        nothing is made absolute.
     masks
         bool (or 0 and 1) (N, H, W), or (N, K, H, W) for K acceptable masks, of which the best counts;
         an empty one of the K is passed over.
@@ -163,7 +164,7 @@ def _empty_scores(chosen: Mapping[str, Metric], count: int) -> Scores:
 
 
 def _as_maps(maps: Any) -> Values:
-    array = _as_array(maps)
+    array = _as_array(maps.values if isinstance(maps, SaliencyMap) else maps)
     if array.ndim != 3:
         raise SalgenError(f"maps have shape {array.shape}: must be (N, H, W), one map per image")
     if array.dtype.kind not in "fiub":

@@ -60,6 +60,7 @@ class Lesions:
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
     valid_region: ClassVar[str | None] = "brain"
+    authors_sum: ClassVar[bool] = True  # whether the authors' losses add up on this background, or multiply
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale(DEMO_SPLITS, {}),
@@ -78,7 +79,7 @@ class Lesions:
     window: str = param("hamming", "profile of a lesion along each axis", choices=WINDOWS)
     region: str = param("top", "rows in which centres may lie", choices=REGIONS)
     authors_exact: bool = param(
-        False, "keep the authors' sum of overlapping lesions, clipped windows and scaling by the finished image"
+        False, "keep the authors' overlapping lesions, clipped windows and scaling by the finished image"
     )
 
     def __post_init__(self) -> None:
@@ -215,7 +216,8 @@ class Lesions:
         absent = np.zeros(self.image_size, dtype=bool)
         regions = {"lesions": _union(each, absent), "core": _union(cores, absent)}
         regions |= {f"lesion_{k + 1}": each[k] if k < len(each) else absent for k in range(self.lesions)}
-        return Rendered(image, {"label": parameters["label"]}, {**regions, "brain": brain})
+        label = int(shown >= (2 if self.lesion_classes == "one_vs_two" else 1))
+        return Rendered(image, {"label": label}, {**regions, "brain": brain})
 
     def _paint(self, background: Float64, levels: NDArray[Any], centres: Sequence[Sequence[int]]) -> NDArray[Any]:
         """Integer levels (H, W, 1) of a background with lesions; no filter runs afterwards.
@@ -224,23 +226,23 @@ class Lesions:
         """
         loss = self.depth * lesion_profile(self.diameter, self.window)
         if self.authors_exact:
-            return self._paint_sum(background, loss, centres)
+            return self._paint_as_authors(background, loss, centres)
         image = levels.copy()
         for centre in centres:
             inside, part = window_at(centre, self.diameter, self.image_size)
             image[inside] = to_levels(background[inside] * (1.0 - loss[part]), self.bit_depth)
         return image[..., np.newaxis]
 
-    def _paint_sum(self, background: Float64, loss: Float64, centres: Sequence[Sequence[int]]) -> NDArray[Any]:
-        """The authors' way: losses are summed, and the finished image is scaled by its own maximum.
+    def _paint_as_authors(self, background: Float64, loss: Float64, centres: Sequence[Sequence[int]]) -> NDArray[Any]:
+        """The authors' way: lesions may overlap, and the finished image is scaled by its own maximum.
 
-        Where lesions overlap the sum exceeds 1 and the image would be negative; levels stop at 0.
+        Where losses are summed, an overlap may take more than there is; levels stop at 0.
         """
-        total = np.zeros(self.image_size)
+        left = np.ones(self.image_size)
         for centre in centres:
             inside, part = window_at(centre, self.diameter, self.image_size)
-            total[inside] += loss[part]
-        values = np.maximum(background * (1.0 - total), 0.0)
+            left[inside] = left[inside] - loss[part] if self.authors_sum else left[inside] * (1.0 - loss[part])
+        values = np.maximum(background * left, 0.0)
         return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
 
     # Places ---------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ class MriLesions(Lesions):
 
     name: ClassVar[str] = "mri-lesions"
     version: ClassVar[str] = "1"
+    authors_sum: ClassVar[bool] = False
 
     contrast: float = param(0.5, "how much the intensity curve of the tissues varies", low=0.0, high=1.0)
     texture: float = param(0.12, "largest relative change of intensity by texture", low=0.0, high=0.99)

@@ -32,7 +32,7 @@ ANGLE_BITS = 16
 class PerlinLesions(Lesions):
     """Dark lesions on Perlin noise in the shape of a brain (Budding et al. 2021).
 
-    One octave, min-max scaled to [0, 1] over the whole image, then cut to the brain.
+    One octave, less its minimum over the whole image, cut to the brain and divided by its maximum there.
     """
 
     name: ClassVar[str] = "perlin-lesions"
@@ -94,7 +94,7 @@ def perlin_fields(gradients: Float64, image_size: tuple[int, int]) -> Float64:
 def from_zero(fields: Float64) -> Float64:
     """Each field of (N, H, W) less its minimum, in place; a constant field becomes ones.
 
-    Together with the scaling by the background's maximum this is min-max scaling over the image.
+    The minimum is taken over the whole image; what the field is divided by later is its maximum in the brain.
     """
     fields -= fields.min(axis=(1, 2), keepdims=True)
     fields[fields.max(axis=(1, 2)) == 0.0] = 1.0

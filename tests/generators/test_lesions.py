@@ -87,6 +87,7 @@ def test_every_pixel_of_the_mask_was_painted_and_none_outside():
     darker = (sample.image < twin.image)[..., 0]
     assert np.array_equal(darker, sample.regions["lesions"])
     assert not twin.regions["lesions"].any()
+    assert (sample.labels["label"], twin.labels["label"]) == (1, 0)
     assert np.array_equal(sample.regions["lesions"], sample.regions["lesion_1"] | sample.regions["lesion_2"])
     assert (sample.regions["core"] & ~sample.regions["lesions"]).sum() == 0
     assert sample.regions["core"].sum() < sample.regions["lesions"].sum()
@@ -122,23 +123,37 @@ def test_one_versus_two_shows_the_other_class_in_its_twin(index):
     other = plugin.render(parameters, material, plugin.counterfactual(parameters))
     assert parameters["shown"] == 1 + parameters["label"]
     assert np.array_equal(twin, other.image)
+    assert other.labels["label"] == 1 - parameters["label"]
     changed = (sample.image != twin)[..., 0]
     assert np.array_equal(changed, sample.regions["lesion_2"])
     assert plugin.tasks == {"label": ("one_lesion", "two_lesions")}
 
 
-def test_authors_exact_sums_overlaps_and_scales_by_the_finished_image():
-    plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=6, authors_exact=True)
+@dataclass(frozen=True)
+class Multiplied(Flat):
+    """As the authors' MRI."""
+
+    authors_sum: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize("kind", [Flat, Multiplied])
+def test_authors_exact_lets_lesions_overlap_and_scales_by_the_finished_image(kind):
+    plugin = kind(image_size=(40, 48), bit_depth=16, diameter=6, authors_exact=True)
     _, material = positive()
     parameters = {"label": 1, "slice": 0, "shown": 2, "centres": [[12, 20], [13, 21]]}
-    loss = np.zeros((40, 48))
+    total, left = np.zeros((40, 48)), np.ones((40, 48))
     for row, column in parameters["centres"]:
-        loss[row - 3 : row + 3, column - 3 : column + 3] += 0.7 * lesion_profile(6, "hamming")
-    values = (1.0 + np.add.outer(np.arange(40), np.arange(48))) * material.bank.masks[0] * (1 - loss)
+        for i in range(6):
+            for j in range(6):
+                loss = 0.7 * lesion_profile(6, "hamming")[i, j]
+                total[row - 3 + i, column - 3 + j] += loss
+                left[row - 3 + i, column - 3 + j] *= 1 - loss
+    left = left if kind is Multiplied else 1 - total
+    values = (1.0 + np.add.outer(np.arange(40), np.arange(48))) * material.bank.masks[0] * left
     expected = np.rint(np.maximum(values, 0) / values.max() * 65535)
     image = plugin.render(parameters, material, Edit()).image[..., 0]
     assert np.abs(image - expected).max() <= 1
-    assert loss.max() > 1
+    assert total.max() > 1
 
 
 def test_factors_have_the_same_keys_for_every_sample():

@@ -82,6 +82,7 @@ class Intensity(Control):
 
     name: ClassVar[str] = "intensity"
     reference: ClassVar[str] = "a floor"
+    signed: ClassVar[bool] = True  # images of other models may be negative
 
     def attribute(self, request: Request) -> Tensor:
         """(n, 1, H, W) in the images' range."""

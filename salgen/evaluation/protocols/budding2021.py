@@ -20,7 +20,8 @@ class Budding2021:
     """Evaluate saliency methods on lesions in Perlin noise and in MRI (Budding et al. 2021).
 
     Both data sets share slices, brain masks and lesions. The predicted class is explained, maps are
-    made absolute before scoring, and the first 200 test images count, as in the authors' code.
+    made absolute before scoring, biases take their share of relevance, and the first 200 test images
+    count, as in the authors' code.
     """
 
     name: ClassVar[str] = "budding2021"
@@ -33,11 +34,10 @@ class Budding2021:
         "gradient",
         "deconvnet",
         "guided-backprop",
-        "deep-taylor",
+        "deep-taylor:bias=true",
         "lrp-z",
-        "lrp-alpha-beta",
+        "lrp-alpha-beta:bias=true",
     )
-    metrics: ClassVar[tuple[str, ...]] = ("roc-auc", "average-precision", "prec99")
     training_seeds: ClassVar[dict[str, int]] = {"demo": 1, "small": 3, "full": 3}
 
     seed: int = param(0, "seed of the data sets and of the methods' randomness", low=0)

@@ -40,12 +40,13 @@ def _block(run: Run, model: str) -> str:
 
 
 def accuracy_line(run: Run, model: str) -> str:
-    """Test accuracy of every training of a model."""
+    """Accuracy of every training of a model on the run's split."""
     trained = run.trained(model)
     if not trained:
-        return f"{run.label}, {model}: test accuracy unknown"
+        return f"{run.label}, {model}: {run.split} accuracy unknown"
     shown = ", ".join(f"{m.accuracy:.1%} (seed {m.seed})" for m in trained)
-    return f"{run.label}, {model}: test accuracy {shown} of {trained[0].count} images; chance {trained[0].chance:.1%}"
+    first = trained[0]
+    return f"{run.label}, {model}: {run.split} accuracy {shown} of {first.count} images; chance {first.chance:.1%}"
 
 
 def _aligned(table: MeansTable) -> list[str]:

@@ -17,7 +17,7 @@ from salgen.evaluation.report.gallery import SATURATED, Gallery, gallery, legend
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, read_runs
 from salgen.evaluation.report.tables import TITLES, MeansTable, means_table
 from salgen.evaluation.report.undefined import UndefinedLine, undefined_lines
-from salgen.evaluation.statistics import CROSSED_SEEDS, LEVEL, RESAMPLES, accuracy_interval
+from salgen.evaluation.statistics import CROSSED_SEEDS, RESAMPLES, accuracy_interval
 from salgen.files import write_text
 
 PAGE = "report.html"
@@ -120,7 +120,6 @@ def render(runs: Sequence[Run]) -> str:
         accuracy_interval=accuracy_interval,
         titles=TITLES,
         roles={"ceiling": CEILING, "method": METHOD, "floor": FLOOR},
-        level=LEVEL,
         resamples=RESAMPLES,
         crossed_seeds=CROSSED_SEEDS,
         near_chance=[(run, model) for run in runs for model in run.models if model.near_chance],

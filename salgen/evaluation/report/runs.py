@@ -25,7 +25,7 @@ Key = tuple[str, str]  # a method's call and the reduction of its maps
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model: how well it does on the test split, and what guessing would do."""
+    """A trained model: how well it does on the run's split, and what guessing would do."""
 
     name: str
     seed: int
@@ -64,9 +64,14 @@ class Run:
     def models(self) -> list[Model]:
         """The trained models, one for each training seed."""
         return [
-            Model(m["name"], m["seed"], float(m["test_accuracy"]), int(m["n_test"]), float(m["chance"]))
+            Model(m["name"], m["seed"], float(m["accuracy"]), int(m["n_images"]), float(m["chance"]))
             for m in self.record["models"]
         ]
+
+    @property
+    def split(self) -> str:
+        """The split that was evaluated."""
+        return str(self.record["dataset"]["split"])
 
     @cached_property
     def notes(self) -> list[str]:
@@ -159,7 +164,7 @@ def _read_run(path: Path) -> Run:
 
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "dataset": ("name", "fingerprint", "split", "tasks", "image_size"),
-    "models": ("name", "seed", "test_accuracy", "n_test", "chance"),
+    "models": ("name", "seed", "accuracy", "n_images", "chance"),
     "methods": ("call", "name", "reference", "reduction", "signed", "native_resolution", "seconds", "control"),
     "samples": ("split_total", "considered", "with_mask", "without_mask"),
 }

@@ -164,7 +164,7 @@ def _record(
             "valid_region": "brain",
         },
         "models": [
-            {"name": model, "seed": i, "test_accuracy": a, "n_test": 400, "chance": 0.5, "checkpoint": f"seed-{i}"}
+            {"name": model, "seed": i, "accuracy": a, "n_images": 400, "chance": 0.5, "checkpoint": f"seed-{i}"}
             for i, a in enumerate(accuracy)
         ],
         "methods": [
