@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ def write_run_record(
         "salgen": version("salgen"),
         "command": list(command) if command is not None else None,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "versions": {"python": platform.python_version(), **library_versions()},
         "platform": platform.platform(),
         "device": str(next(plan.models[0].classifier.parameters()).device),
         "dataset": _dataset(plan),
@@ -53,6 +54,12 @@ def write_run_record(
         "notes": _notes(plan),
     }
     write_text(run / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Versions of the libraries that a score depends on."""
+    return {name: version(name) for name in LIBRARIES}
 
 
 def _dataset(plan: Plan) -> dict[str, Any]:

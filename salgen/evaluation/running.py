@@ -12,7 +12,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -29,7 +28,7 @@ from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.plan import Plan, Predictions
-from salgen.evaluation.run_record import LIBRARIES, write_run_record
+from salgen.evaluation.run_record import library_versions, write_run_record
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.scoring import choose_metrics
 from salgen.evaluation.scoring import score as score_maps
@@ -199,7 +198,7 @@ def _key(plan: Plan, weights: str, device: str, call: str, chunk: Sequence[int])
     config = {
         "dataset": [plan.dataset.fingerprint, plan.dataset.split, list(chunk)],
         "weights": weights,
-        "by": [device, {name: version(name) for name in LIBRARIES}],
+        "by": [device, library_versions()],
         "method": [call, to_json(method), method.version],
         "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.metrics.items()],
         "variants": list(plan.variants),
