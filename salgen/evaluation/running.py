@@ -107,10 +107,10 @@ def evaluate(
     (run / PARTS).mkdir(parents=True, exist_ok=True)
     remove_temporaries(run / PARTS)
     predictions = [_predict(dataset, trained, plan.task) for trained in models]
-    parts = [part for pair in zip(models, predictions, strict=True) for part in _model_parts(plan, *pair, run)]
-    _merge(parts, run / SCORES, dataset.name)
+    units = [unit for pair in zip(models, predictions, strict=True) for unit in _model_units(plan, *pair, run)]
+    _merge(units, run / SCORES, dataset.name)
     save_gallery(plan, models[0], predictions[0], run)
-    write_run_record(plan, predictions, parts, run, time.monotonic() - started, command)
+    write_run_record(plan, predictions, [unit.path for unit in units], run, time.monotonic() - started, command)
     write_summary(run)
     return run
 
@@ -166,8 +166,8 @@ class Unit:
     path: Path
 
 
-def _model_parts(plan: Plan, trained: Trained, said: Predictions, run: Path) -> list[Path]:
-    """The files of all units of one model, made where they are missing."""
+def _model_units(plan: Plan, trained: Trained, said: Predictions, run: Path) -> list[Unit]:
+    """All units of one model, their files made where they are missing."""
     weights = sha256_of(trained.path / "weights.safetensors")
     chunks = [tuple(plan.scored[start : start + CHUNK]) for start in range(0, len(plan.scored), CHUNK)]
     device = next(trained.classifier.parameters()).device.type
@@ -189,7 +189,7 @@ def _model_parts(plan: Plan, trained: Trained, said: Predictions, run: Path) -> 
                 for unit in todo:
                     _write_part(plan, trained.card, model, said, unit, batch)
                     advance(len(chunk))
-    return [unit.path for group in units for unit in group]
+    return [unit for group in units for unit in group]
 
 
 def _key(plan: Plan, weights: str, device: str, call: str, chunk: Sequence[int]) -> str:
@@ -269,17 +269,23 @@ def _table(shared: Mapping[str, Any], variant: str, ids: Sequence[str], scores: 
     return pa.table({name: pa.array(columns[name], type=kind) for name, kind in RESULT_COLUMNS.items()})
 
 
-def _merge(parts: Sequence[Path], path: Path, dataset: str) -> None:
+def _merge(units: Sequence[Unit], path: Path, dataset: str) -> None:
     """All units' rows in one file, a unit at a time, under the name that the data set has now."""
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for part in parts:
-            rows = _read_part(part).replace_schema_metadata(None)
+        for unit in units:
+            rows = _read_part(unit)
             name = pa.array([dataset] * len(rows), pa.string())
             writer.write_table(rows.set_column(rows.column_names.index("dataset"), "dataset", name))
 
 
-def _read_part(path: Path) -> pa.Table:
+def _read_part(unit: Unit) -> pa.Table:
+    """The rows of a unit's file, if it is the one that was written for it."""
     try:
-        return pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise SalgenError(f"{path} is damaged ({error}): remove it and run the same command again") from None
+        table = pq.read_table(unit.path)
+        record = json.loads((table.schema.metadata or {}).get(b"salgen", b"{}"))
+        rows = table.replace_schema_metadata(None)
+        if record.get("method") != unit.call or not rows.schema.equals(pa.schema(RESULT_COLUMNS)):
+            raise ValueError("it holds other rows")
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise SalgenError(f"{unit.path} is damaged ({error}): remove it and run the same command again") from None
+    return rows

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,16 +148,30 @@ def test_what_is_refused_before_any_work(arguments, says, data, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_damaged_unit_is_named(run, data):
+@pytest.mark.parametrize("how", ["truncated", "of another method", "of something else"])
+def test_a_damaged_unit_is_named(run, data, how):
     units = {path: json.loads(pq.read_schema(path).metadata[b"salgen"]) for path in (run / PARTS).iterdir()}
     part = next(path for path, unit in units.items() if unit["method"] == "gradient")
+    other = next(path for path, unit in units.items() if unit["method"] == "sobel")
     whole = part.read_bytes()
-    part.write_bytes(whole[:50])
+    strange = (run / "scores.parquet").read_bytes()
+    part.write_bytes({"truncated": whole[:50], "of another method": other.read_bytes()}.get(how, strange))
     try:
         with pytest.raises(SalgenError, match="is damaged"):
             evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=run)
     finally:
         part.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    "change", [{"models": []}, {"versions": [1]}, {"created": 0}, {"dataset": []}, {"command": [1]}]
+)
+def test_a_run_record_of_strange_content_is_one_line(run, change, tmp_path):
+    shutil.copytree(run, tmp_path / "run", ignore=shutil.ignore_patterns(PARTS))
+    record = tmp_path / "run" / "run.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), **change}))
+    with pytest.raises(SalgenError, match="evaluate again"):
+        salgen.report([tmp_path / "run"])
 
 
 def test_a_checkpoint_of_another_shape_is_refused(run, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.report.runs import Run, content_faults, read_runs
 from salgen.evaluation.report.tables import Line, MeansTable, means_table
 
 
@@ -21,7 +21,8 @@ def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str
     page
         The report that was written for them, to be named at the end.
     """
-    blocks = [_block(run, model) for run in read_runs(runs) for model in run.model_names]
+    with content_faults(runs):
+        blocks = [_block(run, model) for run in read_runs(runs) for model in run.model_names]
     return "\n\n".join([*blocks, *([f"report: {page}"] if page is not None else [])])
 
 

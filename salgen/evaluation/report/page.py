@@ -14,7 +14,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.report.answer import Answer, answers
 from salgen.evaluation.report.figures import comparison_figure, distribution_figure, marker
 from salgen.evaluation.report.gallery import SATURATED, Gallery, gallery, legend_urls
-from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, read_runs
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, content_faults, read_runs
 from salgen.evaluation.report.tables import TITLES, MeansTable, means_table
 from salgen.evaluation.report.undefined import UndefinedLine, undefined_lines
 from salgen.evaluation.statistics import CROSSED_SEEDS, RESAMPLES, accuracy_interval
@@ -75,11 +75,12 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
     SalgenError
         If a file of a run is missing, damaged or incomplete, or `out` cannot be written.
     """
-    read = read_runs(runs)
+    with content_faults(runs):
+        read = read_runs(runs)
+        html = render(read)
     path = Path(out) if out is not None else _default_path([run.path for run in read])
     if path.is_dir():
         raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
-    html = render(read)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, html.strip() + "\n")

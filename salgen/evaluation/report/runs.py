@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -131,6 +132,25 @@ class Run:
     @cached_property
     def _rows(self) -> dict[tuple[str, ...], SummaryRow]:
         return {(r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r for r in self.rows}
+
+
+@contextmanager
+def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
+    """Turn what strange content of run files leads to into one line that names the runs.
+
+    Files are checked as they are read; whatever passes those checks and still cannot be a run's, such as
+    a number where a list belongs, is caught here.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
+        names = ", ".join(map(str, paths))
+        raise SalgenError(
+            f"a file of {names} holds what `salgen evaluate` does not write ({type(error).__name__}: {error}): "
+            "evaluate again"
+        ) from error
 
 
 def read_runs(paths: Sequence[Path | str]) -> list[Run]:
