@@ -1,9 +1,10 @@
-"""Activations of a layer and their gradients, with the graph cut at the layer."""
+"""The modules of a network by name: to find one, to hook it, to see its output as channels of an image."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from math import isqrt
 from typing import Any
 
 import torch
@@ -11,35 +12,8 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
 
 SPATIAL = (nn.ReLU, nn.Conv2d)
-
-
-def activations_and_gradients(request: Request) -> tuple[Tensor, Tensor]:
-    """The layer's output (n, K, h, w) and the score's gradient there.
-
-    The backward pass ends at the layer. A module that is called more than once stands for its
-    last call.
-
-    Raises
-    ------
-    SalgenError
-        If the layer is unknown, does not run, or has no spatial output.
-    """
-    name = request.layer or request.model.cam_layer or last_spatial_layer(request.model, request.inputs)
-    leaves: list[Tensor] = []
-
-    def cut(_module: nn.Module, _inputs: Any, output: Any) -> Tensor:
-        leaves.append(_spatial(output, name).detach().requires_grad_())
-        return leaves[-1].clone()  # what follows may work in place
-
-    with _hooked([find_layer(request.model, name)], cut):
-        score = request.scores(request.inputs).sum()
-    if not leaves:
-        raise SalgenError(f"layer {name!r} does not run when the model does: choose another layer")
-    gradient = torch.autograd.grad(score, leaves[-1], allow_unused=True)[0] if score.requires_grad else None
-    return leaves[-1].detach(), torch.zeros_like(leaves[-1]) if gradient is None else gradient
 
 
 def find_layer(view: ModelView, name: str) -> nn.Module:
@@ -66,23 +40,40 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
         if output.ndim == 4 and output.shape[2] * output.shape[3] > 1:
             ran.append(module)
 
-    with _hooked(list(names), note), torch.no_grad():
+    with hooked((module, note) for module in names), torch.no_grad():
         view.logits(inputs[:1])
     if not ran:
         raise SalgenError("the model has no convolution or ReLU with a spatial output: name one with layer=")
     return names[ran[-1]]
 
 
-def _spatial(output: Any, name: str) -> Tensor:
-    if not isinstance(output, Tensor) or output.ndim != 4:
-        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-        raise SalgenError(f"layer {name!r} gives {shape}: a CAM needs an output (N, K, h, w)")
-    return output
+def as_channels(output: Tensor, layer: str) -> Tensor:
+    """A layer's output as (n, K, h, w).
+
+    Tokens (n, T, K) become a square grid without the leading class token, if there is one.
+
+    Raises
+    ------
+    SalgenError
+        If it has neither shape.
+    """
+    if output.ndim == 4:
+        return output
+    if output.ndim == 3:
+        tokens = output.shape[1]
+        side = isqrt(tokens)
+        if side * side in (tokens, tokens - 1):
+            grid = output[:, tokens - side * side :].transpose(1, 2)
+            return grid.reshape(*grid.shape[:2], side, side)
+    raise SalgenError(
+        f"layer {layer!r} gives {tuple(output.shape)}: must be channels (N, K, h, w), or tokens of a square grid"
+    )
 
 
 @contextmanager
-def _hooked(modules: list[nn.Module], hook: Callable[..., Any]) -> Iterator[None]:
-    handles = [module.register_forward_hook(hook) for module in modules]
+def hooked(hooks: Iterable[tuple[nn.Module, Callable[..., Any]]]) -> Iterator[None]:
+    """Forward hooks for as long as the block runs."""
+    handles = [module.register_forward_hook(hook) for module, hook in hooks]
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ not, once or often.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,8 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
+from zennit.core import BasicHook
 
 from salgen.errors import SalgenError
+from salgen.evaluation.layers import hooked
 from salgen.evaluation.model_view import ModelView, check_logits
 
 Operation = Callable[..., Any]
@@ -55,6 +58,29 @@ MOVE = frozenset(
 IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, Tensor.add_})
 
 
+class Chosen(BasicHook):  # type: ignore[misc]
+    """Goes back by the rule that is chosen when the backward pass comes by; None is the plain gradient.
+
+    So one forward pass serves several backward passes.
+    """
+
+    def __init__(self, choose: Callable[[], BasicHook | None]) -> None:
+        super().__init__()
+        self.choose = choose
+
+    def backward(self, module: nn.Module, grad_input: Any, grad_output: Any) -> Any:
+        """What the rule makes of it."""
+        rule = self.choose()
+        if rule is None:
+            return None
+        rule.stored_tensors = self.stored_tensors
+        return rule.backward(module, grad_input, grad_output)
+
+    def copy(self) -> Chosen:
+        """A hook for another call, by the same choice."""
+        return Chosen(self.choose)
+
+
 class Rewiring(TorchFunctionMode):
     """A forward pass in which :meth:`operate` decides what each operation does.
 
@@ -64,12 +90,19 @@ class Rewiring(TorchFunctionMode):
         The method's name, for errors.
     leaf
         The network's input, a leaf that requires a gradient.
+
+    Attributes
+    ----------
+    outputs
+        Dotted names of the modules that ran to what they gave, so that a backward pass can begin or
+        end there.
     """
 
     def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__()
         self.method = method
         self.leaf = leaf
+        self.outputs: dict[str, Tensor] = {}
         self._seen = {id(leaf): leaf}  # holding the tensors keeps their ids from being used again
         self._hooks: list[Any] = []
         self._handles: list[RemovableHandle] = []
@@ -88,7 +121,7 @@ class Rewiring(TorchFunctionMode):
             If a part of the network cannot be seen or changed, or the changed network computes
             something else.
         """
-        with torch.enable_grad(), self:
+        with torch.enable_grad(), hooked(self._notes(view)), self:
             logits = view.network(self.leaf.clone())
         logits = check_logits(logits, len(self.leaf))
         self._check_seen([logits])
@@ -96,9 +129,9 @@ class Rewiring(TorchFunctionMode):
             self._check_same(logits, view)
         return logits
 
-    def hooked(self, module: nn.Module, rule: Any, signal: Tensor) -> Tensor:
-        """Run `module` once on the signal, going back by a copy of a zennit rule."""
-        hook = rule.copy()
+    def run(self, module: nn.Module, choose: Callable[[], BasicHook | None], signal: Tensor) -> Tensor:
+        """Run `module` once on the signal, going back by the zennit rule that is chosen then."""
+        hook = Chosen(choose)
         self._hooks.append(hook)
         self._handles.append(hook.register(module))
         output: Tensor = module(signal)
@@ -110,6 +143,7 @@ class Rewiring(TorchFunctionMode):
             handle.remove()
         self._seen.clear()
         self._hooks.clear()
+        self.outputs.clear()
 
     def refuse(self, operation: str, advice: str) -> SalgenError:
         """An error for a network that holds what the method has no rule for."""
@@ -127,6 +161,16 @@ class Rewiring(TorchFunctionMode):
         result = self.operate(func, args, kwargs)
         self._seen.update((id(tensor), tensor) for tensor in tensors_in(result))
         return result
+
+    def _notes(self, view: ModelView) -> Iterator[tuple[nn.Module, Callable[..., None]]]:
+        """Hooks that keep every module's output; scripted modules, which take none, are refused later."""
+        for name, module in view.network.named_modules():
+            if not isinstance(module, torch.jit.ScriptModule):
+                yield module, partial(self._note, name)
+
+    def _note(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
+        if isinstance(output, Tensor):
+            self.outputs[name] = output
 
     def _check_seen(self, signals: Sequence[Tensor]) -> None:
         if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):

@@ -8,13 +8,16 @@ ReLU and whatever only moves values pass it on. Anything else is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from zennit.core import BasicHook
+from zennit.rules import Norm, Pass
 
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.operations import (
     ADD,
     AVERAGE,
@@ -31,8 +34,6 @@ from salgen.evaluation.operations import (
 )
 from salgen.evaluation.request import Request
 
-Corners = tuple[Tensor, Tensor]
-
 STARTS = ("one", "logit")
 
 ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
@@ -46,21 +47,35 @@ class LinearMap:
     ----------
     position
         Its place in the order of calls, from 0.
-    corners
-        The lowest and highest values of its input, shaped as the input, if the input is the
-        network's own and these were given.
+    from_input
+        If the operation takes the network's own input, perhaps moved: makes what it takes of any
+        tensor that is shaped as the network's input.
     """
 
     position: int
-    corners: Corners | None
+    from_input: Callable[[Tensor], Tensor] | None
 
 
-Rule = Callable[[LinearMap], Any]
+@dataclass(frozen=True)
+class Rules:
+    """How a backward pass goes through each kind of operation: by a zennit rule, or by the plain gradient (None).
+
+    Attributes
+    ----------
+    linear
+        Chooses for a linear map.
+    passing
+        For a ReLU, and for scaling by a constant.
+    sharing
+        For sums and averages.
+    """
+
+    linear: Callable[[LinearMap], BasicHook | None]
+    passing: BasicHook | None = field(default_factory=Pass)
+    sharing: BasicHook | None = field(default_factory=Norm)
 
 
-def relevance(
-    request: Request, method: str, rule: Rule, start: str, *, corners: Corners | None = None, positive: bool = False
-) -> Tensor:
+def relevance(request: Request, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
     """The relevance of each input element, (n, C, h, w).
 
     Parameters
@@ -69,37 +84,25 @@ def relevance(
         What to explain.
     method
         The method's name, for errors.
-    rule
-        Chooses the zennit rule of a linear map.
+    rules
+        How relevance goes through each operation.
     start
         ``"one"``: the output starts with relevance +1 at the target (and -1 at the best other class
         of a margin); ``"logit"``: with the logit instead of one.
-    corners
-        Lowest and highest values of the inputs, (1, C, h, w), for rules that need them.
     positive
         Whether ``start="logit"`` takes the positive part of the logit.
     """
-    network = RelevanceNetwork(method, rule, request.inputs.detach().requires_grad_(), corners)
-    try:
-        logits = network.logits(request.model)
-        initial = request.start(logits)
-        if start == "logit":
-            initial = initial * (logits.clamp(min=0) if positive else logits).detach()
-        return torch.autograd.grad(logits, network.leaf, initial)[0]
-    finally:
-        network.release()
+    network = relevance_network(request, method)
+    logits = network.output.detach()
+    initial = request.start(logits)
+    if start == "logit":
+        initial = initial * (logits.clamp(min=0) if positive else logits)
+    return network.propagate(rules, network.output, initial, network.leaf)
 
 
-def count_linear_maps(request: Request, method: str) -> int:
-    """How many linear maps an image passes, a batch norm that merges into one not counted."""
-    from zennit.rules import Pass
-
-    network = RelevanceNetwork(method, lambda _: Pass(), request.inputs[:1].detach().requires_grad_())
-    try:
-        network.logits(request.model)
-        return network.linear_maps
-    finally:
-        network.release()
+def relevance_network(request: Request, method: str) -> RelevanceNetwork:
+    """The batch's forward pass, run once for all methods that propagate relevance."""
+    return request.once.get(RelevanceNetwork, lambda: RelevanceNetwork.forward(method, request.model, request.inputs))
 
 
 @dataclass(frozen=True)
@@ -116,33 +119,52 @@ class _Affine:
 class RelevanceNetwork(Rewiring):
     """A forward pass whose backward pass propagates relevance."""
 
-    def __init__(self, method: str, rule: Rule, leaf: Tensor, corners: Corners | None = None) -> None:
+    def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__(method, leaf)
         self.linear_maps = 0
-        self._rule = rule
+        self.output = leaf
+        self._rules = Rules(linear=lambda _: None)
         self._affine: dict[int, _Affine] = {}
-        self._corners: dict[int, Corners] = {}
-        if corners is not None:
-            self._corners[id(leaf)] = (corners[0].expand_as(leaf), corners[1].expand_as(leaf))
+        self._from_input: dict[int, Callable[[Tensor], Tensor]] = {id(leaf): lambda t: t}
+
+    @classmethod
+    def forward(cls, method: str, view: ModelView, inputs: Tensor) -> Self:
+        """The network after its forward pass, whose logits are `output`.
+
+        Raises
+        ------
+        SalgenError
+            If an operation has no rule.
+        """
+        network = cls(method, inputs.detach().requires_grad_())
+        network.output = network.logits(view)
+        return network
+
+    def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
+        """The relevance at `target` that comes of `relevance` at `source`.
+
+        Both are tensors of this forward pass: `output`, one of `outputs`, or `leaf`.
+        """
+        self._rules = rules
+        (found,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
+        return torch.zeros_like(target) if found is None else found
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation with its rule."""
-        from zennit.rules import Norm, Pass
-
         if operation in LINEAR:
             return self._linear(operation, args, kwargs)
         if operation is functional.batch_norm:
             return self._batch_norm(*args, **kwargs)
         if operation in RELU:
-            return self.hooked(nn.ReLU(), Pass(), args[0])
+            return self.run(nn.ReLU(), self._passing, args[0])
         if operation in DROPOUT:
             return self._dropout(*args, **kwargs)
         if operation in AVERAGE:
-            return self.hooked(_Applied(lambda t: operation(t, *args[1:], **kwargs)), Norm(), args[0])
+            return self.run(_Applied(lambda t: operation(t, *args[1:], **kwargs)), self._sharing, args[0])
         if operation in ADD:
             return self._add(*args, **kwargs)
         if operation in SCALE and len(args) == 2 and isinstance(args[1], (int, float)):
-            return self.hooked(_Applied(lambda t: operation(t, args[1])), Pass(), args[0])
+            return self.run(_Applied(lambda t: operation(t, args[1])), self._passing, args[0])
         if operation in MOVE:
             return self._move(operation, args, kwargs)
         result = operation(*args, **kwargs)
@@ -190,11 +212,11 @@ class RelevanceNetwork(Rewiring):
 
     def _next_map(self, signal: Tensor) -> LinearMap:
         self.linear_maps += 1
-        return LinearMap(self.linear_maps - 1, self._corners.get(id(signal)))
+        return LinearMap(self.linear_maps - 1, self._from_input.get(id(signal)))
 
     def _apply(self, affine: _Affine) -> Tensor:
         module = _Parametrised(affine.call, affine.weight, affine.bias)
-        output = self.hooked(module, self._rule(affine.map), affine.signal)
+        output = self.run(module, lambda: self._rules.linear(affine.map), affine.signal)
         if output.shape[1] == len(affine.weight):  # channels stand where a batch norm looks for them
             self._affine[id(output)] = affine
         return output
@@ -206,24 +228,27 @@ class RelevanceNetwork(Rewiring):
 
     def _add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
         """A sum shares relevance in proportion to its terms."""
-        from zennit.rules import Norm
-
         terms = [term for term in (input, other) if not (isinstance(term, (int, float)) and term == 0)]
         if alpha != 1 or not all(isinstance(term, Tensor) for term in terms):
             raise self.refuse("adding a constant", "put normalisation into Classifier(network, normalise)")
         if len(terms) == 1:
             return torch.clone(terms[0])
         same_shape: list[Tensor] = torch.broadcast_tensors(*terms)  # type: ignore[no-untyped-call]
-        return self.hooked(_Applied(lambda t: t.sum(dim=-1)), Norm(), torch.stack(same_shape, dim=-1))
+        return self.run(_Applied(lambda t: t.sum(dim=-1)), self._sharing, torch.stack(same_shape, dim=-1))
 
     def _move(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Values that only change their place; the corners of the input go with them."""
+        """Values that only change their place; what came from the input still does."""
         result = operation(*args, **kwargs)
-        corners = self._corners.get(id(args[0])) if args else None
-        if corners is not None and isinstance(result, Tensor):
-            low, high = (operation(corner, *args[1:], **kwargs) for corner in corners)
-            self._corners[id(result)] = (low, high)
+        before = self._from_input.get(id(args[0])) if args else None
+        if before is not None and isinstance(result, Tensor):
+            self._from_input[id(result)] = lambda t: operation(before(t), *args[1:], **kwargs)
         return result
+
+    def _passing(self) -> BasicHook | None:
+        return self._rules.passing
+
+    def _sharing(self) -> BasicHook | None:
+        return self._rules.sharing
 
 
 class _Parametrised(nn.Module):

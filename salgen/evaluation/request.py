@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
-from salgen.evaluation.model_view import ModelView, score_gradient
+from salgen.evaluation.layers import as_channels
+from salgen.evaluation.memory import MicroBatches
+from salgen.evaluation.model_view import ModelView, check_logits, score_gradient
+from salgen.evaluation.once import Once
+from salgen.evaluation.passes import Passes, Wanted
 from salgen.seeding import Stream
+
+if TYPE_CHECKING:
+    from salgen.evaluation.patterns import Patterns
 
 
 @dataclass(frozen=True)
@@ -25,32 +32,58 @@ class Request:
         Normalised images (n, C, h, w), without gradient.
     pixels
         The images before normalisation (n, C, H, W).
-    targets
-        int64 (n,): the class that each map explains.
     ids
         The samples' names; with `seed` and the method's name they key its random numbers.
     seed
         Any non-negative integer.
     score
         ``"logit"`` of the target, or ``"margin"`` over the best other class.
-    layer
-        The module of ``model.network`` asked for, if any.
     masks
         Ground truth, bool (n, H, W), if the method needs it.
+    passes
+        The forward and backward pass that all methods share.
+    batches
+        How many images may pass through the network at once without gradient.
     untrained
         Makes a view of the same architecture with fresh weights.
+    patterns
+        The model's patterns, if the method needs them.
     """
 
     model: ModelView
     inputs: Tensor
     pixels: Tensor
-    targets: Tensor
     ids: list[str]
     seed: int
     score: str
-    layer: str | None
     masks: Tensor | None
+    passes: Passes
+    batches: MicroBatches
     untrained: Callable[[], ModelView]
+    patterns: Patterns | None
+
+    @property
+    def targets(self) -> Tensor:
+        """int64 (n,): the class that each map explains."""
+        return self.passes.targets()
+
+    @property
+    def once(self) -> Once:
+        """Keeps values that several methods need: ``request.once.get(key, compute)``."""
+        return self.passes.once
+
+    def on(self, model: ModelView, wanted: Wanted) -> Request:
+        """The same question to another model, of which `wanted` will be read."""
+        passes = Passes(model, self.inputs, self.score, wanted, self.targets, Once(self.inputs.device))
+        return replace(self, model=model, passes=passes)
+
+    def activations(self, layer: str) -> Tensor:
+        """The layer's output (n, K, h, w)."""
+        return as_channels(self.passes.output(layer), layer)
+
+    def gradients(self, layer: str) -> Tensor:
+        """The score's gradient at the layer's output, (n, K, h, w)."""
+        return as_channels(self.passes.gradient(layer), layer)
 
     def streams(self, method: str) -> list[Stream]:
         """One stream of random numbers per sample, the same in whatever batch the sample is."""
@@ -68,8 +101,29 @@ class Request:
         """Where a backward pass starts, (n, K): +1 at the target, and -1 at the best other class of a margin."""
         return score_gradient(logits.detach(), self.targets, self.score)
 
+    def logits_of(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
+        """Checked logits (count, K) of many inputs, made and run a part at a time, without gradient.
+
+        Parameters
+        ----------
+        count
+            How many normalised inputs there are.
+        inputs
+            Makes those of a part of ``range(count)``: (m, C, h, w).
+        """
+
+        def work(part: slice) -> Tensor:
+            made = inputs(part)
+            return check_logits(self.model.network(made), len(made))
+
+        with torch.no_grad():
+            return torch.cat(self.batches.over(count, work))
+
     def gradient(self, inputs: Tensor) -> Tensor:
-        """The gradient of each sample's score at its input, (n, C, h, w)."""
+        """The gradient of each sample's score at any normalised inputs, (n, C, h, w).
+
+        At `self.inputs` it is ``self.passes.input_gradient()``, which other methods share.
+        """
         leaf = inputs.detach().requires_grad_()
         return torch.autograd.grad(self.scores(leaf).sum(), leaf)[0]
 
@@ -89,8 +143,12 @@ class Method(Protocol):
         Whether the map depends on the target.
     control
         Whether it is a floor or a ceiling for the others rather than a method of the literature.
+    resolution
+        Of its raw maps, in words: ``"the input's"``, ``"the layer's"``.
+    defined_for
+        The models that it can explain, in words: ``"any network"``.
     needs
-        Of ``{"model", "mask", "untrained"}``.
+        Of ``{"model", "mask", "untrained", "patterns"}``.
     version
         Changes whenever its maps do.
     quick
@@ -103,9 +161,22 @@ class Method(Protocol):
     signed: ClassVar[bool]
     class_dependent: ClassVar[bool]
     control: ClassVar[bool]
+    resolution: ClassVar[str]
+    defined_for: ClassVar[str]
     needs: ClassVar[frozenset[str]]
     version: ClassVar[str]
     quick: ClassVar[Mapping[str, Any]]
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Raise a SalgenError if the method is not defined for the model.
+
+        `image` is one normalised image (1, C, h, w); nothing else has been computed yet.
+        """
+        ...
+
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """What the method will read from ``request.passes``, so that one pass serves all methods."""
+        ...
 
     def attribute(self, request: Request) -> Tensor:
         """Raw attributions (n, C, h, w), at whatever resolution the method has."""

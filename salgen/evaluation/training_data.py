@@ -10,6 +10,7 @@ from torch import Tensor
 
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.memory import memory_budget
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def load_split(path: Path, split: str, task: str, device: torch.device, max_memo
     dataset = open_dataset(path, split)
     height, width = dataset.spec.image_size
     size = len(dataset) * dataset[0]["image"].shape[0] * height * width * (dataset.spec.bit_depth // 8)
-    allowed = max_memory_gb * 1e9 if max_memory_gb is not None else _free_bytes(device) / 2
+    allowed = max_memory_gb * 1e9 if max_memory_gb is not None else memory_budget(device, None)
     if size > allowed:
         raise SalgenError(
             f"split {split!r} of {path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used on "
@@ -58,15 +59,3 @@ def load_split(path: Path, split: str, task: str, device: torch.device, max_memo
         )
     labels = torch.tensor(dataset.column(task), dtype=torch.int64)
     return DeviceSplit(torch.from_numpy(dataset.images()).to(device), labels.to(device))
-
-
-def _free_bytes(device: torch.device) -> float:
-    """Free memory of a device, or infinity where the platform does not say."""
-    if device.type == "cuda":
-        return float(torch.cuda.mem_get_info(device)[0])
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return float("inf")
-    available = next(line for line in lines if line.startswith("MemAvailable"))
-    return float(available.split()[1]) * 1024

@@ -310,7 +310,7 @@ def one_infinite(logits):
 OUTPUTS = [
     (one_infinite, r"NaN or infinite \(image 4"),
     (lambda logits: logits / 0, "NaN or infinite"),
-    (lambda logits: logits[:, 0], r"shape \(5,\): must be logits \(5, K\)"),
+    (lambda logits: logits[:, 0], r"shape \(1,\): must be logits \(1, K\)"),
     (lambda logits: logits[:1], r"shape \(1, 2\): must be logits \(5, K\)"),
     (lambda logits: {"logits": logits}, "returns dict: it must return logits"),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor
@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.declarations import Control, Explanation
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 from salgen.registry import METHODS
@@ -32,13 +33,19 @@ class Untrained(Explanation):
     method: str = param("gradient", "the method, with its default parameters")
 
     def __post_init__(self) -> None:
-        if "model" not in METHODS.load(self.method).needs or self.method == self.name:
+        needs = METHODS.load(self.method).needs
+        if "model" not in needs or "patterns" in needs or self.method == self.name:
             raise SalgenError(f"untrained: method={self.method!r} does not explain a model; choose one that does")
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """As the method."""
+        METHODS.create(self.method).check(model, image)
 
     def attribute(self, request: Request) -> Tensor:
         """Raw attributions of the method."""
-        fresh: Tensor = METHODS.create(self.method).attribute(replace(request, model=request.untrained()))
-        return fresh
+        method, fresh = METHODS.create(self.method), request.untrained()
+        raw: Tensor = method.attribute(request.on(fresh, method.wanted(fresh, request.inputs[:1])))
+        return raw
 
 
 @dataclass(frozen=True)

@@ -6,27 +6,48 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from torch import Tensor
+
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.passes import Wanted
+
 
 @dataclass(frozen=True)
-class Explanation:
-    """A method that explains a model, for a class, by signed attributions."""
+class Undemanding:
+    """A method that is defined for any model, and reads nothing from the shared pass."""
+
+    defined_for: ClassVar[str] = "any network"
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Any model will do."""
+
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """Nothing."""
+        return Wanted()
+
+
+@dataclass(frozen=True)
+class Explanation(Undemanding):
+    """A method that explains a model, for a class, by signed attributions at the input."""
 
     signed: ClassVar[bool] = True
     class_dependent: ClassVar[bool] = True
     control: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the input's"
     needs: ClassVar[frozenset[str]] = frozenset({"model"})
     version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True)
-class Control:
+class Control(Undemanding):
     """A floor or a ceiling: one non-negative channel that does not depend on a class."""
 
     reduction: ClassVar[str] = "sum"  # of one channel
     signed: ClassVar[bool] = False
     class_dependent: ClassVar[bool] = False
     control: ClassVar[bool] = True
+    resolution: ClassVar[str] = "the image's"
     needs: ClassVar[frozenset[str]] = frozenset()
     version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {}

@@ -9,16 +9,19 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.relevance import STARTS, Corners, LinearMap, count_linear_maps, relevance
+from salgen.evaluation.methods.lrp import RelevanceMethod
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.relevance import STARTS, LinearMap, Rules, relevance, relevance_network
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
 NAMES = ("deep-taylor",)
 
+Box = tuple[Tensor, Tensor]
+
 
 @dataclass(frozen=True)
-class DeepTaylor(Explanation):
+class DeepTaylor(RelevanceMethod):
     """Relevance by positive contributions (z+), by squared weights at the last linear layer.
 
     The first layer takes z+ too where inputs cannot be negative, and else the z-B rule, which needs
@@ -27,7 +30,6 @@ class DeepTaylor(Explanation):
 
     name: ClassVar[str] = "deep-taylor"
     reference: ClassVar[str] = "Montavon et al. 2017, Explaining nonlinear classification decisions with deep Taylor"
-    reduction: ClassVar[str] = "sum"
 
     first: str = param(
         "auto",
@@ -46,42 +48,46 @@ class DeepTaylor(Explanation):
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise SalgenError(f"{self.name}: low={self.low:g} must be below high={self.high:g}")
 
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks with other operations, and signed inputs of unknown bounds."""
+        super().check(model, image)
+        self._check_bounds(model, image)
+
     def attribute(self, request: Request) -> Tensor:
         """(n, C, h, w); non-negative unless the score is a margin or the box is too narrow."""
-        corners = self._corners(request)
-        last = count_linear_maps(request, self.name) - 1
-        return relevance(
-            request, self.name, lambda layer: self._rule(layer, last), self.start, corners=corners, positive=True
-        )
+        box = self._box(request)
+        last = relevance_network(request, self.name).linear_maps - 1
+        rules = Rules(lambda layer: self._rule(layer, last, box))
+        return relevance(request, self.name, rules, self.start, positive=True)
 
-    def _rule(self, layer: LinearMap, last: int) -> Any:
+    def _rule(self, layer: LinearMap, last: int, box: Box | None) -> Any:
         from zennit.rules import WSquare, ZBox, ZPlus
 
         if layer.position == last:
             return WSquare(stabilizer=self.stabiliser, zero_params=["bias"])
-        if layer.corners is not None:
-            return ZBox(*layer.corners, stabilizer=self.stabiliser)
+        if layer.from_input is not None and box is not None:
+            low, high = (layer.from_input(corner) for corner in box)
+            return ZBox(low, high, stabilizer=self.stabiliser)
         return ZPlus(stabilizer=self.stabiliser, zero_params=None if self.bias else ["bias"])
 
-    def _corners(self, request: Request) -> Corners | None:
-        """The inputs' lowest and highest values where the first layer takes z-B."""
-        if self.first == "alpha1beta0":
-            return None
-        corners = self._known_corners(request)
-        if corners is None:
-            if self.first == "box" or bool((request.inputs < 0).any()):
-                raise SalgenError(
-                    f"{self.name}: the z-B rule of signed inputs needs their bounds: give low= and high=, "
-                    "or wrap the model in Classifier(network, normalise), or choose first=alpha1beta0"
-                )
-            return None
-        return corners if self.first == "box" or bool((corners[0] < 0).any()) else None
+    def _check_bounds(self, model: ModelView, inputs: Tensor) -> None:
+        wanted = self.first == "box" or (self.first == "auto" and bool((inputs < 0).any()))
+        if wanted and self.low is None and not model.unit_pixels:
+            raise SalgenError(
+                f"{self.name}: the z-B rule of signed inputs needs their bounds: give low= and high=, "
+                "or wrap the model in Classifier(network, normalise), or choose first=alpha1beta0"
+            )
 
-    def _known_corners(self, request: Request) -> Corners | None:
+    def _box(self, request: Request) -> Box | None:
+        """The inputs' lowest and highest values, shaped as they are, where the first layer takes z-B."""
+        self._check_bounds(request.model, request.inputs)
+        box = None if self.first == "alpha1beta0" else self._known_box(request)
+        return box if box is not None and (self.first == "box" or bool((box[0] < 0).any())) else None
+
+    def _known_box(self, request: Request) -> Box | None:
         if self.low is not None and self.high is not None:
-            shape = torch.zeros_like(request.inputs[:1])
-            return shape + self.low, shape + self.high
+            return torch.full_like(request.inputs, self.low), torch.full_like(request.inputs, self.high)
         if not request.model.unit_pixels:
             return None
-        black, white = request.model.corners(request.pixels)
+        black, white = (corner.expand_as(request.inputs) for corner in request.model.corners(request.pixels))
         return torch.minimum(black, white), torch.maximum(black, white)

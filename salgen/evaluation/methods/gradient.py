@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.passes import Wanted
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -25,9 +27,13 @@ class Gradient(Explanation):
     reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks"
     reduction: ClassVar[str] = "max_abs"
 
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """The gradient at the input."""
+        return Wanted(input_gradient=True)
+
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
-        return request.gradient(request.inputs)
+        return request.passes.input_gradient()
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,10 @@ class InputXGradient(Explanation):
     reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
     reduction: ClassVar[str] = "sum"
 
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """The gradient at the input."""
+        return Wanted(input_gradient=True)
+
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
-        return request.inputs * request.gradient(request.inputs)
+        return request.inputs * request.passes.input_gradient()

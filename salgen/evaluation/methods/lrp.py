@@ -9,7 +9,8 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.relevance import STARTS, relevance
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.relevance import STARTS, RelevanceNetwork, Rules, relevance
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -17,7 +18,20 @@ NAMES = ("lrp-z", "lrp-alpha-beta")
 
 
 @dataclass(frozen=True)
-class LrpZ(Explanation):
+class RelevanceMethod(Explanation):
+    """A method that propagates relevance from the output to the input."""
+
+    name: ClassVar[str]
+    reduction: ClassVar[str] = "sum"
+    defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks with other operations."""
+        RelevanceNetwork.forward(self.name, model, image).release()
+
+
+@dataclass(frozen=True)
+class LrpZ(RelevanceMethod):
     """Relevance in proportion to each input's contribution to the pre-activation, bias included.
 
     On a ReLU network, relevance times the logit is input times gradient, but for the stabiliser.
@@ -25,7 +39,6 @@ class LrpZ(Explanation):
 
     name: ClassVar[str] = "lrp-z"
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
-    reduction: ClassVar[str] = "sum"
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
@@ -35,16 +48,15 @@ class LrpZ(Explanation):
         from zennit.rules import Epsilon
 
         rule = Epsilon(epsilon=self.stabiliser)
-        return relevance(request, self.name, lambda _: rule, self.start)
+        return relevance(request, self.name, Rules(lambda _: rule), self.start)
 
 
 @dataclass(frozen=True)
-class LrpAlphaBeta(Explanation):
+class LrpAlphaBeta(RelevanceMethod):
     """Relevance by positive contributions times alpha, minus by negative ones times beta."""
 
     name: ClassVar[str] = "lrp-alpha-beta"
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
-    reduction: ClassVar[str] = "sum"
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)
     beta: float = param(1.0, "weight of negative contributions", low=0.0)
@@ -66,4 +78,4 @@ class LrpAlphaBeta(Explanation):
         rule = AlphaBeta(
             alpha=self.beta + 1, beta=self.beta, stabilizer=self.stabiliser, zero_params=None if self.bias else ["bias"]
         )
-        return relevance(request, self.name, lambda _: rule, self.start)
+        return relevance(request, self.name, Rules(lambda _: rule), self.start)

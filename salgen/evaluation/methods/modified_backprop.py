@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.operations import RELU, Operation, Rewiring, name_of
 from salgen.evaluation.request import Request
 
@@ -29,55 +30,80 @@ OTHER_ACTIVATIONS = frozenset(
 
 
 @dataclass(frozen=True)
-class GuidedBackprop(Explanation):
+class ModifiedBackprop(Explanation):
+    """The gradient with another rule at every ReLU."""
+
+    name: ClassVar[str]
+    reduction: ClassVar[str] = "max_abs"
+    defined_for: ClassVar[str] = "networks whose only activation is ReLU"
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks with other activations."""
+        ReluNetwork.forward(self.name, model, image).release()
+
+
+@dataclass(frozen=True)
+class GuidedBackprop(ModifiedBackprop):
     """The gradient, passing a ReLU only where both its input and the gradient are positive."""
 
     name: ClassVar[str] = "guided-backprop"
     reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
-    reduction: ClassVar[str] = "max_abs"
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
-        from zennit.rules import ReLUGuidedBackprop
-
-        return _backprop(request, self.name, ReLUGuidedBackprop())
+        return guided_gradient(request)
 
 
 @dataclass(frozen=True)
-class DeconvNet(Explanation):
+class DeconvNet(ModifiedBackprop):
     """The gradient, passing a ReLU where the gradient is positive, whatever went forward."""
 
     name: ClassVar[str] = "deconvnet"
     reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
-    reduction: ClassVar[str] = "max_abs"
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import ReLUDeconvNet
 
-        return _backprop(request, self.name, ReLUDeconvNet())
+        return _network(request, self.name).gradient(ReLUDeconvNet(), request)
 
 
-def _backprop(request: Request, method: str, rule: Any) -> Tensor:
-    network = _ReluNetwork(method, request.inputs.detach().requires_grad_(), rule)
-    try:
-        logits = network.logits(request.model)
-        return torch.autograd.grad(logits, network.leaf, request.start(logits))[0]
-    finally:
-        network.release()
+def guided_gradient(request: Request) -> Tensor:
+    """Guided backpropagation, signed (n, C, h, w), computed once for all methods that use it."""
+    from zennit.rules import ReLUGuidedBackprop
+
+    name = GuidedBackprop.name
+    return request.once.get(name, lambda: _network(request, name).gradient(ReLUGuidedBackprop(), request))
 
 
-class _ReluNetwork(Rewiring):
-    """A forward pass whose ReLUs go back by a rule of their own."""
+def _network(request: Request, method: str) -> ReluNetwork:
+    return request.once.get(ReluNetwork, lambda: ReluNetwork.forward(method, request.model, request.inputs))
 
-    def __init__(self, method: str, leaf: Tensor, rule: Any) -> None:
+
+class ReluNetwork(Rewiring):
+    """A forward pass whose ReLUs go back by a rule that is chosen for each backward pass."""
+
+    def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__(method, leaf)
+        self._rule: Any = None
+        self._logits = leaf
+
+    @classmethod
+    def forward(cls, method: str, view: ModelView, inputs: Tensor) -> ReluNetwork:
+        """The network after its forward pass."""
+        network = cls(method, inputs.detach().requires_grad_())
+        network._logits = network.logits(view)
+        return network
+
+    def gradient(self, rule: Any, request: Request) -> Tensor:
+        """The score's gradient at the input, (n, C, h, w), by a zennit rule at every ReLU."""
         self._rule = rule
+        return torch.autograd.grad(self._logits, self.leaf, request.start(self._logits), retain_graph=True)[0]
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation itself, but for ReLUs; other activations are refused."""
         if operation in RELU:
-            return self.hooked(nn.ReLU(), self._rule, args[0])
+            return self.run(nn.ReLU(), lambda: self._rule, args[0])
         if operation in OTHER_ACTIVATIONS:
             raise self.refuse(name_of(operation), "its rule is for ReLU networks; choose another method or network")
         return operation(*args, **kwargs)

@@ -65,7 +65,7 @@ def test_faults_name_the_layer():
         salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="rleu")
     with pytest.raises(SalgenError, match="'unused' does not run"):
         salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="unused")
-    with pytest.raises(SalgenError, match=r"'head' gives \(1, 2\): a CAM needs"):
+    with pytest.raises(SalgenError, match=r"'head' gives \(1, 2\): must be channels"):
         salgen.explain(Network(), IMAGE, 0, method="grad-cam", layer="head")
     with pytest.raises(SalgenError, match="name one with layer="):
         salgen.explain(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)), IMAGE, 0, method="grad-cam")
