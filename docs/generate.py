@@ -20,13 +20,20 @@ def pages() -> dict[str, str]:
     """File name to text of every generated page."""
     return {
         "datasets.md": _page("datasets", GENERATORS, _generator_facts),
-        "methods.md": _page("methods", METHODS, _method_facts),
+        "methods.md": _page("methods", METHODS, _method_facts)
+        + "\n"
+        + _text("agreement.intro.md")
+        + _text("agreement.md"),
         "metrics.md": _page("metrics", METRICS, _metric_facts),
     }
 
 
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
 def _page(name: str, registry: Registry, facts: Any) -> str:
-    introduction = (FOLDER / f"{name}.intro.md").read_text(encoding="utf-8").rstrip()
+    introduction = _text(f"{name}.intro.md").rstrip()
     sections = [_section(registry, entry, facts) for entry in registry.names()]
     return "\n\n".join([introduction, *sections]) + "\n"
 
@@ -63,6 +70,10 @@ def _method_facts(plugin: Any) -> Iterator[str]:
     sign = "signed" if plugin.signed else "non-negative"
     depends = "depends on the class" if plugin.class_dependent else "does not depend on the class"
     yield f"native reduction `{plugin.reduction}`; {sign}; {depends}" + ("; a control" if plugin.control else "")
+    if "model" in plugin.needs:
+        yield f"defined for {plugin.defined_for}; raw maps have {plugin.resolution} resolution"
+    for scale, values in plugin.scales.items():
+        yield f"scale `{scale}`: " + ", ".join(f"{key}={_plain(value)}" for key, value in values.items())
 
 
 def _metric_facts(plugin: Any) -> Iterator[str]:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from salgen.datasets.reader import open_dataset as open
     from salgen.datasets.verifying import verify
     from salgen.errors import SalgenError
-    from salgen.evaluation.explaining import explain
+    from salgen.evaluation.explaining import explain, explain_all
+    from salgen.evaluation.patterns import fit_patterns
     from salgen.evaluation.report import report
     from salgen.evaluation.running import evaluate
     from salgen.evaluation.scoring import score
@@ -25,6 +26,8 @@ _PUBLIC = {
     "SalgenError": "salgen.errors:SalgenError",
     "evaluate": "salgen.evaluation.running:evaluate",
     "explain": "salgen.evaluation.explaining:explain",
+    "explain_all": "salgen.evaluation.explaining:explain_all",
+    "fit_patterns": "salgen.evaluation.patterns:fit_patterns",
     "generator": "salgen.generators.opening:generator",
     "make": "salgen.datasets.making:make",
     "open": "salgen.datasets.reader:open_dataset",
@@ -38,6 +41,8 @@ __all__ = [
     "SalgenError",
     "evaluate",
     "explain",
+    "explain_all",
+    "fit_patterns",
     "generator",
     "make",
     "open",

@@ -14,6 +14,10 @@ class SalgenError(Exception):
     """
 
 
+class SalgenWarning(UserWarning):
+    """Something that a user should know and that stops nothing; the command line prints it as one line."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     """An error for a name that no one registered, with the nearest one that exists.
 

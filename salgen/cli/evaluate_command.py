@@ -29,11 +29,14 @@ from salgen.parameters import parse_pairs
     default=DEFAULT_MODEL,
     is_eager=True,
     show_default=True,
-    help="A registered model, or a checkpoint's folder.",
+    help="A registered model, a checkpoint's folder, or PACKAGE.MODULE:FUNCTION that returns a trained torch module.",
 )
 @methods
-@click.option("--methods", "method_names", metavar="A,B", help="Plain names and groups: all, or a protocol's name.")
+@click.option(
+    "--methods", "method_names", metavar="A,B", help="Names and groups: all (that the model has), or a protocol's name."
+)
 @click.option("--metrics", metavar="A,B", help="Metrics.  [default: all]")
+@click.option("--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]")
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
 @settings

@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import click
 
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, SalgenWarning, unknown_name
 
 COMMANDS = ("list", "make", "show", "verify", "train", "evaluate", "report", "reproduce")
 STOPPED = 130
@@ -46,6 +49,7 @@ def salgen() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and turn every fault into one line and an exit status."""
+    warnings.showwarning = _show_warning(warnings.showwarning)
     try:
         salgen.main(arguments, prog_name="salgen", standalone_mode=False)
     except (SalgenError, click.ClickException) as error:
@@ -58,6 +62,18 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _fail(_describe(error))
     return 0
+
+
+def _show_warning(usual: Callable[..., None]) -> Callable[..., None]:
+    """Our own warnings in one line; others as usual."""
+
+    def show(message: Warning | str, category: type[Warning], *details: Any, **named: Any) -> None:
+        if issubclass(category, SalgenWarning):
+            print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
+        else:
+            usual(message, category, *details, **named)
+
+    return show
 
 
 def _fail(message: str) -> int:

@@ -96,18 +96,18 @@ class Trained:
 
 
 def build_classifier(setup: Setup) -> Classifier:
-    """The classifier that a training starts from: its weights depend on `setup` alone.
+    """A fresh classifier: its weights depend on `setup` alone, and none are read or fetched.
 
     Raises
     ------
     SalgenError
-        If the model is unknown, or it does not take these parameters or this image size.
+        If the model is unknown, or it does not take these parameters or such images.
     """
     plugin = MODELS.create(setup.model, setup.parameters)
     height, width = setup.image_size
     with random_state("training", setup.seed, "weights"):
         network = plugin.build(setup.channels, len(setup.class_names), (height, width))
-    return Classifier(network, cam_layer=plugin.cam_layer(network))
+    return Classifier(network, plugin.normalise(setup.channels), cam_layer=plugin.cam_layer(network))
 
 
 def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Card) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.arguments import at_least, check_ids, check_images, check_masks, check_targets
-from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once, is_out_of_memory, memory_budget
 from salgen.evaluation.model_view import SCORES, ModelView
 from salgen.evaluation.once import Once
 from salgen.evaluation.passes import Passes, Wanted
@@ -223,23 +223,27 @@ class _Question:
 
     def answer(self, most: int, budget: float) -> Explained:
         """Every method's maps of all images, at most `most` at a time."""
-        check_methods(self.view, self.methods, self.pixels[:1].clone())
-        with torch.no_grad():
-            image = self.view.normalise(self.pixels[:1].clone())
-        wanted = {call: method.wanted(self.view, image) for call, method in self.methods.items()}
-        forward = FORWARD_BATCH_SIZE
-        if self._needs_model:
-            most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
-            forward = images_at_once(self.view, image, forward, budget, 1)
-        outer, inner = MicroBatches(most), MicroBatches(forward)
         try:
-            parts = outer.over(len(self.pixels), lambda part: self._part(part, Wanted.together(wanted.values()), inner))
-        except MemoryError:
+            return self._answer(most, budget)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
             raise SalgenError(
                 f"explaining one image of {tuple(self.pixels.shape[1:])} needs more memory than {self.pixels.device} "
                 "has: use smaller images or a smaller model, or methods that need less"
             ) from None
-        return _joined(parts)
+
+    def _answer(self, most: int, budget: float) -> Explained:
+        check_methods(self.view, self.methods, self.pixels[:1].clone())
+        with torch.no_grad():
+            image = self.view.normalise(self.pixels[:1].clone())
+        wanted = Wanted.together(method.wanted(self.view, image) for method in self.methods.values())
+        forward = FORWARD_BATCH_SIZE
+        if self._needs_model:
+            most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
+            forward = images_at_once(self.view, image, forward, budget, 1)
+        inner = MicroBatches(forward)
+        return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, wanted, inner)))
 
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:

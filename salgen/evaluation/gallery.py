@@ -11,14 +11,15 @@ from salgen.evaluation.model_view import ModelView
 from salgen.files import atomic_path
 
 if TYPE_CHECKING:
-    from salgen.evaluation.checkpoints import Trained
+    from salgen.evaluation.patterns import Patterns
     from salgen.evaluation.plan import Plan, Predictions
+    from salgen.evaluation.subjects import Subject
 
 GALLERY = "gallery.npz"
 PER_CLASS = 3
 
 
-def save_gallery(plan: Plan, trained: Trained, said: Predictions, run: Path) -> None:
+def save_gallery(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None, run: Path) -> None:
     """Explain the first samples of every class by every method and write ``gallery.npz``.
 
     The file holds ids (G,), images uint8 (G, H, W, C), masks bool (G, H, W), labels and predicted
@@ -26,9 +27,10 @@ def save_gallery(plan: Plan, trained: Trained, said: Predictions, run: Path) -> 
     """
     chosen = _first_of_each_class(said.labels[: plan.considered])
     (batch,) = plan.dataset.batches(len(chosen), chosen)
-    targets = plan.targets(said, batch, chosen)
-    model = ModelView.of(trained.classifier)
-    maps = [np.asarray(plan.explain(model, call, batch, targets).values.cpu()) for call in plan.methods]
+    explained = plan.explain(
+        ModelView.of(subject.classifier), list(plan.methods), batch, said.predicted[chosen], patterns
+    )
+    maps = [np.asarray(explained[call].values.cpu()) for call in plan.methods]
     arrays = {
         "ids": np.array(batch.ids),
         "images": np.rint(batch.images.transpose(0, 2, 3, 1) * 255.0).astype(np.uint8),

@@ -1,16 +1,14 @@
-"""The modules of a network by name: to find one, to hook it, to see its output as channels of an image."""
+"""The layers of a network by name, and their outputs as channels of an image."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from math import isqrt
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.layout import Layout
 from salgen.evaluation.model_view import ModelView
 
 SPATIAL = (nn.ReLU, nn.Conv2d)
@@ -24,6 +22,25 @@ def find_layer(view: ModelView, name: str) -> nn.Module:
     return modules[name]
 
 
+def check_layer(view: ModelView, image: Tensor, name: str) -> None:
+    """Check that a layer gives channels of an image.
+
+    Raises
+    ------
+    SalgenError
+        If the layer is unknown, does not run, or gives anything but (N, K, h, w) or tokens of a
+        square grid.
+    """
+    find_layer(view, name)
+    outputs = Layout.of(view, image).outputs
+    if name not in outputs:
+        raise SalgenError(f"layer {name!r} does not run when the model does: choose another layer")
+    shape = outputs[name]
+    if isinstance(shape, str):
+        raise SalgenError(f"layer {name!r} gives {shape}: choose a layer that gives one tensor")
+    as_channels(torch.empty(shape, device="meta"), name)
+
+
 def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     """The ReLU or convolution that ran last with more than one pixel of output.
 
@@ -33,18 +50,17 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
         If there is none.
     """
     modules: dict[str, nn.Module] = dict(view.network.named_modules())
-    names: dict[nn.Module, str] = {m: name for name, m in modules.items() if isinstance(m, SPATIAL)}
-    ran: list[nn.Module] = []
-
-    def note(module: nn.Module, _inputs: Any, output: Tensor) -> None:
-        if output.ndim == 4 and output.shape[2] * output.shape[3] > 1:
-            ran.append(module)
-
-    with hooked((module, note) for module in names), torch.no_grad():
-        view.logits(inputs[:1])
-    if not ran:
+    layout = Layout.of(view, inputs[:1])
+    spatial = [name for name in layout.outputs if isinstance(modules[name], SPATIAL) and layout.pixels(name) > 1]
+    if not spatial:
         raise SalgenError("the model has no convolution or ReLU with a spatial output: name one with layer=")
-    return names[ran[-1]]
+    return spatial[-1]
+
+
+def last_map(view: ModelView, inputs: Tensor) -> str | None:
+    """The module whose channels were the last to have more than one pixel: what a global pool takes."""
+    layout = Layout.of(view, inputs[:1])
+    return next((name for name in reversed(layout.outputs) if layout.pixels(name) > 1), None)
 
 
 def as_channels(output: Tensor, layer: str) -> Tensor:
@@ -68,14 +84,3 @@ def as_channels(output: Tensor, layer: str) -> Tensor:
     raise SalgenError(
         f"layer {layer!r} gives {tuple(output.shape)}: must be channels (N, K, h, w), or tokens of a square grid"
     )
-
-
-@contextmanager
-def hooked(hooks: Iterable[tuple[nn.Module, Callable[..., Any]]]) -> Iterator[None]:
-    """Forward hooks for as long as the block runs."""
-    handles = [module.register_forward_hook(hook) for module, hook in hooks]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import find_layer, hooked
+from salgen.evaluation.layers import find_layer
+from salgen.evaluation.layout import hooked
 from salgen.evaluation.model_view import ModelView, score_gradient
 from salgen.evaluation.once import Once
 

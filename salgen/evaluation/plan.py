@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.datasets.reader import Batch, Dataset
-from salgen.evaluation.checkpoints import Trained
 from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.explaining import explain
+from salgen.evaluation.explaining import Explained, explain_all
 from salgen.evaluation.model_view import ModelView
-from salgen.types import SaliencyMap
+from salgen.evaluation.patterns import Patterns
+from salgen.evaluation.subjects import Subject
 
 WHOLE_IMAGE = "region:image"
 
@@ -49,13 +49,19 @@ class Plan:
     ----------
     methods, metrics
         Display call to plug-in instance.
+    left_out
+        Calls of methods that are not defined for the model, and why.
+    max_memory
+        GB that explaining may use, or None.
     """
 
     dataset: Dataset
-    models: list[Trained]
+    models: list[Subject]
     methods: dict[str, Any]
     metrics: dict[str, Any]
     conventions: Conventions
+    left_out: dict[str, str]
+    max_memory: float | None
 
     @cached_property
     def task(self) -> str:
@@ -80,21 +86,36 @@ class Plan:
         valid = self.dataset.valid_region
         return {**({f"region:{valid}": valid} if valid else {}), WHOLE_IMAGE: None}
 
-    def targets(self, said: Predictions, batch: Batch, indices: Sequence[int]) -> Classes:
-        """int64 (n,): the classes that are explained for the samples at `indices`."""
-        explained = batch.labels if self.conventions.target == "label" else said.predicted[list(indices)]
-        return np.asarray(explained, dtype=np.int64)
+    @cached_property
+    def groups(self) -> list[list[str]]:
+        """Calls of the methods that are explained together, since they have passes in common."""
+        groups: dict[str, list[str]] = {}
+        for call, method in self.methods.items():
+            groups.setdefault(method.shares or call, []).append(call)
+        return list(groups.values())
 
-    def explain(self, model: ModelView, call: str, batch: Batch, targets: Classes) -> SaliencyMap:
-        """The maps of one method for a batch, under the run's conventions."""
-        return explain(
+    def explain(
+        self,
+        model: ModelView,
+        calls: Sequence[str],
+        batch: Batch,
+        predicted: Classes | None,
+        patterns: Patterns | None,
+    ) -> Explained:
+        """The maps of some methods for a batch, under the run's conventions.
+
+        `predicted` is int64 (n,), or None where the model has not been asked yet.
+        """
+        return explain_all(
             model,
             batch.images,
-            targets,
-            method=self.methods[call],
+            batch.labels if self.conventions.target == "label" else predicted,
+            methods=[self.methods[call] for call in calls],
             reduce=self.conventions.reduce,
             score=self.conventions.score,
             masks=batch.masks,
             ids=batch.ids,
             seed=self.conventions.seed,
+            max_memory=self.max_memory,
+            patterns=patterns,
         )

@@ -1,8 +1,9 @@
 """Layer-wise relevance propagation over operations, with zennit's rules.
 
 Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
-before it; sums and averages share relevance in proportion; a max pool passes it to the winner; a
-ReLU and whatever only moves values pass it on. Anything else is refused.
+before it, or is a map of its own where there is none; sums and averages share relevance in
+proportion; a max pool passes it to the winner; a ReLU and whatever only moves values pass it on.
+Anything else is refused.
 """
 
 from __future__ import annotations
@@ -50,10 +51,13 @@ class LinearMap:
     from_input
         If the operation takes the network's own input, perhaps moved: makes what it takes of any
         tensor that is shaped as the network's input.
+    elementwise
+        Whether it only scales and shifts each value, as a batch norm does with no linear map before it.
     """
 
     position: int
     from_input: Callable[[Tensor], Tensor] | None
+    elementwise: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,23 @@ class Rules:
     linear: Callable[[LinearMap], BasicHook | None]
     passing: BasicHook | None = field(default_factory=Pass)
     sharing: BasicHook | None = field(default_factory=Norm)
+
+
+def stabilised(epsilon: float) -> float | Callable[[Tensor], Tensor]:
+    """What zennit's rules take as stabiliser: `epsilon` is added to a denominator, with its sign.
+
+    Without it a denominator that is exactly zero becomes one, so that what it divides stays zero.
+    """
+    return epsilon if epsilon else lambda total: torch.where(total == 0, torch.ones_like(total), total)
+
+
+def mixing(rule: BasicHook) -> Callable[[LinearMap], BasicHook]:
+    """A choice of `rule` for the linear maps that mix their inputs; the others pass relevance on.
+
+    A rule that takes positive and negative contributions apart would multiply the relevance of every
+    value that is only scaled: by alpha, or by -beta.
+    """
+    return lambda layer: Pass() if layer.elementwise else rule
 
 
 def relevance(request: Request, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
@@ -102,12 +123,15 @@ def relevance(request: Request, method: str, rules: Rules, start: str, *, positi
 
 def relevance_network(request: Request, method: str) -> RelevanceNetwork:
     """The batch's forward pass, run once for all methods that propagate relevance."""
-    return request.once.get(RelevanceNetwork, lambda: RelevanceNetwork.forward(method, request.model, request.inputs))
+    return request.once.get(
+        RelevanceNetwork,
+        lambda: RelevanceNetwork.forward(method, request.model, request.inputs, request.passes.logits),
+    )
 
 
 @dataclass(frozen=True)
-class _Affine:
-    """A linear operation as it was called, kept for a batch norm that may follow."""
+class Affine:
+    """A linear operation as it was called: ``call(signal, weight, bias)``."""
 
     call: Callable[[Tensor, Tensor, Tensor | None], Tensor]
     signal: Tensor
@@ -117,27 +141,44 @@ class _Affine:
 
 
 class RelevanceNetwork(Rewiring):
-    """A forward pass whose backward pass propagates relevance."""
+    """A forward pass whose backward pass propagates relevance.
+
+    Attributes
+    ----------
+    linear_maps
+        How many linear operations were called.
+    before_last_map
+        Dotted names of the modules that had finished when the last of them began, in that order.
+    output
+        The logits (n, K).
+    calls
+        Each linear operation by its position, with the batch norm that was merged into it.
+    """
 
     def __init__(self, method: str, leaf: Tensor) -> None:
         super().__init__(method, leaf)
         self.linear_maps = 0
+        self.before_last_map: tuple[str, ...] = ()
         self.output = leaf
+        self.calls: dict[int, Affine] = {}
         self._rules = Rules(linear=lambda _: None)
-        self._affine: dict[int, _Affine] = {}
+        self._affine: dict[int, Affine] = {}
         self._from_input: dict[int, Callable[[Tensor], Tensor]] = {id(leaf): lambda t: t}
 
     @classmethod
-    def forward(cls, method: str, view: ModelView, inputs: Tensor) -> Self:
-        """The network after its forward pass, whose logits are `output`.
+    def forward(
+        cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
+    ) -> Self:
+        """The network after its forward pass, whose logits are `output`; `expected` gives what they must be.
 
         Raises
         ------
         SalgenError
             If an operation has no rule.
         """
-        network = cls(method, inputs.detach().requires_grad_())
-        network.output = network.logits(view)
+        precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
+        network = cls(method, inputs.detach().to(precise).requires_grad_())
+        network.output = network.logits(view, expected)
         return network
 
     def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
@@ -148,6 +189,12 @@ class RelevanceNetwork(Rewiring):
         self._rules = rules
         (found,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
         return torch.zeros_like(target) if found is None else found
+
+    def connects(self, source: Tensor, target: Tensor) -> bool:
+        """Whether relevance at `source` reaches `target`, which are as in :meth:`propagate`."""
+        nothing = torch.zeros_like(source)
+        (found,) = torch.autograd.grad(source, target, nothing, retain_graph=True, allow_unused=True)
+        return found is not None
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation with its rule."""
@@ -178,11 +225,11 @@ class RelevanceNetwork(Rewiring):
         if weight.requires_grad:
             raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
         return self._apply(
-            _Affine(
+            Affine(
                 call=lambda x, w, b: operation(x, w, b, *args[3:], **given),
                 signal=signal,
-                weight=weight,
-                bias=bias,
+                weight=weight.to(signal.dtype),
+                bias=None if bias is None else bias.to(signal.dtype),
                 map=self._next_map(signal),
             )
         )
@@ -201,23 +248,27 @@ class RelevanceNetwork(Rewiring):
         """Merged into the linear map before it, or a linear map of its own."""
         if training or running_mean is None or running_var is None:
             raise self.refuse("batch norm by the batch's own statistics", "use track_running_stats=True")
-        scale = (running_var + eps).rsqrt() * (1 if weight is None else weight)
-        shift = (0 if bias is None else bias) - running_mean * scale
+        mean, variance = running_mean.to(input.dtype), running_var.to(input.dtype)
+        scale = (variance + eps).rsqrt() * (1 if weight is None else weight)
+        shift = (0 if bias is None else bias) - mean * scale
         before = self._affine.get(id(input))
         if before is None:
-            return self._apply(_Affine(_scale_channels, input, scale, shift, self._next_map(input)))
+            alone = self._next_map(input, elementwise=True)
+            return self._apply(Affine(_scale_channels, input, scale, shift, alone))
         merged_weight = before.weight * scale.view(-1, *[1] * (before.weight.ndim - 1))
         merged_bias = shift if before.bias is None else before.bias * scale + shift
         return self._apply(replace(before, weight=merged_weight, bias=merged_bias))
 
-    def _next_map(self, signal: Tensor) -> LinearMap:
+    def _next_map(self, signal: Tensor, *, elementwise: bool = False) -> LinearMap:
         self.linear_maps += 1
-        return LinearMap(self.linear_maps - 1, self._from_input.get(id(signal)))
+        self.before_last_map = tuple(self.outputs)
+        return LinearMap(self.linear_maps - 1, self._from_input.get(id(signal)), elementwise)
 
-    def _apply(self, affine: _Affine) -> Tensor:
+    def _apply(self, affine: Affine) -> Tensor:
+        self.calls[affine.map.position] = affine
         module = _Parametrised(affine.call, affine.weight, affine.bias)
         output = self.run(module, lambda: self._rules.linear(affine.map), affine.signal)
-        if output.shape[1] == len(affine.weight):  # channels stand where a batch norm looks for them
+        if affine.map.elementwise or output.ndim == affine.weight.ndim:  # channels stand where a batch norm has them
             self._affine[id(output)] = affine
         return output
 

@@ -77,6 +77,11 @@ class Request:
         passes = Passes(model, self.inputs, self.score, wanted, self.targets, Once(self.inputs.device))
         return replace(self, model=model, passes=passes)
 
+    def black(self) -> Tensor:
+        """Black mapped through the model's normalisation, (1, C, h, w)."""
+        with torch.no_grad():
+            return self.model.corners(self.pixels)[0].to(self.inputs)
+
     def activations(self, layer: str) -> Tensor:
         """The layer's output (n, K, h, w)."""
         return as_channels(self.passes.output(layer), layer)
@@ -149,10 +154,16 @@ class Method(Protocol):
         The models that it can explain, in words: ``"any network"``.
     needs
         Of ``{"model", "mask", "untrained", "patterns"}``.
+    shares
+        Methods with the same word here have passes in common, and a run explains them together:
+        ``"passes"`` for those that need a few passes; None for one that makes many of its own.
     version
         Changes whenever its maps do.
     quick
         Parameters that make it fast enough for a test.
+    scales
+        Scale name to the parameters in which it differs from the fields' own defaults, which are
+        the paper's.
     """
 
     name: ClassVar[str]
@@ -164,8 +175,10 @@ class Method(Protocol):
     resolution: ClassVar[str]
     defined_for: ClassVar[str]
     needs: ClassVar[frozenset[str]]
+    shares: ClassVar[str | None]
     version: ClassVar[str]
     quick: ClassVar[Mapping[str, Any]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Raise a SalgenError if the method is not defined for the model.

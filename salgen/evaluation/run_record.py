@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
-from salgen.evaluation.checkpoints import WEIGHTS
-from salgen.files import sha256_of, write_text
+from salgen.files import write_text
 from salgen.parameters import to_json
 
 if TYPE_CHECKING:
-    from salgen.evaluation.checkpoints import Trained
     from salgen.evaluation.plan import Plan, Predictions
+    from salgen.evaluation.subjects import Subject
+    from salgen.evaluation.units import Unit
 
 RECORD = "run.json"
 LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
@@ -29,7 +28,7 @@ LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
 def write_run_record(
     plan: Plan,
     predictions: Sequence[Predictions],
-    parts: Sequence[Path],
+    units: Sequence[Unit],
     run: Path,
     seconds: float,
     command: Sequence[str] | None,
@@ -41,10 +40,11 @@ def write_run_record(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **library_versions()},
         "platform": platform.platform(),
-        "device": str(next(plan.models[0].classifier.parameters()).device),
+        "device": str(plan.models[0].device),
         "dataset": _dataset(plan),
         "models": [_model(plan, *pair) for pair in zip(plan.models, predictions, strict=True)],
-        "methods": _methods(plan, parts),
+        "methods": _methods(plan, units),
+        "left_out": plan.left_out,
         "metrics": list(plan.metrics),
         "variants": list(plan.variants),
         "headline_variant": next(iter(plan.variants)),
@@ -76,35 +76,37 @@ def _dataset(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _model(plan: Plan, trained: Trained, said: Predictions) -> dict[str, Any]:
+def _model(plan: Plan, subject: Subject, said: Predictions) -> dict[str, Any]:
     return {
-        "name": trained.card.model,
-        "seed": trained.card.seed,
+        "name": subject.name,
+        "seed": subject.seed,
         "accuracy": said.accuracy,
         "n_images": len(plan.dataset),
         "chance": float(np.bincount(said.labels).max() / len(said.labels)),
-        "checkpoint": trained.path.name,
-        "weights_sha256": sha256_of(trained.path / WEIGHTS),
-        "trained_on": {"name": trained.card.dataset, "fingerprint": trained.card.dataset_fingerprint},
-        "settings": trained.card.settings,
-        "training_seconds": trained.card.seconds,
+        "weights_sha256": subject.digest,
+        **subject.origin,
     }
 
 
 def _notes(plan: Plan) -> list[str]:
-    """What a reader must know: of the source, and of models that were trained on other data."""
+    """What a reader must know: of the source, of models trained on other data, of methods left out."""
     notes = [plan.dataset.manifest.notes]
-    for trained in plan.models:
-        if trained.card.dataset_fingerprint != plan.dataset.fingerprint:
+    for subject in plan.models:
+        trained_on = subject.origin["trained_on"]
+        if trained_on is None:
+            notes.append(f"{subject.name} was given with its weights; what it was trained on is not known.")
+        elif trained_on["fingerprint"] != plan.dataset.fingerprint:
             notes.append(
-                f"{trained.card.model}, training seed {trained.card.seed}, was trained on another data set: "
-                f"{trained.card.dataset}, fingerprint {trained.card.dataset_fingerprint[:12]}."
+                f"{subject.name}, training seed {subject.seed}, was trained on another data set: "
+                f"{trained_on['name']}, fingerprint {trained_on['fingerprint'][:12]}."
             )
+    if plan.left_out:
+        notes.append(f"Not defined for {plan.models[0].name}, hence left out: {', '.join(plan.left_out)}.")
     return [note for note in notes if note]
 
 
-def _methods(plan: Plan, parts: Sequence[Path]) -> list[dict[str, Any]]:
-    timing = _timings(parts)
+def _methods(plan: Plan, units: Sequence[Unit]) -> list[dict[str, Any]]:
+    timing = _timings(units)
     return [
         {
             "call": call,
@@ -122,14 +124,14 @@ def _methods(plan: Plan, parts: Sequence[Path]) -> list[dict[str, Any]]:
     ]
 
 
-def _timings(parts: Sequence[Path]) -> Mapping[str, dict[str, Any]]:
+def _timings(units: Sequence[Unit]) -> Mapping[str, dict[str, Any]]:
     """Per method: seconds and maps over all its units, which earlier runs may have made."""
     total: dict[str, dict[str, Any]] = {}
-    for part in parts:
-        unit = json.loads(pq.read_schema(part).metadata[b"salgen"])
-        method = total.setdefault(unit["method"], {**unit, "seconds": 0.0, "maps": 0})
-        method["seconds"] += unit["seconds"]
-        method["maps"] += unit["maps"]
+    for unit in units:
+        record = unit.record()
+        method = total.setdefault(unit.call, {**record, "seconds": 0.0, "maps": 0})
+        method["seconds"] += record["seconds"]
+        method["maps"] += record["maps"]
     return total
 
 

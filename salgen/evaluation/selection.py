@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.explaining import check_methods
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.request import Method
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
@@ -11,29 +17,80 @@ from salgen.registry import METHODS, PROTOCOLS
 ALL = "all"
 
 
-def create_methods(calls: Sequence[str] | None) -> dict[str, Method]:
-    """Methods by their calls, the controls always among them and last.
+@dataclass(frozen=True)
+class Selection:
+    """Methods by their calls.
+
+    Attributes
+    ----------
+    named
+        Those that were asked for by name or by a protocol.
+    others
+        Those that came with ``all``, and the controls.
+    """
+
+    named: dict[str, Method]
+    others: dict[str, Method]
+
+    @property
+    def methods(self) -> dict[str, Method]:
+        """All of them, the controls last."""
+        everything = {**self.named, **self.others}
+        return dict(sorted(everything.items(), key=lambda item: item[1].control))
+
+    def defined_for(self, model: nn.Module, pixels: Tensor) -> tuple[dict[str, Method], dict[str, str]]:
+        """The methods that can explain a model, and why the others cannot.
+
+        Parameters
+        ----------
+        pixels
+            One image (1, C, H, W) as the model takes it.
+
+        Raises
+        ------
+        SalgenError
+            If one that was asked for by name cannot.
+        """
+        view, left_out = ModelView.of(model), {}
+        check_methods(view, self.named, pixels)
+        for call, method in self.others.items():
+            try:
+                check_methods(view, {call: method}, pixels)
+            except SalgenError as error:
+                left_out[call] = str(error)
+        return {call: method for call, method in self.methods.items() if call not in left_out}, left_out
+
+
+def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selection:
+    """Methods by their calls, the controls always among them.
 
     Parameters
     ----------
     calls
         Names, calls with parameters, or groups (``all``, a protocol's name); None means ``all``.
+    scale
+        Whose defaults hold for parameters that a call does not set.
 
     Raises
     ------
     SalgenError
         If a name or a parameter is unknown.
     """
-    chosen = [METHODS.create(*parse_call(text)) for call in calls or [ALL] for text in _expand(call)]
-    controls = [METHODS.create(name) for name in METHODS.names() if METHODS.load(name).control]
-    methods = [method for method in chosen if not method.control] + [method for method in chosen if method.control]
-    return {call_text(method): method for method in [*methods, *controls]}
+    given = list(calls or [ALL])
+    named = [_create(text, scale) for call in given if call != ALL for text in _expand(call)]
+    rest = METHODS.names() if ALL in given else [name for name in METHODS.names() if METHODS.load(name).control]
+    others = [_create(name, scale) for name in rest]
+    return Selection({call_text(m): m for m in named}, {call_text(m): m for m in others})
+
+
+def _create(call: str, scale: str) -> Method:
+    name, given = parse_call(call)
+    method: Method = METHODS.create(name, {**METHODS.load(name).scales.get(scale, {}), **given})
+    return method
 
 
 def _expand(call: str) -> Iterator[str]:
-    if call == ALL:
-        yield from METHODS.names()
-    elif call in PROTOCOLS.entries:
+    if call in PROTOCOLS.entries:
         yield from PROTOCOLS.load(call).methods
     else:
         yield call

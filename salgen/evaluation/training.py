@@ -28,6 +28,7 @@ from salgen.evaluation.checkpoints import (
     read_card,
     save_checkpoint,
 )
+from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.learner import Learner
 from salgen.evaluation.random_state import random_state
 from salgen.evaluation.training_data import DeviceSplit, load_split
@@ -45,6 +46,7 @@ from salgen.evaluation.training_state import (
 from salgen.files import remove_temporaries
 from salgen.parameters import to_json
 from salgen.progress import Advance, progress
+from salgen.registry import MODELS
 from salgen.seeding import Stream
 
 if TYPE_CHECKING:
@@ -126,6 +128,14 @@ def train_seeds(
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **how) for seed in range(seeds)]
 
 
+def initial_classifier(
+    dataset_path: str | Path, *, model: str, scale: str = "small", settings: Mapping[str, Any] | None = None
+) -> Classifier:
+    """The classifier that such a training begins with, as its architecture draws it, for a look before any work."""
+    plugin, chosen = choose_settings(model, scale, settings)
+    return build_classifier(_setup(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen)))
+
+
 def _setup(
     path: Path, task: str | None, model: str, parameters: dict[str, Any], seed: int, settings: dict[str, Any]
 ) -> Setup:
@@ -182,10 +192,11 @@ def _fabric(settings: TrainingSettings) -> Fabric:
 def _run(fabric: Fabric, path: Path, out: Path, setup: Setup, settings: TrainingSettings) -> SalgenError | None:
     """Train and write the checkpoint. An error is returned, since it may have to leave its process."""
     try:
+        classifier = _start(setup, out)
         train, val = (
             load_split(path, split, setup.task, fabric.device, settings.max_memory_gb) for split in ("train", "val")
         )
-        learner = Learner.prepare(fabric, build_classifier(setup), settings, len(train))
+        learner = Learner.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val)
         learner.classifier.load_state_dict(state.best)
@@ -196,9 +207,19 @@ def _run(fabric: Fabric, path: Path, out: Path, setup: Setup, settings: Training
             remove_state(out)
     except torch.cuda.OutOfMemoryError:
         return SalgenError(f"training needs more memory than {fabric.device} has: make batch_size smaller")
+    except ValueError as error:  # torch's, of a batch norm that has one value for each channel
+        return SalgenError(f"training {setup.model} with batch_size = {settings.batch_size}: {error}")
     except SalgenError as error:
         return error
     return None
+
+
+def _start(setup: Setup, out: Path) -> Classifier:
+    """The classifier before its first epoch; one that goes on gets its weights from the state instead."""
+    classifier = build_classifier(setup)
+    if not (out / STATE).exists():
+        MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
+    return classifier
 
 
 def _resume(learner: Learner, setup: Setup, out: Path) -> TrainingState:

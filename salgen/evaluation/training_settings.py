@@ -63,7 +63,7 @@ class TrainingSettings:
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
 ) -> tuple[ModelPlugin, TrainingSettings]:
-    """A model and how to train it: the scale's defaults, overridden by `settings`.
+    """A model and how to train it: the scale's defaults, overridden by the model's own and these by `settings`.
 
     Parameters
     ----------
@@ -89,5 +89,9 @@ def choose_settings(
         if key not in of_training | of_model:
             raise unknown_name(f"setting of training or {model}", key, of_training | of_model)
     model_values = {**plugin.scales.get(scale, {}), **{k: v for k, v in given.items() if k in of_model}}
-    values = {**TrainingSettings.scales[scale], **{k: v for k, v in given.items() if k in of_training}}
+    values = {
+        **TrainingSettings.scales[scale],
+        **plugin.training.get(scale, {}),
+        **{k: v for k, v in given.items() if k in of_training},
+    }
     return build(plugin, model_values), build(TrainingSettings, values, "training")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,16 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain
+from salgen.evaluation.explaining import check_methods, explain
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.patterns import fit_patterns
 from salgen.evaluation.reductions import REDUCTIONS
 from salgen.registry import METHODS
 from salgen.seeding import Stream
+from salgen.types import SaliencyMap
 
-NEEDS = {"model", "mask", "untrained"}
+NEEDS = {"model", "mask", "untrained", "patterns"}
+Ask = Callable[..., SaliencyMap]
 COUNT, SIZE, CLASSES = 3, (16, 12), 3
 
 
@@ -37,10 +43,12 @@ def check_method(method: Any) -> None:
         method = METHODS.create(method, METHODS.load(method).quick)
     _check_declaration(method)
     for channels in (1, 3):
-        model, images, masks = _material(channels)
-        _check_maps(method, model, images, masks)
-        _check_independence(method, model, images, masks)
-        _check_model_untouched(method, model, images, masks)
+        model, images, masks = _material(method, channels)
+        patterns = fit_patterns(model, images) if "patterns" in method.needs else None
+        ask = partial(explain, method=method, patterns=patterns)
+        _check_maps(ask, method, model, images, masks)
+        _check_independence(ask, method, model, images, masks)
+        _check_model_untouched(ask, method, model, images, masks)
 
 
 def state_of(model: nn.Module) -> str:
@@ -75,8 +83,8 @@ def _check_declaration(method: Any) -> None:
         assert isinstance(getattr(method, flag), bool), f"{flag} must be a bool"
 
 
-def _check_maps(method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
-    raw = explain(model, images, 1, method=method, masks=masks, reduce=None)
+def _check_maps(ask: Ask, method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
+    raw = ask(model, images, 1, masks=masks, reduce=None)
     count, _, *size = raw.values.shape
     assert (count, *size) == (COUNT, *SIZE), "raw maps must be (N, C, H, W)"
     assert raw.values.dtype == torch.float32, "maps must be float32"
@@ -84,62 +92,92 @@ def _check_maps(method: Any, model: Classifier, images: Tensor, masks: Tensor) -
     assert bool(torch.isfinite(raw.values).all()), "maps of finite images must be finite"
     assert method.signed or bool((raw.values >= 0).all()), "a method that is not signed gave a negative value"
     for reduction in ("native", *REDUCTIONS):
-        reduced = explain(model, images, 1, method=method, masks=masks, reduce=reduction)
+        reduced = ask(model, images, 1, masks=masks, reduce=reduction)
         assert reduced.values.shape == (COUNT, *SIZE), f"reduce={reduction} must give (N, H, W)"
         assert reduced.signed or bool((reduced.values >= 0).all()), f"reduce={reduction} gave a negative value"
 
 
-def _check_independence(method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
+def _check_independence(ask: Ask, method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
     """A map depends on its own sample alone, and not on the target where the method says so."""
     ids = [f"sample-{number}" for number in range(COUNT)]
-    together = explain(model, images, [0, 1, 2], method=method, masks=masks, ids=ids).values
-    again = explain(model, images, [0, 1, 2], method=method, masks=masks, ids=ids).values
+    together = ask(model, images, [0, 1, 2], masks=masks, ids=ids).values
+    again = ask(model, images, [0, 1, 2], masks=masks, ids=ids).values
     assert torch.equal(together, again), "the same call must give the same maps"
     scale = float(together.abs().max())
     for k in range(COUNT):
-        alone = explain(model, images[k : k + 1], k, method=method, masks=masks[k : k + 1], ids=ids[k : k + 1]).values
+        alone = ask(model, images[k : k + 1], k, masks=masks[k : k + 1], ids=ids[k : k + 1]).values
         assert torch.allclose(alone[0], together[k], atol=1e-5 * scale, rtol=1e-4), "a map depends on its batch"
     if not method.class_dependent:
-        others = explain(model, images, [1, 2, 0], method=method, masks=masks, ids=ids).values
+        others = ask(model, images, [1, 2, 0], masks=masks, ids=ids).values
         assert torch.equal(together, others), "class_dependent is False, yet the map depends on the target"
 
 
-def _check_model_untouched(method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
+def _check_model_untouched(ask: Ask, method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
     before, pixels = state_of(model), images.clone()
-    explain(model, images, method=method, masks=masks)
+    ask(model, images, masks=masks)
     assert torch.equal(images, pixels), "the caller's images were changed"
     assert state_of(model) == before, "the caller's model was changed"
     if "model" in method.needs:
         broken = Classifier(nn.Sequential(model.network, BrokenLayer()))
         before = state_of(broken)
         try:
-            explain(broken, images, 0, method=method, masks=masks)
+            ask(broken, images, 0, masks=masks)
         except (RuntimeError, SalgenError):
             assert state_of(broken) == before, "the caller's model was changed by a call that failed"
         else:
             raise AssertionError("an error of the model was swallowed")
 
 
-def _material(channels: int) -> tuple[Classifier, Tensor, Tensor]:
-    """A small network in training mode with awkward flags, three images and their masks."""
-    network = nn.Sequential(
+def _material(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor]:
+    """The first small network that the method is defined for, three images and their masks."""
+    stream = Stream(0, "check_method", channels)
+    images = torch.from_numpy(stream.uniform(COUNT * channels * SIZE[0] * SIZE[1])).float()
+    images = images.view(COUNT, channels, *SIZE)
+    refusals = []
+    for build in (_dense_head, _pooled_head, _transformer):
+        model = build(channels).train()
+        for parameter in model.network.parameters():
+            values = stream.normal(parameter.numel()).reshape(parameter.shape) / np.sqrt(max(1, parameter[0].numel()))
+            parameter.data = torch.from_numpy(values).float()
+        next(model.network.parameters()).requires_grad_(False)
+        try:
+            check_methods(ModelView.of(model), {"it": method}, images[:1])
+        except SalgenError as error:
+            refusals.append(str(error))
+        else:
+            return model, images, images[:, 0] > 0.8
+    raise AssertionError(f"the method is defined for none of the small networks: {'; '.join(refusals)}")
+
+
+def _dense_head(channels: int) -> Classifier:
+    """Convolutions with awkward flags, and a dense layer on four places."""
+    return Classifier(nn.Sequential(*_body(channels, 2), nn.Dropout(0.5), nn.Linear(24, CLASSES)), cam_layer="5")
+
+
+def _pooled_head(channels: int) -> Classifier:
+    """The same with global average pooling."""
+    return Classifier(nn.Sequential(*_body(channels, 1), nn.Linear(6, CLASSES)), cam_layer="5")
+
+
+def _body(channels: int, side: int) -> list[nn.Module]:
+    return [
         nn.Conv2d(channels, 4, 3, padding=1),
         nn.BatchNorm2d(4),
         nn.ReLU(inplace=True),
         nn.MaxPool2d(2),
         nn.Conv2d(4, 6, 3, padding=1),
         nn.ReLU(inplace=True),
-        nn.AdaptiveAvgPool2d(2),
+        nn.AdaptiveAvgPool2d(side),
         nn.Flatten(),
-        nn.Dropout(0.5),
-        nn.Linear(24, CLASSES),
+    ]
+
+
+def _transformer(channels: int) -> Classifier:
+    """Two blocks of attention on sixteen patches."""
+    from torchvision.models import VisionTransformer
+
+    tokens = VisionTransformer(
+        image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=16, mlp_dim=32, num_classes=CLASSES
     )
-    stream = Stream(0, "check_method", channels)
-    for parameter in network.parameters():
-        values = stream.normal(parameter.numel()).reshape(parameter.shape) / np.sqrt(max(1, parameter[0].numel()))
-        parameter.data = torch.from_numpy(values).float()
-    network[0].bias.requires_grad_(False)
-    images = torch.from_numpy(stream.uniform(COUNT * channels * SIZE[0] * SIZE[1])).float()
-    images = images.view(COUNT, channels, *SIZE)
-    model = Classifier(network, cam_layer="5").train()
-    return model, images, images[:, 0] > 0.8
+    tokens.conv_proj = nn.Conv2d(channels, 16, 8, 8)
+    return Classifier(nn.Sequential(nn.Upsample((32, 32), mode="bilinear"), tokens))

@@ -191,7 +191,7 @@ def test_a_model_that_fails_half_way_is_left_as_it_was(network, method):
     model[3].register_forward_hook(lambda *_: None)
     network[3](torch.ones(1, 144)).sum().backward()  # a gradient that must stay
     before = state_of(model)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises((ZeroDivisionError, SalgenError)):  # some are not defined for such a network
         salgen.explain(model, IMAGES, method=method, batch_size=2)
     assert state_of(model) == before
 

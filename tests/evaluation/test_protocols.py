@@ -29,6 +29,8 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
             "deconvnet",
             "guided-backprop",
             "deep-taylor:bias=true",
+            "pattern-net",
+            "pattern-attribution",
             "lrp-z",
             "lrp-alpha-beta:bias=true",
             "grad-cam",
@@ -64,9 +66,9 @@ def test_the_predicted_class_is_explained_when_asked_for(folder, tmp_path):
 def test_a_checkpoint_takes_no_training_settings(folder, tmp_path):
     how = {"methods": ["gradient"], "out": tmp_path / "run"}
     run = evaluate(folder, settings={"epochs": 1, "widths": "4", "hidden": 4}, **how)
-    with pytest.raises(salgen.SalgenError, match="is a checkpoint"):
+    with pytest.raises(salgen.SalgenError, match="is trained already"):
         evaluate(folder, model=run / "lesion-cnn-seed0", settings={"epochs": 1}, **how)
-    with pytest.raises(salgen.SalgenError, match="is a checkpoint"):
+    with pytest.raises(salgen.SalgenError, match="is trained already"):
         evaluate(folder, model=run / "lesion-cnn-seed0", seeds=2, **how)
 
 

@@ -14,8 +14,9 @@ import pytest
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.running import PARTS, RESULT_COLUMNS, evaluate
-from salgen.evaluation.selection import create_methods
+from salgen.evaluation.running import evaluate
+from salgen.evaluation.selection import select_methods
+from salgen.evaluation.units import PARTS, RESULT_COLUMNS
 from salgen.registry import METHODS
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -41,7 +42,7 @@ def rows(run):
 def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
     table = rows(run)
     assert list(table.columns) == list(RESULT_COLUMNS)
-    assert set(table["method"]) == set(create_methods(["gradient", "lrp-alpha-beta:alpha=1,beta=0"]))
+    assert set(table["method"]) == set(select_methods(["gradient", "lrp-alpha-beta:alpha=1,beta=0"]).methods)
     assert set(table["variant"]) == {"region:brain", "region:image"}
     assert set(table["training_seed"]) == {0, 1}
     samples = [sample["id"] for sample in salgen.open(data) if sample["label"] == 1]
@@ -103,7 +104,7 @@ def test_adding_a_method_computes_that_method_only(run, data):
     after = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
     assert {path: after[path] for path in before} == before
     assert len(after) == len(before) + 2
-    assert set(create_methods(["lrp-z"])) - set(create_methods(["random"])) == {"lrp-z"}
+    assert set(select_methods(["lrp-z"]).methods) - set(select_methods(["random"]).methods) == {"lrp-z"}
 
 
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
@@ -185,6 +186,6 @@ def test_a_checkpoint_of_another_shape_is_refused(run, tmp_path):
 
 def test_controls_are_always_there():
     controls = {name for name in METHODS.names() if METHODS.load(name).control}
-    assert controls <= set(create_methods(["gradient"]))
-    assert next(iter(create_methods(["oracle", "gradient"]))) == "gradient"
-    assert set(create_methods(["budding2021"])) >= {"deep-taylor:bias=true", "lrp-z"}
+    assert controls <= set(select_methods(["gradient"]).methods)
+    assert next(iter(select_methods(["oracle", "gradient"]).methods)) == "gradient"
+    assert set(select_methods(["budding2021"]).methods) >= {"deep-taylor:bias=true", "lrp-z"}

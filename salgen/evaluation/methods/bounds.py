@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -15,7 +16,7 @@ from salgen.evaluation.request import Request
 from salgen.parameters import param
 from salgen.registry import METHODS
 
-NAMES = ("untrained", "oracle", "oracle-7x7")
+NAMES = ("untrained", "oracle", "oracle-edges", "oracle-7x7")
 
 CAM_SIDE = 7  # of a residual network's last layer, for images of 224x224
 
@@ -59,6 +60,26 @@ class Oracle(Control):
     def attribute(self, request: Request) -> Tensor:
         """(n, 1, H, W): 1 inside the mask, else 0."""
         return _mask(request)
+
+
+@dataclass(frozen=True)
+class OracleEdges(Control):
+    """The ground-truth mask's contour: what an edge detector that knows the answer would give.
+
+    Its pixels are those of the mask with one of their four neighbours outside it. The image's frame
+    is no edge; a mask one pixel wide is its own contour.
+    """
+
+    name: ClassVar[str] = "oracle-edges"
+    reference: ClassVar[str] = "a ceiling"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+
+    def attribute(self, request: Request) -> Tensor:
+        """(n, 1, H, W): 1 on the contour, else 0."""
+        mask = _mask(request)
+        above_and_below = functional.max_pool2d(1 - mask, (3, 1), stride=1, padding=(1, 0))
+        beside = functional.max_pool2d(1 - mask, (1, 3), stride=1, padding=(0, 1))
+        return mask * torch.maximum(above_and_below, beside)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from salgen.evaluation.methods.declarations import Control
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
-NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel")
+NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "laplace")
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,27 @@ class Sobel(Control):
 
     def attribute(self, request: Request) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
-        grey = functional.pad(request.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")
+        grey = _grey(request)
         across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
         kernels = torch.stack([across, across.T])[:, None]
         edges: Tensor = torch.linalg.vector_norm(functional.conv2d(grey, kernels), dim=1, keepdim=True)
         return edges
+
+
+@dataclass(frozen=True)
+class Laplace(Control):
+    """The strength of the image's fine detail: the size of its Laplacian."""
+
+    name: ClassVar[str] = "laplace"
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
+
+    def attribute(self, request: Request) -> Tensor:
+        """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
+        grey = _grey(request)
+        kernel = torch.tensor([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]]).to(grey)
+        return functional.conv2d(grey, kernel[None, None]).abs()
+
+
+def _grey(request: Request) -> Tensor:
+    """The mean over channels with its edge pixels repeated once, (n, 1, H + 2, W + 2)."""
+    return functional.pad(request.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")

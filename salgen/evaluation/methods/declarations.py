@@ -17,6 +17,10 @@ class Undemanding:
     """A method that is defined for any model, and reads nothing from the shared pass."""
 
     defined_for: ClassVar[str] = "any network"
+    shares: ClassVar[str | None] = "passes"
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Any model will do."""
@@ -35,8 +39,6 @@ class Explanation(Undemanding):
     control: ClassVar[bool] = False
     resolution: ClassVar[str] = "the input's"
     needs: ClassVar[frozenset[str]] = frozenset({"model"})
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -49,5 +51,3 @@ class Control(Undemanding):
     control: ClassVar[bool] = True
     resolution: ClassVar[str] = "the image's"
     needs: ClassVar[frozenset[str]] = frozenset()
-    version: ClassVar[str] = "1"
-    quick: ClassVar[Mapping[str, Any]] = {}

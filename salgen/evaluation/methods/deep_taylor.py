@@ -11,7 +11,7 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, LinearMap, Rules, relevance, relevance_network
+from salgen.evaluation.relevance import STARTS, LinearMap, Rules, relevance, relevance_network, stabilised
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -54,21 +54,26 @@ class DeepTaylor(RelevanceMethod):
         self._check_bounds(model, image)
 
     def attribute(self, request: Request) -> Tensor:
-        """(n, C, h, w); non-negative unless the score is a margin or the box is too narrow."""
-        box = self._box(request)
-        last = relevance_network(request, self.name).linear_maps - 1
-        rules = Rules(lambda layer: self._rule(layer, last, box))
+        """(n, C, h, w); non-negative but for margins, too narrow a box, and negative terms of a residual sum."""
+        from zennit.rules import Norm
+
+        network = relevance_network(request, self.name)
+        box, last = self._box(request, network.leaf), network.linear_maps - 1
+        rules = Rules(lambda layer: self._rule(layer, last, box), sharing=Norm(stabilised(self.stabiliser)))
         return relevance(request, self.name, rules, self.start, positive=True)
 
     def _rule(self, layer: LinearMap, last: int, box: Box | None) -> Any:
-        from zennit.rules import WSquare, ZBox, ZPlus
+        from zennit.rules import Pass, WSquare, ZBox, ZPlus
 
+        stabiliser = stabilised(self.stabiliser)
+        if layer.elementwise:
+            return Pass()
         if layer.position == last:
-            return WSquare(stabilizer=self.stabiliser, zero_params=["bias"])
+            return WSquare(stabilizer=stabiliser, zero_params=["bias"])
         if layer.from_input is not None and box is not None:
             low, high = (layer.from_input(corner) for corner in box)
-            return ZBox(low, high, stabilizer=self.stabiliser)
-        return ZPlus(stabilizer=self.stabiliser, zero_params=None if self.bias else ["bias"])
+            return ZBox(low, high, stabilizer=stabiliser)
+        return ZPlus(stabilizer=stabiliser, zero_params=None if self.bias else ["bias"])
 
     def _check_bounds(self, model: ModelView, inputs: Tensor) -> None:
         wanted = self.first == "box" or (self.first == "auto" and bool((inputs < 0).any()))
@@ -78,11 +83,13 @@ class DeepTaylor(RelevanceMethod):
                 "or wrap the model in Classifier(network, normalise), or choose first=alpha1beta0"
             )
 
-    def _box(self, request: Request) -> Box | None:
-        """The inputs' lowest and highest values, shaped as they are, where the first layer takes z-B."""
+    def _box(self, request: Request, leaf: Tensor) -> Box | None:
+        """The lowest and highest values of the network's input `leaf`, where the first layer takes z-B."""
         self._check_bounds(request.model, request.inputs)
         box = None if self.first == "alpha1beta0" else self._known_box(request)
-        return box if box is not None and (self.first == "box" or bool((box[0] < 0).any())) else None
+        if box is None or (self.first == "auto" and not bool((box[0] < 0).any())):
+            return None
+        return box[0].to(leaf), box[1].to(leaf)
 
     def _known_box(self, request: Request) -> Box | None:
         if self.low is not None and self.high is not None:

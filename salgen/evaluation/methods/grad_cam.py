@@ -1,43 +1,165 @@
-"""Grad-CAM."""
+"""Maps that weight a layer's channels by the score's gradient: CAM, Grad-CAM and its kin."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
-from salgen.evaluation.layers import last_spatial_layer
-from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, gradients_at
+from salgen.evaluation.methods.pooled_head import before_global_pool, check_pooled_head
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
-NAMES = ("grad-cam",)
+NAMES = ("cam", "grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam")
+
+_EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
-class GradCam(Explanation):
+class Cam(ClassActivation):
+    """A layer's channels, weighted as the linear layer after global average pooling weights them.
+
+    The map's spatial mean is the logit less its bias (of a margin, the difference of two such).
+    The weights come from the gradient, which is theirs divided by the number of pixels, wherever
+    the method is defined.
+    """
+
+    name: ClassVar[str] = "cam"
+    reference: ClassVar[str] = "Zhou et al. 2016, Learning deep features for discriminative localization"
+    signed: ClassVar[bool] = True
+    defined_for: ClassVar[str] = "networks whose layer goes through global average pooling into one linear layer"
+
+    layer: str | None = param(
+        None,
+        "dotted name of the module, or several joined by +; by default the model's own choice, or a pool after it",
+    )
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks whose logits are anything but a linear layer of the layer's spatial means."""
+        super().check(model, image)
+        for layer in self.layers_of(model, image):
+            check_pooled_head(model, image, layer)
+
+    def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
+        """The layers that were named; else the model's, unless it is pooled before global pooling."""
+        if self.layer:
+            return super().layers_of(model, image)
+        return (before_global_pool(model, image, *super().layers_of(model, image)),)
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Signed (n, 1, h, w)."""
+        weights = gradients_at(layer, request).sum(dim=(2, 3), keepdim=True)
+        return weighted(weights, activations_at(layer, request))
+
+
+@dataclass(frozen=True)
+class GradCam(ClassActivation):
     """A layer's channels, each weighted by its mean gradient, summed and rectified."""
 
     name: ClassVar[str] = "grad-cam"
     reference: ClassVar[str] = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks"
-    reduction: ClassVar[str] = "sum"  # of one channel
-    signed: ClassVar[bool] = False
 
-    layer: str | None = param(None, "dotted name of the module; by default the model's own choice")
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        return grad_cam(layer, request)
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
-        """The layer."""
-        return Wanted(layers=frozenset({self._layer(model, image)}))
 
-    def _layer(self, model: ModelView, image: Tensor) -> str:
-        return self.layer or model.cam_layer or last_spatial_layer(model, image)
+@dataclass(frozen=True)
+class GradCamPlusPlus(ClassActivation):
+    """A layer's channels, weighted by their positive gradients, each pixel's by the paper's closed form."""
 
-    def attribute(self, request: Request) -> Tensor:
-        """Non-negative (n, 1, h, w) at the layer's resolution, neither scaled nor shifted."""
-        layer = self._layer(request.model, request.inputs[:1])
-        activations, gradients = request.activations(layer), request.gradients(layer)
-        weights = gradients.mean(dim=(2, 3), keepdim=True)
-        return (weights * activations).sum(dim=1, keepdim=True).clamp(min=0)
+    name: ClassVar[str] = "grad-cam++"
+    reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++: generalized gradient-based visual explanations"
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        return grad_cam_plus_plus(layer, request)
+
+
+@dataclass(frozen=True)
+class XGradCam(ClassActivation):
+    """A layer's channels, each weighted by its mean gradient over its own activity, summed and rectified."""
+
+    name: ClassVar[str] = "xgrad-cam"
+    reference: ClassVar[str] = "Fu et al. 2020, Axiom-based Grad-CAM"
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w); a channel that sums to zero has no weight."""
+        activations, gradients = activations_at(layer, request), gradients_at(layer, request)
+        total = activations.sum(dim=(2, 3), keepdim=True)
+        share = torch.where(total == 0, 0, activations / torch.where(total == 0, 1, total))
+        return weighted((gradients * share).sum(dim=(2, 3), keepdim=True), activations).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class HiResCam(ClassActivation):
+    """A layer's activations times their gradients, summed over channels and rectified."""
+
+    name: ClassVar[str] = "hires-cam"
+    reference: ClassVar[str] = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM"
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        return weighted(gradients_at(layer, request), activations_at(layer, request)).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class LayerCam(ClassActivation):
+    """A layer's activations, each weighted by its own positive gradient, summed over channels and rectified."""
+
+    name: ClassVar[str] = "layer-cam"
+    reference: ClassVar[str] = "Jiang et al. 2021, LayerCAM: exploring hierarchical class activation maps"
+
+    scale: bool = param(False, "tanh(2 S / max S) of each layer's map S, as the paper has it for shallow layers")
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        values = weighted(gradients_at(layer, request).clamp(min=0), activations_at(layer, request)).clamp(min=0)
+        if not self.scale:
+            return values
+        largest = values.amax(dim=(2, 3), keepdim=True)
+        return torch.tanh(2 * values / torch.where(largest > 0, largest, 1))
+
+
+def grad_cam(layer: str, request: Request) -> Tensor:
+    """Grad-CAM of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
+
+    def compute() -> Tensor:
+        weights = gradients_at(layer, request).mean(dim=(2, 3), keepdim=True)
+        return weighted(weights, activations_at(layer, request)).clamp(min=0)
+
+    return request.once.get(("grad-cam", layer), compute)
+
+
+def grad_cam_plus_plus(layer: str, request: Request) -> Tensor:
+    """Grad-CAM++ of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
+
+    def compute() -> Tensor:
+        gradients, activations = gradients_at(layer, request), activations_at(layer, request)
+        return from_moments([gradients, gradients**2, gradients**3], activations)
+
+    return request.once.get(("grad-cam++", layer), compute)
+
+
+def from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:
+    """Grad-CAM++ from g, g² and g³, or from their means over noisy inputs.
+
+    All are (n, K, h, w). The weight of channel k is the sum over space of alpha · ReLU(g) with
+    alpha = g² / (2 g² + S g³ + 1e-6) and S the sum of A^k over space (equation 19).
+    """
+    first, second, third = moments
+    total = activations.sum(dim=(2, 3), keepdim=True)
+    below = 2 * second + total * third + _EPSILON
+    alpha = torch.where(below == 0, 0, second / below)
+    weights = (alpha * first.clamp(min=0)).sum(dim=(2, 3), keepdim=True)
+    return weighted(weights, activations).clamp(min=0)
+
+
+def weighted(weights: Tensor, activations: Tensor) -> Tensor:
+    """The sum over channels of weights times activations, (n, 1, h, w)."""
+    return (weights * activations).sum(dim=1, keepdim=True)

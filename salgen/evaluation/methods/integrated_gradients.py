@@ -36,10 +36,9 @@ class IntegratedGradients(Explanation):
         """Signed (n, C, h, w)."""
         import captum.attr
 
-        black, _ = request.model.corners(request.pixels)
         attributions: Tensor = captum.attr.IntegratedGradients(request.scores_of).attribute(
             request.inputs.detach().clone(),
-            baselines=black,
+            baselines=request.black(),
             additional_forward_args=(request.targets,),
             n_steps=self.steps,
             method={"gauss-legendre": "gausslegendre", "midpoint": "riemann_middle"}[self.quadrature],

@@ -10,7 +10,7 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, RelevanceNetwork, Rules, relevance
+from salgen.evaluation.relevance import STARTS, RelevanceNetwork, Rules, mixing, relevance, stabilised
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -45,10 +45,11 @@ class LrpZ(RelevanceMethod):
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
-        from zennit.rules import Epsilon
+        from zennit.rules import Epsilon, Norm
 
-        rule = Epsilon(epsilon=self.stabiliser)
-        return relevance(request, self.name, Rules(lambda _: rule), self.start)
+        stabiliser = stabilised(self.stabiliser)
+        rule = Epsilon(epsilon=stabiliser)
+        return relevance(request, self.name, Rules(lambda _: rule, sharing=Norm(stabiliser)), self.start)
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,9 @@ class LrpAlphaBeta(RelevanceMethod):
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
-        from zennit.rules import AlphaBeta
+        from zennit.rules import AlphaBeta, Norm
 
-        rule = AlphaBeta(
-            alpha=self.beta + 1, beta=self.beta, stabilizer=self.stabiliser, zero_params=None if self.bias else ["bias"]
-        )
-        return relevance(request, self.name, Rules(lambda _: rule), self.start)
+        stabiliser, without = stabilised(self.stabiliser), None if self.bias else ["bias"]
+        beta = self.alpha - 1  # zennit wants their difference to be 1 to the last bit
+        rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=without)
+        return relevance(request, self.name, Rules(mixing(rule), sharing=Norm(stabiliser)), self.start)

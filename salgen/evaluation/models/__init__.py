@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 class ModelPlugin(Protocol):
     """What a registered model provides; its dataclass fields are its parameters.
 
+    :class:`~salgen.evaluation.models.declarations.FromScratch` has the last two methods for a network
+    that takes images as they are and starts from the weights that it was built with.
+
     Attributes
     ----------
     name
@@ -22,12 +25,15 @@ class ModelPlugin(Protocol):
         Parameters that make it small, for the conformance checks.
     scales
         Scale name to the parameters in which it differs from the fields' own defaults.
+    training
+        Scale name to the training settings in which it differs from the scale's own.
     """
 
     name: ClassVar[str]
     reference: ClassVar[str]
     quick: ClassVar[Mapping[str, Any]]
     scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+    training: ClassVar[Mapping[str, Mapping[str, Any]]]
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
         """A freshly initialised network from (N, C, H, W) to logits (N, K), on the CPU."""
@@ -35,4 +41,15 @@ class ModelPlugin(Protocol):
 
     def cam_layer(self, network: nn.Module) -> str:
         """Dotted name of the module whose output class activation maps are made of."""
+        ...
+
+    def normalise(self, channels: int) -> nn.Module:
+        """Images (N, C, H, W) in [0, 1] to what the network takes; what it needs to know is in its buffers."""
+        ...
+
+    def load_weights(self, network: nn.Module) -> None:
+        """Put in what training starts from, if that is not what :meth:`build` gave.
+
+        Called once when a training starts, and never for a network whose weights come from a checkpoint.
+        """
         ...

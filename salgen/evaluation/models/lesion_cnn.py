@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salgen.errors import SalgenError
+from salgen.evaluation.models.declarations import FromScratch
+from salgen.evaluation.models.initialisation import he_uniform
 from salgen.parameters import param
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ NAMES = ("lesion-cnn",)
 
 
 @dataclass(frozen=True)
-class LesionCNN:
+class LesionCNN(FromScratch):
     """Blocks of two 3x3 convolutions and a max pool, then two dense layers (Budding et al. 2021).
 
     Weights start He-uniform, biases at zero. The paper's network, 32-64-128-256 wide without batch
@@ -78,7 +80,7 @@ class LesionCNN:
         layers["hidden_relu"] = nn.ReLU()
         layers["logits"] = nn.Linear(self.hidden, classes)
         network = nn.Sequential(layers)
-        network.apply(_initialise)
+        network.apply(he_uniform)
         return network
 
     def cam_layer(self, network: nn.Module) -> str:
@@ -96,13 +98,3 @@ class LesionCNN:
             layers[f"relu{number}"] = nn.ReLU()
         layers["pool"] = nn.MaxPool2d(2)
         return nn.Sequential(layers)
-
-
-def _initialise(module: nn.Module) -> None:
-    """He-uniform weights and zero biases; batch norm starts as the identity anyway."""
-    from torch import nn
-
-    if isinstance(module, nn.Conv2d | nn.Linear):
-        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)

@@ -35,6 +35,8 @@ class Budding2021:
         "deconvnet",
         "guided-backprop",
         "deep-taylor:bias=true",
+        "pattern-net",
+        "pattern-attribution",
         "lrp-z",
         "lrp-alpha-beta:bias=true",
     )

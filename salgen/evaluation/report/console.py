@@ -35,6 +35,8 @@ def _block(run: Run, model: str) -> str:
         for m in run.trained(model)
         if m.near_chance
     ]
+    left_out = run.record.get("left_out") or {}
+    lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
     samples = run.record["samples"]["with_mask"]
     lines += ["", f"means over {samples} images with a mask, {run.variants[0]}; * best, < no better than a floor"]
     return "\n".join([*lines, *_aligned(table)])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import ndimage
+from skimage.segmentation import find_boundaries
 from torch import nn
 
 import salgen
@@ -20,6 +21,19 @@ def test_sobel_is_the_length_of_scipys_gradient_of_the_grey_image():
         grey = image.mean(axis=0)
         expected = np.hypot(ndimage.sobel(grey, 0), ndimage.sobel(grey, 1))
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_laplace_is_the_size_of_scipys_laplacian_of_the_grey_image():
+    for found, image in zip(maps("laplace").values, IMAGES.astype(float), strict=True):
+        expected = np.abs(ndimage.laplace(image.mean(axis=0), mode="nearest"))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_laplace_of_a_ramp_is_zero_inside():
+    ramp = np.broadcast_to(np.arange(16, dtype=np.float32) / 16, (1, 1, 12, 16))
+    found = salgen.explain(None, ramp, method="laplace").values[0]
+    assert (found[:, 1:-1] == 0).all()
+    assert (found[:, 0] == 1 / 16).all()
 
 
 def test_intensity_is_the_mean_over_channels():
@@ -53,6 +67,26 @@ def test_the_oracle_is_the_mask():
     assert np.array_equal(found.values.numpy(), masks.astype(np.float32))
     with pytest.raises(SalgenError, match="give masks="):
         maps("oracle")
+
+
+def test_the_oracles_edges_are_the_masks_inner_contour():
+    masks = ndimage.binary_dilation(IMAGES[:, 0] > 0.97, np.ones((1, 5, 5)))
+    found = maps("oracle-edges", masks=masks).values.numpy()
+    cross = ndimage.generate_binary_structure(2, 1)
+    for contour, mask in zip(found, masks, strict=True):
+        assert np.array_equal(contour, mask & ~ndimage.binary_erosion(mask, cross, border_value=1))
+        assert np.array_equal(contour, find_boundaries(mask, mode="inner"))
+    assert (found.sum(axis=(1, 2)) < masks.sum(axis=(1, 2))).all()
+
+
+def test_a_mask_of_one_pixels_width_is_its_own_contour():
+    masks = np.zeros((3, 12, 16), dtype=bool)
+    masks[0, 3, 2:9] = masks[0, 3:8, 5] = True
+    masks[1, :, 0] = masks[1, 4, 4:] = True
+    masks[2, range(12), range(12)] = True
+    assert np.array_equal(maps("oracle-edges", masks=masks).values.numpy(), masks.astype(np.float32))
+    with pytest.raises(SalgenError, match="give masks="):
+        maps("oracle-edges")
 
 
 def test_the_coarse_oracle_is_what_a_7x7_cam_could_show():

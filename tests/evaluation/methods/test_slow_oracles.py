@@ -1,5 +1,7 @@
 """Backward methods against a second implementation: explicit matrices, loops and the papers' formulas."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -227,3 +229,37 @@ def test_deep_taylor_conserves_what_it_can(model, images, first):
     raw = salgen.explain(model, images, method="deep-taylor", first=first, reduce="sum").values
     assert (raw >= 0).all()
     assert (raw.sum(dim=(1, 2)) <= 1 + 1e-5).all()
+
+
+def rule_excitation(_, matrix, bias, x, signal):
+    return share(np.maximum(matrix * x, 0), 0, signal)
+
+
+def rule_excitation_of_the_dual(number, matrix, bias, x, signal):
+    return rule_excitation(number, -matrix if number == 8 else matrix, bias, x, signal)
+
+
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_excitation_equals_the_formula(model, images, target):
+    """The dual is subtracted at the input of the last layer; all units there are on, so that both excite some."""
+    model = copy.deepcopy(model)
+    model.network[8].bias.data += 2
+    layers, methods = layers_of(model.network), ("excitation-backprop", "contrastive-excitation-backprop")
+    plain, contrastive = (
+        salgen.explain(model, images, target, method=m, layer="input", stabiliser=1e-12, reduce=None).values.numpy()
+        for m in methods
+    )
+    for image, excitation, contrast in zip(images, plain, contrastive, strict=True):
+        inputs, _ = forward(layers, ((image.astype(np.float64) - 0.4) / 0.3).ravel())
+        start = np.eye(3)[target]
+        above = [
+            backward(layers[8:], inputs[8:], start, lambda _, *rest, rule=rule: rule(8, *rest), pass_on, rule_z)
+            for rule in (rule_excitation, rule_excitation_of_the_dual)
+        ]
+        for signal, found in ((above[0], excitation), (above[0] - above[1], contrast)):
+            slow = backward(layers[:8], inputs[:8], signal, rule_excitation, pass_on, rule_z)
+            slow = np.maximum(slow.reshape(image.shape).sum(axis=0, keepdims=True), 0)
+            np.testing.assert_allclose(found, slow, rtol=1e-4, atol=1e-5 * max(np.abs(slow).max(), 1e-3))
+    assert plain.max() > 0
+    assert contrastive.max() > 0
+    assert not np.allclose(plain, contrastive)

@@ -1,0 +1,142 @@
+"""Perturbation methods: occlusion beside captum, RISE beside maps of all classes; ResNet-18.
+
+Few windows and masks, so that the rows take less than a minute; with more of them the few passes
+that salgen makes besides (predictions, memory) count for less. RISE's peer is what TorchRay does:
+it adds up a map for each of the 1000 classes, of which one is looked at.
+"""
+
+from __future__ import annotations
+
+import captum.attr
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+import salgen
+from benchmarks.timing import Row, medians_us, table
+from salgen.evaluation.methods.rise import Masks
+from salgen.evaluation.model_view import ModelView
+from salgen.seeding import Stream
+
+SIZE = 224
+IMAGES = 2
+ROUNDS = 3
+WINDOWS = 25
+MASKS, CELLS, AT_ONCE = 16, 7, 8
+
+
+def rows() -> list[Row]:
+    """Every comparison, in microseconds per forward pass of an occluded or masked image."""
+    torch.manual_seed(0)
+    view = ModelView.of(_network())
+    images = torch.rand(IMAGES, 3, SIZE, SIZE)
+    small = torch.rand(IMAGES, 3, 64, 64)
+    return [*_occlusion(view, images), *_occlusion(view, small), *_rise(view, images)]
+
+
+def agreement() -> float:
+    """Largest difference of occlusion from captum, as a share of the largest value."""
+    view, images = ModelView.of(_network()), torch.rand(IMAGES, 3, SIZE, SIZE)
+    found, expected = _ours(view, images).values, _captum(view, images, 1)[:, 0]
+    return float((found - expected).abs().max() / expected.abs().max())
+
+
+def main() -> None:
+    """Print the table, and how far occlusion is from captum."""
+    print(table(rows()))
+    print(f"\nocclusion: at most {agreement():.1e} of the largest value from captum")
+
+
+def _network() -> nn.Module:
+    from torchvision.models import resnet18
+
+    network: nn.Module = resnet18().eval()
+    return network
+
+
+def _occlusion(view: ModelView, images: Tensor) -> list[Row]:
+    work = {
+        "captum, as called": lambda: _captum(view, images, 1),
+        f"captum, {AT_ONCE} windows at once": lambda: _captum(view, images, AT_ONCE),
+        "salgen": lambda: _ours(view, images),
+    }
+    times = medians_us(work, ROUNDS)
+    count = IMAGES * WINDOWS
+    return [
+        Row(
+            f"occlusion of {images.shape[2]}x{images.shape[3]}, per window",
+            name,
+            times[name] / count,
+            times["salgen"] / count,
+            "≥ 1.3",
+        )
+        for name in work
+        if name != "salgen"
+    ]
+
+
+def _windows(images: Tensor) -> tuple[int, int]:
+    """Side and stride of 5x5 windows that fit into the images."""
+    stride = 5 * images.shape[2] // 28
+    return images.shape[2] - 4 * stride, stride
+
+
+def _ours(view: ModelView, images: Tensor) -> salgen.SaliencyMap:
+    window, stride = _windows(images)
+    return salgen.explain(view, images, 0, method="occlusion", window=(window, window), stride=stride)
+
+
+def _captum(view: ModelView, images: Tensor, at_once: int) -> Tensor:
+    window, stride = _windows(images)
+    with torch.no_grad():
+        peer = captum.attr.Occlusion(lambda inputs: view.network(inputs).softmax(dim=1))
+        shape, step = (3, window, window), (3, stride, stride)
+        found: Tensor = peer.attribute(images, shape, step, target=0, perturbations_per_eval=at_once)
+    return found
+
+
+def _rise(view: ModelView, images: Tensor) -> list[Row]:
+    masks = Masks.draw([Stream(0, "bench")], AT_ONCE, CELLS, 0.5, images)
+    numbers = torch.arange(AT_ONCE)
+    work = {
+        "all classes": lambda: [_rise_of_all_classes(view, image) for image in images],
+        "salgen": lambda: salgen.explain(view, images, 0, method="rise", n=MASKS),
+        "forward": lambda: _forward(view, images),
+        "masks": lambda: masks.make(numbers),
+    }
+    times = medians_us(work, ROUNDS, {"masks": 20})
+    count = IMAGES * MASKS
+    return [
+        Row("RISE, per mask", "maps of all classes", times["all classes"] / count, times["salgen"] / count, "≥ 1.2"),
+        Row(
+            "RISE, making a mask (ratio: forward over mask)",
+            "forward pass of one image",
+            times["forward"] / IMAGES,
+            times["masks"] / AT_ONCE,
+            "≥ 100",
+        ),
+    ]
+
+
+def _forward(view: ModelView, images: Tensor) -> Tensor:
+    with torch.no_grad():
+        return view.logits(images)
+
+
+def _rise_of_all_classes(view: ModelView, image: Tensor) -> Tensor:
+    """One image's maps (classes, h, w), its masks enlarged by torch and cropped one by one."""
+    cell = SIZE // CELLS
+    total: Tensor = torch.zeros(())
+    with torch.no_grad():
+        for _ in range(MASKS // AT_ONCE):
+            grids = (torch.rand(AT_ONCE, 1, CELLS, CELLS) < 0.5).float()
+            large = functional.interpolate(grids, size=(SIZE + cell, SIZE + cell), mode="bilinear")
+            shifts = torch.randint(cell, (AT_ONCE, 2)).tolist()
+            masks = torch.stack([m[:, y : y + SIZE, x : x + SIZE] for m, (y, x) in zip(large, shifts, strict=True)])
+            probabilities = view.network(image * masks).softmax(dim=1)
+            total = total + (probabilities.T @ masks.flatten(1)).view(-1, SIZE, SIZE)
+    return total / (MASKS * 0.5)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Ablation-CAM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from salgen.evaluation.layers import find_layer
+from salgen.evaluation.layout import hooked
+from salgen.evaluation.methods.channels import every_channel
+from salgen.evaluation.methods.class_activation import ClassActivation, activations_at
+from salgen.evaluation.methods.grad_cam import weighted
+from salgen.evaluation.methods.perturbing import value_of, values_of
+from salgen.evaluation.request import Request
+
+NAMES = ("ablation-cam",)
+
+
+@dataclass(frozen=True)
+class AblationCam(ClassActivation):
+    """A layer's channels, each weighted by how far the score falls without it, summed and rectified.
+
+    A channel is set to zero where the layer runs last. The paper divides a fall by the score, which
+    only scales the map, but turns it over where the score is negative; here it is not divided.
+    """
+
+    name: ClassVar[str] = "ablation-cam"
+    reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM"
+    shares: ClassVar[str | None] = None
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        activations = activations_at(layer, request)
+        owners, channels = every_channel(activations)
+        before = value_of(request.passes.logits(), request.targets, "score", request.score)
+        ablation = _Ablation(_calls(request, layer))
+
+        def inputs(part: slice) -> Tensor:
+            ablation.begin(channels[part])
+            return request.inputs[owners[part]]
+
+        with hooked([(find_layer(request.model, layer), ablation.hook)]):
+            after = values_of(request, "score", owners, inputs).view(activations.shape[:2])
+        falls = (before[:, None] - after).to(activations)
+        return weighted(falls[:, :, None, None], activations).clamp(min=0)
+
+
+class _Ablation:
+    """Sets one channel per image to zero where a layer runs for the last time in a forward pass.
+
+    Parameters
+    ----------
+    calls
+        How often the layer runs in a forward pass.
+    """
+
+    def __init__(self, calls: int) -> None:
+        self._calls = self._left = calls
+        self._channels = torch.empty(0)
+
+    def begin(self, channels: Tensor) -> None:
+        """A forward pass comes next, whose images each lose one of `channels`, int64 (m,)."""
+        self._left, self._channels = self._calls, channels
+
+    def hook(self, _module: nn.Module, _inputs: Any, output: Tensor) -> Tensor | None:
+        """The layer's output (m, K, h, w), or tokens (m, T, K), without the channels."""
+        self._left -= 1
+        if self._left:
+            return None
+        ablated = output.clone()
+        each = torch.arange(len(output), device=output.device)
+        ablated.movedim(1 if output.ndim == 4 else 2, 1)[each, self._channels] = 0
+        return ablated
+
+
+def _calls(request: Request, layer: str) -> int:
+    """How often the layer runs in one forward pass."""
+    calls: list[None] = []
+    with hooked([(find_layer(request.model, layer), lambda *_: calls.append(None))]), torch.no_grad():
+        request.model.logits(request.inputs[:1])
+    return len(calls)

@@ -1,0 +1,93 @@
+"""What the methods of the CAM family share: their layers, and how the maps of several layers come together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.layers import check_layer, last_spatial_layer
+from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.passes import Wanted
+from salgen.evaluation.reductions import resize
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+
+@dataclass(frozen=True)
+class ClassActivation(Explanation):
+    """A map made of a layer's channels and of the score's gradients there.
+
+    Several layers give one channel each, resized bilinearly to the finest of their resolutions.
+    """
+
+    reduction: ClassVar[str] = "sum"  # of one channel per layer
+    signed: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the layer's"
+    defined_for: ClassVar[str] = "networks with a layer of channels, or of tokens on a square grid"
+
+    layer: str | None = param(
+        None, "dotted name of the module, or several joined by +; by default the model's own choice"
+    )
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse layers that are unknown, do not run, or have no channels."""
+        for layer in self.layers_of(model, image):
+            check_layer(model, image, layer)
+
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """The layers."""
+        return Wanted(layers=frozenset(self.layers_of(model, image)))
+
+    def attribute(self, request: Request) -> Tensor:
+        """One channel per layer, (n, L, h, w), neither scaled nor shifted."""
+        layers = self.layers_of(request.model, request.inputs[:1])
+        return together([self.map_at(layer, request) for layer in layers])
+
+    def map_at(self, layer: str, request: Request) -> Tensor:
+        """The map of one layer, (n, 1, h, w), at its resolution."""
+        raise NotImplementedError
+
+    def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
+        """The layers that were named, or the one that the model names, or its last with spatial extent."""
+        if self.layer:
+            return layer_names(self.layer)
+        return (model.cam_layer or last_spatial_layer(model, image),)
+
+
+def layer_names(text: str) -> tuple[str, ...]:
+    """``"layer3+layer4"`` as names.
+
+    Raises
+    ------
+    SalgenError
+        If one is empty, or there twice.
+    """
+    names = tuple(name.strip() for name in text.split("+"))
+    if "" in names or len(set(names)) < len(names):
+        raise SalgenError(f"layers {text!r}: must be different names joined by +, such as layer3+layer4")
+    return names
+
+
+def together(maps: list[Tensor]) -> Tensor:
+    """Maps (n, 1, h, w) of several resolutions as channels of the finest."""
+    finest = max((m.shape[2:] for m in maps), key=lambda size: size[0] * size[1])
+    return torch.cat([resize(m, (finest[0], finest[1])) for m in maps], dim=1)
+
+
+def activations_at(layer: str, request: Request) -> Tensor:
+    """The layer's activations A (n, K, h, w), in single precision at least."""
+    return _precise(request.activations(layer))
+
+
+def gradients_at(layer: str, request: Request) -> Tensor:
+    """The score's gradient g at the layer (n, K, h, w), in single precision at least."""
+    return _precise(request.gradients(layer))
+
+
+def _precise(values: Tensor) -> Tensor:
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

@@ -1,0 +1,66 @@
+"""DeepLIFT, by captum."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.methods.separated import separated
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.request import Request
+
+NAMES = ("deep-lift",)
+
+
+@dataclass(frozen=True)
+class DeepLift(Explanation):
+    """What each pixel contributes to the difference from a black image, by the rescale rule.
+
+    Attributions sum to that difference. Samples go through captum one by one, since its rule for
+    max pools takes the first sample's gradient for all where a pixel does not differ from black's.
+    """
+
+    name: ClassVar[str] = "deep-lift"
+    reference: ClassVar[str] = (
+        "Shrikumar et al. 2017, Learning important features through propagating activation differences"
+    )
+    reduction: ClassVar[str] = "sum"
+    defined_for: ClassVar[str] = (
+        "networks of affine layers, sums, max pools and ReLU-like activations, without attention"
+    )
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks that torch.fx cannot trace, and those with other operations."""
+        separated(self.name, model, image)
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        import captum.attr
+
+        network = _Scored(separated(self.name, request.model, request.inputs[:1]))
+        peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(request.inputs.dtype).tiny))
+        starts, black = request.start(request.passes.logits()), request.black()
+        maps = []
+        for k in range(len(starts)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # captum says that it sets hooks
+                image, start = request.inputs[k : k + 1], starts[k : k + 1]
+                maps.append(peer.attribute(image, black, additional_forward_args=(start,)))
+        return torch.cat(maps).detach()
+
+
+class _Scored(nn.Module):
+    """A network's score: its logits (n, K) times where the backward pass starts."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, inputs: Tensor, start: Tensor) -> Tensor:
+        score: Tensor = (self.network(inputs) * start).sum(dim=1)
+        return score

@@ -1,0 +1,203 @@
+"""Excitation backpropagation: the chance that a winner-take-all walk from the class down passes a place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.layers import as_channels, find_layer
+from salgen.evaluation.methods.lrp import RelevanceMethod
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.relevance import LinearMap, RelevanceNetwork, Rules, mixing, relevance_network, stabilised
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("excitation-backprop", "contrastive-excitation-backprop")
+
+INPUT = "input"
+
+POOLS = (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveMaxPool2d, nn.AdaptiveAvgPool2d)
+UNCHANGED = (nn.Flatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
+
+
+@dataclass(frozen=True)
+class ExcitationBackprop(RelevanceMethod):
+    """Probability passed down in proportion to excitation: by positive contributions alone.
+
+    P(j) = sum_i P(i) a_j w+_ji / sum_j a_j w+_ji, from 1 at the target; a margin starts with -1 at
+    the best other class too. Summed over channels, then clamped at zero.
+
+    The sum over a layer stays 1 but for the stabiliser, unless probability comes to a unit that
+    nothing excites, where it ends: one that is on by its bias alone, say. Below a residual sum single
+    values can be negative, since a term that works against the sum has a negative share of it.
+    """
+
+    name: ClassVar[str] = "excitation-backprop"
+    reference: ClassVar[str] = "Zhang et al. 2018, Top-down neural attention by excitation backprop"
+    signed: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the layer's"
+
+    layer: str | None = param(
+        None, f"module at whose output the map is read, or {INPUT}; by default the last pool or stage before the CAM's"
+    )
+    bias: bool = param(False, "let positive biases take their share")
+    stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks with other operations, and layers without excitation."""
+        network = RelevanceNetwork.forward(self.name, model, image)
+        try:
+            self._check_layers(model, network)
+        finally:
+            network.release()
+
+    def attribute(self, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w) at the layer's resolution."""
+        network = relevance_network(request, self.name)
+        start = request.start(network.output)
+        layer = self._layer(request.model, network)
+        return _attention(network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
+
+    def _layer(self, model: ModelView, network: RelevanceNetwork) -> str:
+        return default_layer(model, network) if self.layer is None else self.layer
+
+    def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> None:
+        layer = self._layer(model, network)
+        self._check_ran(model, network, layer)
+        as_channels(place(network, layer), layer)
+        self._check_path(network, network.output, layer, "from the logits")
+
+    def _check_ran(self, model: ModelView, network: RelevanceNetwork, layer: str) -> None:
+        if layer == INPUT:
+            return
+        find_layer(model, layer)
+        if layer not in network.outputs:
+            raise SalgenError(f"layer {layer!r} does not run, or does not give one tensor: choose another layer")
+
+    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, whence: str) -> None:
+        if not network.connects(source, place(network, layer)):
+            raise SalgenError(
+                f"{self.name}: no excitation comes {whence} to layer {layer!r}: choose one that comes before, "
+                "and the batch norm instead of the convolution that it is merged with"
+            )
+
+    def _rules(self) -> Rules:
+        from zennit.rules import Norm, ZPlus
+
+        stabiliser = stabilised(self.stabiliser)
+        return Rules(mixing(ZPlus(stabiliser, self._zeroed)), sharing=Norm(stabiliser))
+
+    @property
+    def _zeroed(self) -> list[str] | None:
+        return None if self.bias else ["bias"]
+
+
+@dataclass(frozen=True)
+class ContrastiveExcitationBackprop(ExcitationBackprop):
+    """Excitation of the class minus that of its dual unit, whose weights are the class's negated.
+
+    Both start with 1 at the output; the difference is taken at the contrast layer, as it is, and
+    passed on to the map's layer like any excitation. Summed over channels, then clamped at zero. As
+    excitation is passed on linearly, any contrast layer that all of it goes through gives the same map.
+
+    The dual stands for what speaks against the class. The map is zero where class and dual excite
+    the same units below in the same measure. Classes of equal weights have equal maps, which are
+    zero under ``score=margin``: nothing tells one from the other.
+    """
+
+    name: ClassVar[str] = "contrastive-excitation-backprop"
+
+    contrast: str | None = param(
+        None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"
+    )
+
+    def attribute(self, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w) at the layer's resolution."""
+        network = relevance_network(request, self.name)
+        start = request.start(network.output)
+        layer, contrast = self._layer(request.model, network), place(network, self._contrast(request.model, network))
+        rules = self._rules()
+        excited = network.propagate(rules, network.output, start, contrast)
+        opposed = network.propagate(self._dual_rules(network.linear_maps - 1), network.output, start, contrast)
+        return _attention(network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
+
+    def _contrast(self, model: ModelView, network: RelevanceNetwork) -> str:
+        return default_contrast(model, network) if self.contrast is None else self.contrast
+
+    def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> None:
+        super()._check_layers(model, network)
+        contrast = self._contrast(model, network)
+        self._check_ran(model, network, contrast)
+        self._check_path(network, network.output, contrast, "from the logits")
+        whence = f"from contrast layer {contrast!r}"
+        self._check_path(network, place(network, contrast), self._layer(model, network), whence)
+
+    def _dual_rules(self, last: int) -> Rules:
+        """The rules with the last linear map's weights negated."""
+        rules, dual = self._rules(), _excitation_of_negated(self.stabiliser, self._zeroed)
+
+        def choose(layer: LinearMap) -> Any:
+            return dual if layer.position == last else rules.linear(layer)
+
+        return Rules(choose, sharing=rules.sharing)
+
+
+def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
+    """Where the map is read: ``features.23`` of a VGG-16, ``layer3`` of a ResNet, ``block3`` of four blocks.
+
+    From the root of the modules' tree on the way to the CAM layer (or else the last convolution):
+    the first level at which a pool or a module of several parts ran before. Of those, the last; the
+    input if there is none.
+    """
+    modules = dict(model.network.named_modules())
+    convolutions = [name for name in network.outputs if isinstance(modules[name], nn.Conv2d)]
+    reached = model.cam_layer if model.cam_layer in network.outputs else (convolutions or [""])[-1]
+    path = str(reached).split(".")
+    for depth in range(len(path)):
+        before = _siblings_before(list(network.outputs), path[:depth], ".".join(path[: depth + 1]))
+        stages = [name for name in before if isinstance(modules[name], POOLS) or any(modules[name].children())]
+        if stages:
+            return stages[-1]
+    return INPUT
+
+
+def default_contrast(model: ModelView, network: RelevanceNetwork) -> str:
+    """Where the dual is subtracted: ``classifier.4`` of a VGG-16, ``avgpool`` of a ResNet.
+
+    The module that finished last before the last linear map began, other than dropout and flatten;
+    the input if there is none.
+    """
+    modules = dict(model.network.named_modules())
+    return next((n for n in reversed(network.before_last_map) if not isinstance(modules[n], UNCHANGED)), INPUT)
+
+
+def place(network: RelevanceNetwork, layer: str) -> Tensor:
+    """A module's output, or the network's input."""
+    return network.leaf if layer == INPUT else network.outputs[layer]
+
+
+def _siblings_before(ran: list[str], parent: list[str], name: str) -> list[str]:
+    """The modules of one parent that finished before `name` did."""
+    siblings = [other for other in ran if other and other.split(".")[:-1] == parent]
+    return siblings[: siblings.index(name)] if name in siblings else []
+
+
+def _attention(excitation: Tensor, layer: str) -> Tensor:
+    """The clamp comes after the sum: channels of one place may differ in sign."""
+    return as_channels(excitation, layer).sum(dim=1, keepdim=True).clamp(min=0)
+
+
+def _excitation_of_negated(epsilon: float, zeroed: list[str] | None) -> Any:
+    """The z+ rule of a map with negated weights: in proportion to the negative contributions of the map itself."""
+    from zennit.core import BasicHook, Stabilizer
+    from zennit.rules import ClampMod
+
+    stabiliser = Stabilizer.ensure(stabilised(epsilon))
+    return BasicHook(
+        input_modifiers=[lambda signal: signal.clamp(min=0), lambda signal: signal.clamp(max=0)],
+        param_modifiers=[ClampMod(max=0.0, zero_params=zeroed), ClampMod(min=0.0, zero_params=["bias"])],
+        gradient_mapper=lambda probability, totals: [probability / stabiliser(sum(totals))] * 2,
+    )

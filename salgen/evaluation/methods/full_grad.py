@@ -1,0 +1,70 @@
+"""FullGrad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from salgen.evaluation.layout import Layout
+from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.passes import Wanted
+from salgen.evaluation.reductions import resize
+from salgen.evaluation.request import Request
+
+NAMES = ("full-grad",)
+
+
+@dataclass(frozen=True)
+class FullGrad(Explanation):
+    """The input times its gradient and every bias times its own, as absolute values, summed.
+
+    Biases are those of convolutions and, with its shift by the running mean, of batch norm; each
+    channel's map is resized bilinearly to the input. Dense layers have no place in the image, and
+    are left out. The paper scales each channel's map to [0, 1]; here all keep their size, so that
+    they count as much as they contribute.
+    """
+
+    name: ClassVar[str] = "full-grad"
+    reference: ClassVar[str] = (
+        "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization"
+    )
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
+
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """The gradients at the input and at every bias."""
+        return Wanted(layers=frozenset(biases(model, image)), input_gradient=True)
+
+    def attribute(self, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w)."""
+        inputs = request.inputs
+        total = (inputs * request.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
+        for layer, bias in biases(request.model, inputs).items():
+            share = (bias.view(-1, 1, 1) * request.gradients(layer)).abs().sum(dim=1, keepdim=True)
+            total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
+        return total
+
+
+BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)
+
+
+def biases(view: ModelView, image: Tensor) -> dict[str, Tensor]:
+    """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer."""
+    ran = Layout.of(view, image).outputs
+    found = {name: _bias(module) for name, module in view.network.named_modules() if name in ran}
+    return {name: bias for name, bias in found.items() if bias is not None}
+
+
+def _bias(module: nn.Module) -> Tensor | None:
+    """What the layer adds to each channel, whatever goes in."""
+    if not isinstance(module, BIASED):
+        return None
+    if not isinstance(module, nn.BatchNorm2d) or module.running_mean is None or module.running_var is None:
+        return module.bias
+    shift = -module.running_mean / torch.sqrt(module.running_var + module.eps)
+    return shift * module.weight + module.bias if module.affine else shift

@@ -1,0 +1,41 @@
+"""Guided Grad-CAM: guided backpropagation where Grad-CAM looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from salgen.evaluation.methods.class_activation import ClassActivation, together
+from salgen.evaluation.methods.grad_cam import grad_cam
+from salgen.evaluation.methods.modified_backprop import ModifiedBackprop, ReluNetwork, guided_gradient
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.reductions import resize
+from salgen.evaluation.request import Request
+
+NAMES = ("guided-grad-cam",)
+
+
+@dataclass(frozen=True)
+class GuidedGradCam(ClassActivation):
+    """Guided backpropagation times Grad-CAM, resized bilinearly to the input; of several layers, times their sum."""
+
+    name: ClassVar[str] = "guided-grad-cam"
+    reference: ClassVar[str] = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks"
+    reduction: ClassVar[str] = "max_abs"
+    signed: ClassVar[bool] = True
+    resolution: ClassVar[str] = "the input's"
+    defined_for: ClassVar[str] = ModifiedBackprop.defined_for
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse layers without channels, and networks with other activations than ReLU."""
+        super().check(model, image)
+        ReluNetwork.forward(self.name, model, image).release()
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        guided = guided_gradient(request)
+        layers = self.layers_of(request.model, request.inputs[:1])
+        where = together([grad_cam(layer, request) for layer in layers]).sum(dim=1, keepdim=True)
+        return guided * resize(where, (guided.shape[2], guided.shape[3]))

@@ -1,0 +1,98 @@
+"""Occlusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("occlusion",)
+
+WINDOW, STRIDE = 15 / 224, 8 / 224  # of the image's side
+
+
+@dataclass(frozen=True)
+class Occlusion(Explanation):
+    """How far the target's probability falls when a window is covered, averaged over the windows on a pixel.
+
+    Windows start at the multiples of the stride; the last one of a row or column may reach beyond
+    the image, so every pixel is covered. By default the window's sides are 15/224 of the image's
+    and the strides 8/224, rounded, at least 1: 15 and 8 for images of 224x224, 4 and 2 for 64x64.
+    """
+
+    name: ClassVar[str] = "occlusion"
+    reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
+    reduction: ClassVar[str] = "sum"  # of one channel
+    shares: ClassVar[str | None] = None
+    quick: ClassVar[Mapping[str, Any]] = {"window": (4, 4), "stride": 3}
+
+    window: tuple[int, int] | None = param(
+        None, "height and width of the window; by default shares of the image's", low=1
+    )
+    stride: int | None = param(None, "pixels from window to window; by default a share of the image's side", low=1)
+    baseline: str = param("zero", "what covers: zero after normalisation, or black", choices=("zero", "black"))
+    output: str = output_param()
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Raise a SalgenError if the windows do not fit into the image, or leave pixels uncovered."""
+        for length, side, stride in self._axes(image):
+            if length > side:
+                raise SalgenError(
+                    f"occlusion: a window's side of {length} does not fit into an image's side of {side}: choose a "
+                    "smaller window=height,width"
+                )
+            if stride > length:
+                raise SalgenError(
+                    f"occlusion: stride={stride} is larger than a window's side of {length}, so pixels would stay "
+                    "uncovered: choose a smaller stride or a larger window"
+                )
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, 1, h, w): positive where covering lowers the value."""
+        rows, columns = (_spans(*axis, request.inputs.device) for axis in self._axes(request.inputs))
+        before = value_of(request.passes.logits(), request.targets, self.output, request.score)
+        after = self._covered(request, rows, columns).view(len(before), len(rows), len(columns))
+        fall = before[:, None, None] - after
+        rows, columns = rows.to(fall), columns.to(fall)
+        total = rows.T @ fall @ columns  # of the windows over each pixel: a window is a row span times a column span
+        return (total / torch.outer(rows.sum(dim=0), columns.sum(dim=0)))[:, None]
+
+    def _covered(self, request: Request, rows: Tensor, columns: Tensor) -> Tensor:
+        """Values of every image under every window: (n * rows * columns,), row by row."""
+        images, windows = request.inputs, len(rows) * len(columns)
+        cover = self._cover(request)
+
+        def inputs(part: slice) -> Tensor:
+            image, window = numbers[part] // windows, numbers[part] % windows
+            under = rows[window // len(columns), :, None] & columns[window % len(columns), None, :]
+            return torch.where(under[:, None], cover, images[image])
+
+        numbers = torch.arange(len(images) * windows, device=images.device)
+        return values_of(request, self.output, numbers // windows, inputs)
+
+    def _cover(self, request: Request) -> Tensor:
+        return request.black() if self.baseline == "black" else request.inputs.new_zeros(())
+
+    def _axes(self, images: Tensor) -> list[tuple[int, int, int]]:
+        """The window's length, the image's side and the stride, for rows and for columns."""
+        sides = (images.shape[2], images.shape[3])
+        lengths = self.window or tuple(max(1, round(WINDOW * side)) for side in sides)
+        strides = [self.stride or max(1, round(STRIDE * side)) for side in sides]
+        return list(zip(lengths, sides, strides, strict=True))
+
+
+def _spans(length: int, side: int, stride: int, device: torch.device) -> Tensor:
+    """Which rows, or columns, each window covers: bool (windows, side)."""
+    starts = torch.arange(0, side - length + stride, stride, device=device)[:, None]
+    place = torch.arange(side, device=device)
+    return (place >= starts) & (place < starts + length)

@@ -1,0 +1,107 @@
+"""PatternNet and PatternAttribution: the gradient through what each unit responds to in the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+from zennit.core import BasicHook, ParamMod
+
+from salgen.errors import SalgenError
+from salgen.evaluation.methods.lrp import RelevanceMethod
+from salgen.evaluation.patterns import Patterns
+from salgen.evaluation.projection import project, projected
+from salgen.evaluation.relevance import STARTS, RelevanceNetwork, Rules, relevance, relevance_network
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("pattern-net", "pattern-attribution")
+
+Replacement = Callable[[Tensor, Tensor], Tensor]
+
+REFERENCE = "Kindermans et al. 2018, Learning how to explain neural networks: PatternNet and PatternAttribution"
+
+
+@dataclass(frozen=True)
+class PatternMethod(RelevanceMethod):
+    """The plain gradient, but for other weights in every linear map.
+
+    Bias plays no part on the way back. A ReLU passes where it was positive on the way forward, a max
+    pool passes to the winner, sums and averages share as they do in the gradient.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str] = REFERENCE
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
+
+    project: bool = param(
+        True,
+        "scale every image's map, and what leads to it where the network has a bottleneck, to a largest absolute "
+        "value of 1; without it, values of a deep network may overflow",
+    )
+    start: str = param("one", "where the output starts", choices=STARTS)
+
+    def through(self, request: Request, replaced: Replacement) -> Tensor:
+        """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``.
+
+        Raises
+        ------
+        SalgenError
+            If there are no patterns, or they are another model's.
+        """
+        network = relevance_network(request, self.name)
+        weights, patterns = _weights_and_patterns(request, network, self.name)
+        places = zip(weights, patterns, strict=True)
+        rules = [_gradient_with(replaced(weight, pattern)) for weight, pattern in places]
+        chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
+        with projected(network.output) if self.project else nullcontext():
+            found = relevance(request, self.name, chosen, self.start)
+        return project(found) if self.project else found
+
+
+@dataclass(frozen=True)
+class PatternNet(PatternMethod):
+    """The signal that the output was made of: the gradient, with each unit's pattern for its weights."""
+
+    name: ClassVar[str] = "pattern-net"
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        return self.through(request, lambda _weight, pattern: pattern)
+
+
+@dataclass(frozen=True)
+class PatternAttribution(PatternMethod):
+    """How much of the output the signal makes up: the gradient, with each unit's pattern times its weights."""
+
+    name: ClassVar[str] = "pattern-attribution"
+
+    def attribute(self, request: Request) -> Tensor:
+        """Signed (n, C, h, w)."""
+        return self.through(request, lambda weight, pattern: weight * pattern)
+
+
+def _weights_and_patterns(
+    request: Request, network: RelevanceNetwork, method: str
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Both of every linear map, in the order of calls, checked once for both methods."""
+    patterns = request.patterns
+    if patterns is None:
+        raise SalgenError(
+            f"{method} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
+            "salgen evaluate fits them itself"
+        )
+    weights = [network.calls[place].weight for place in range(network.linear_maps)]
+    return weights, request.once.get(Patterns, lambda: patterns.matched(weights, request.inputs.dtype))
+
+
+def _gradient_with(weight: Tensor) -> BasicHook:
+    """The gradient of a linear map as if `weight` were its weights."""
+    return BasicHook(
+        param_modifiers=[ParamMod(lambda _parameter, _name: weight, param_keys=["weight"])],
+        gradient_mapper=lambda gradient, _outputs: [gradient],
+        reducer=lambda _inputs, gradients: gradients[0],
+    )

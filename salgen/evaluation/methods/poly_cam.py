@@ -1,0 +1,202 @@
+"""Poly-CAM: class activation maps of several layers, the deep ones sharpened by the shallow ones.
+
+Each channel of a layer is weighted by what the network says of the image under a mask made from
+that channel; each layer's map, normalised by its own local mean, multiplies the map of the layers
+after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.errors import SalgenError
+from salgen.evaluation.layers import check_layer
+from salgen.evaluation.layout import Layout
+from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.passes import Wanted
+from salgen.evaluation.request import Request
+from salgen.parameters import param
+
+NAMES = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
+
+OUTLIERS = 0.001  # of a map's values, at either end
+FLOOR = 1e-6  # of a map's largest value: a local mean below it counts as that much
+
+
+@dataclass(frozen=True)
+class PolyCam(Explanation):
+    """What the three variants have in common; they differ in their channels' weights."""
+
+    name: ClassVar[str]
+    reference: ClassVar[str] = (
+        "Englebert et al. 2022, Poly-CAM: high resolution class activation map for convolutional neural networks"
+    )
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the first layer's"
+    defined_for: ClassVar[str] = "networks with layers of channels or tokens"
+    shares: ClassVar[str | None] = "poly-cam"
+    quick: ClassVar[Mapping[str, Any]] = {"channels": 3}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"channels": 8}, "small": {"channels": 32}}
+
+    layers: str | None = param(
+        None, "dotted names joined by +, in running order; by default the last layer of each resolution"
+    )
+    channels: int | None = param(
+        None, "per layer, only this many channels, those of largest mean; all by default", low=1
+    )
+    output: str = output_param()
+    compat: bool = param(False, "masks as the authors' code makes them: (x - p0.1) / p99.9, before enlarging")
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Raise a SalgenError if there is no layer, or one that gives no channels or is named twice."""
+        names = self._layers(model, image)
+        if not names:
+            raise SalgenError(f"{self.name} finds no ReLU with a spatial output in the model: name layers=")
+        for name in names:
+            check_layer(model, image, name)
+        if len(set(names)) < len(names):
+            raise SalgenError(f"{self.name}: layers={self.layers!r} names a layer twice: give each once")
+
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """The layers."""
+        return Wanted(layers=frozenset(self._layers(model, image)))
+
+    def attribute(self, request: Request) -> Tensor:
+        """Non-negative (n, 1, h, w) at the resolution of the first layer."""
+        first, *others = reversed(self._layers(request.model, request.inputs[:1]))
+        found = self._map(request, first)
+        for layer in others:
+            finer = self._map(request, layer)
+            found = _locally_normalised(finer, found.shape[2:]) * _resized(found, finer.shape[2:])
+        return found
+
+    def _layers(self, model: ModelView, image: Tensor) -> list[str]:
+        return self.layers.split("+") if self.layers else list(Layout.of(model, image).stages)
+
+    def _map(self, request: Request, layer: str) -> Tensor:
+        """One layer's channels, weighted, summed and rectified: (n, 1, h, w)."""
+        activations = _activations(request, layer)
+        weights = self._weights(request, layer).to(activations)
+        return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].clamp(min=0)
+
+    def _weights(self, request: Request, layer: str) -> Tensor:
+        """The weight of each channel, (n, K)."""
+        raise NotImplementedError
+
+    def _kept(self, request: Request, layer: str) -> Tensor:
+        """The value of each image where it is multiplied by a channel's mask, (n, K)."""
+        return self._once(request, layer, "kept")
+
+    def _fall(self, request: Request, layer: str) -> Tensor:
+        """How far the value falls where the image is multiplied by one minus the mask, (n, K)."""
+        return self._once(request, layer, "fall")
+
+    def _once(self, request: Request, layer: str, what: str) -> Tensor:
+        key = ("poly-cam", layer, what, self.channels, self.output, self.compat)
+        return request.once.get(key, lambda: self._compared(request, layer, what))
+
+    def _compared(self, request: Request, layer: str, what: str) -> Tensor:
+        """The value, or its fall, per image and channel; 0 for channels that are left out."""
+        activations = _activations(request, layer)
+        chosen = _chosen(activations, self.channels)
+        owners, numbers = chosen.nonzero(as_tuple=True)
+
+        def inputs(part: slice) -> Tensor:
+            images = request.inputs[owners[part]]
+            masks = self._masks(activations[owners[part], numbers[part], None], images.shape[2:]).to(images)
+            return images * (masks if what == "kept" else 1 - masks)
+
+        values = values_of(request, self.output, owners, inputs)
+        if what == "fall":
+            values = value_of(request.passes.logits(), request.targets, self.output, request.score)[owners] - values
+        return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
+
+    def _masks(self, channels: Tensor, size: torch.Size) -> Tensor:
+        """Channels (m, 1, h, w) as masks of the image's size, in [0, 1]."""
+        if self.compat:
+            low, high = _percentiles(channels)
+            return _resized(((channels - low) / high.clamp(min=1e-12)).clamp(0, 1), size)
+        enlarged = _resized(channels, size)
+        low, high = _percentiles(enlarged)
+        return ((enlarged - low) / (high - low).clamp(min=torch.finfo(low.dtype).tiny)).clamp(0, 1)
+
+
+@dataclass(frozen=True)
+class PolyCamPlus(PolyCam):
+    """Poly-CAM+: a channel weighs what the network says where the channel keeps the image."""
+
+    name: ClassVar[str] = "poly-cam-plus"
+
+    def _weights(self, request: Request, layer: str) -> Tensor:
+        return self._kept(request, layer)
+
+
+@dataclass(frozen=True)
+class PolyCamMinus(PolyCam):
+    """Poly-CAM-: a channel weighs how far the value falls where the channel removes the image, if it falls."""
+
+    name: ClassVar[str] = "poly-cam-minus"
+
+    def _weights(self, request: Request, layer: str) -> Tensor:
+        return self._fall(request, layer).clamp(min=0)
+
+
+@dataclass(frozen=True)
+class PolyCamPm(PolyCam):
+    """Poly-CAM+-: a channel weighs the sum of Poly-CAM+'s weight and of the fall of Poly-CAM-, if positive."""
+
+    name: ClassVar[str] = "poly-cam-pm"
+
+    def _weights(self, request: Request, layer: str) -> Tensor:
+        return (self._kept(request, layer) + self._fall(request, layer)).clamp(min=0)
+
+
+def _activations(request: Request, layer: str) -> Tensor:
+    """(n, K, h, w), float32 or finer."""
+    found = request.activations(layer)
+    return found.to(torch.promote_types(found.dtype, torch.float32))
+
+
+def _chosen(activations: Tensor, most: int | None) -> Tensor:
+    """The channels that are not zero everywhere, at most so many, by their mean: bool (n, K)."""
+    alive = (activations != 0).flatten(2).any(dim=2)
+    if most is None or most >= alive.shape[1]:
+        return alive
+    order = activations.mean(dim=(2, 3)).argsort(dim=1, descending=True, stable=True)
+    return alive & torch.zeros_like(alive).scatter_(1, order[:, :most], True)
+
+
+def _percentiles(maps: Tensor) -> tuple[Tensor, Tensor]:
+    """The 0.1 and 99.9 percentiles of each map (m, 1, h, w), between neighbours linearly: each (m, 1, 1, 1).
+
+    The few extreme values are selected, which is twenty times faster than sorting all.
+    """
+    values = maps.flatten(2)
+    place = OUTLIERS * (values.shape[2] - 1)
+    count = min(int(place) + 2, values.shape[2])
+
+    def value(largest: bool) -> Tensor:
+        ends = values.topk(count, dim=2, largest=largest).values
+        return torch.lerp(ends[:, :, int(place)], ends[:, :, -1], place - int(place))[:, :, None, None]
+
+    return value(largest=False), value(largest=True)
+
+
+def _locally_normalised(maps: Tensor, coarse: torch.Size) -> Tensor:
+    """Each map divided by itself at a coarser resolution, so that only detail remains."""
+    local = _resized(_resized(maps, coarse), maps.shape[2:])
+    floor = (FLOOR * maps.amax(dim=(2, 3), keepdim=True)).clamp(min=torch.finfo(maps.dtype).tiny)
+    return maps / torch.maximum(local, floor)
+
+
+def _resized(maps: Tensor, size: torch.Size) -> Tensor:
+    return functional.interpolate(maps, size=tuple(size), mode="bilinear", align_corners=False)

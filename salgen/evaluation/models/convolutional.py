@@ -1,0 +1,112 @@
+"""Torchvision's convolutional networks, whole or in narrow versions of the same depth and layer names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salgen.errors import SalgenError
+from salgen.evaluation.models.declarations import FromTorchvision
+from salgen.evaluation.models.initialisation import he_uniform
+from salgen.evaluation.models.start_weights import Seams
+from salgen.parameters import param
+
+if TYPE_CHECKING:
+    from torch import nn
+
+# Every count of channels, units and groups in these networks is a multiple of it.
+STEPS = 32
+
+
+@dataclass(frozen=True)
+class Convolutional(FromTorchvision):
+    """A convolutional network of torchvision's, whose channels can be fewer.
+
+    Attributes
+    ----------
+    smallest
+        Pixels that each side of an image must have at least.
+    """
+
+    quick: ClassVar[Mapping[str, Any]] = {"width": 1 / 16}
+    smallest: ClassVar[int] = 1
+
+    width: float = param(1.0, "share of the architecture's channels, in steps of 1/32", low=1 / STEPS)
+
+    def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
+        """A freshly initialised network.
+
+        The architecture itself starts as torchvision starts it; layers that it has in another size
+        start He-uniform.
+
+        Parameters
+        ----------
+        channels, classes
+            Of the images, and of the logits.
+        image_size
+            (H, W).
+
+        Returns
+        -------
+        A network from float (N, C, H, W) to logits (N, K).
+
+        Raises
+        ------
+        SalgenError
+            If nothing would be left of the image after the last layer.
+        """
+        import torch
+        from torchvision.models import get_model
+
+        if min(image_size) < self.smallest:
+            raise SalgenError(
+                f"image size {image_size[0]}x{image_size[1]} is too small for {self.name}: each side must be at "
+                f"least {self.smallest}; make the images larger"
+            )
+        share = Fraction(max(1, round(self.width * STEPS)), STEPS)
+        whole = share == 1
+        # Weights that are about to be replaced need neither memory nor random numbers.
+        with nullcontext() if whole else torch.device("meta"):
+            network: nn.Module = get_model(self.architecture, weights=None, num_classes=classes)
+        resize(network, self.seams, channels, share)
+        return network
+
+
+def resize(network: nn.Module, seams: Seams, channels: int, share: Fraction) -> None:
+    """Replace the layers that have another size in a network of `channels` inputs and a share of the width."""
+    for name, module in list(network.named_modules()):
+        resized = _resized(module, name, seams, channels, share)
+        if resized is not None:
+            parent, _, own = name.rpartition(".")
+            setattr(network.get_submodule(parent), own, resized.apply(he_uniform))
+
+
+def _resized(module: nn.Module, name: str, seams: Seams, channels: int, share: Fraction) -> nn.Module | None:
+    """A layer like `module` in its new size, or None where it has it already."""
+    from torch import nn
+
+    if isinstance(module, nn.Conv2d):
+        before = channels if name == seams.input else int(module.in_channels * share)
+        if share == 1 and before == module.in_channels:
+            return None
+        groups = 1 if module.groups == 1 else int(module.groups * share)
+        return nn.Conv2d(
+            before,
+            int(module.out_channels * share),
+            module.kernel_size,  # type: ignore[arg-type]
+            module.stride,  # type: ignore[arg-type]
+            module.padding,  # type: ignore[arg-type]
+            groups=groups,
+            bias=module.bias is not None,
+        )
+    if share == 1:
+        return None
+    if isinstance(module, nn.BatchNorm2d):
+        return nn.BatchNorm2d(int(module.num_features * share))
+    if isinstance(module, nn.Linear):
+        after = module.out_features if name == seams.logits else int(module.out_features * share)
+        return nn.Linear(int(module.in_features * share), after)
+    return None

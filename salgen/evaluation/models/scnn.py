@@ -1,0 +1,92 @@
+"""A small convolutional network that ends in global average pooling."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salgen.errors import SalgenError
+from salgen.evaluation.models.declarations import FromFile
+from salgen.evaluation.models.initialisation import he_uniform
+from salgen.evaluation.models.start_weights import Seams
+from salgen.parameters import param
+
+if TYPE_CHECKING:
+    from torch import nn
+
+NAMES = ("scnn",)
+
+
+@dataclass(frozen=True)
+class SCNN(FromFile):
+    """Four blocks of a 3x3 convolution and a max pool, then the mean of each channel and a linear layer.
+
+    Szczepankiewicz et al. 2023 train an "SCNN" that they do not describe; this one is salgen's.
+    Weights start He-uniform, biases at zero.
+    """
+
+    name: ClassVar[str] = "scnn"
+    reference: ClassVar[str] = "salgen's own; Szczepankiewicz et al. 2023 name an SCNN without its layers"
+    quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 4, 8, 8)}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
+    seams: ClassVar[Seams] = Seams(input="block1.conv", offset="block1.conv.bias", logits="logits")
+
+    widths: tuple[int, ...] = param((32, 64, 128, 128), "channels of each block; each block halves the image", low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.widths:
+            raise SalgenError("scnn: widths is empty; it takes one number of channels per block, e.g. 32,64,128,128")
+
+    def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
+        """A freshly initialised network.
+
+        Parameters
+        ----------
+        channels, classes
+            Of the images, and of the logits.
+        image_size
+            (H, W), each at least 2 to the number of blocks: 16 for four.
+
+        Returns
+        -------
+        A network from float (N, C, H, W) to logits (N, K).
+
+        Raises
+        ------
+        SalgenError
+            If nothing would be left of the image after the last block.
+        """
+        from torch import nn
+
+        smallest = 2 ** len(self.widths)
+        if min(image_size) < smallest:
+            raise SalgenError(
+                f"image size {image_size[0]}x{image_size[1]} is too small for {self.name} with {len(self.widths)} "
+                f"blocks: each side must be at least {smallest}; make the images larger or widths shorter"
+            )
+        layers: OrderedDict[str, nn.Module] = OrderedDict()
+        for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
+            layers[f"block{number}"] = _block(before, after)
+        layers["average"] = nn.AdaptiveAvgPool2d(1)
+        layers["flatten"] = nn.Flatten()
+        layers["logits"] = nn.Linear(self.widths[-1], classes)
+        network = nn.Sequential(layers)
+        network.apply(he_uniform)
+        return network
+
+    def cam_layer(self, network: nn.Module) -> str:
+        """The last block's ReLU, before its pool."""
+        return f"block{len(self.widths)}.relu"
+
+
+def _block(before: int, after: int) -> nn.Module:
+    from torch import nn
+
+    layers: OrderedDict[str, nn.Module] = OrderedDict()
+    layers["conv"] = nn.Conv2d(before, after, 3, padding="same")
+    layers["relu"] = nn.ReLU()
+    layers["pool"] = nn.MaxPool2d(2)
+    return nn.Sequential(layers)

@@ -1,0 +1,197 @@
+"""Weights that a training starts from: read from a file or fetched, and fitted to other images and classes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salgen.errors import SalgenError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+SCRATCH = "scratch"
+IMAGENET = "imagenet"
+SUFFIXES = (".pth", ".pt", ".safetensors")
+
+
+@dataclass(frozen=True)
+class Seams:
+    """Where a network meets its images and its classes.
+
+    Attributes
+    ----------
+    input
+        Name of the convolution that sees the image.
+    offset
+        Name of a tensor, one number per output of that convolution, that takes up a constant: its
+        bias, or the running mean of the batch norm after it.
+    logits
+        Name of the linear layer with an output for each class.
+    """
+
+    input: str
+    offset: str
+    logits: str
+
+
+def read_tensors(file: Path) -> dict[str, Tensor]:
+    """The tensors of a state dict by name; no code in the file is run.
+
+    Raises
+    ------
+    SalgenError
+        If the file is missing or damaged, or holds anything but tensors by name.
+    """
+    import torch
+
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise SalgenError(f"weights = {file}: there is no such file; give the path of one, or {SCRATCH}") from None
+    except OSError as error:
+        raise SalgenError(f"weights = {file} cannot be read: {error.strerror or error}") from None
+    try:
+        found = _decoded(data, file.suffix)
+    except Exception:  # a damaged file fails in any way, and none of them runs what it holds
+        found = None
+    named = isinstance(found, Mapping) and all(isinstance(name, str) for name in found)
+    if not found or not named or not all(isinstance(tensor, torch.Tensor) for tensor in found.values()):
+        raise SalgenError(
+            f"weights = {file} is damaged, or holds something else than tensors by name: restore it, or write it "
+            "with torch.save(network.state_dict(), file) or safetensors"
+        )
+    return dict(found)
+
+
+def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
+    """Torchvision's first ImageNet weights of an architecture, from its cache or downloaded.
+
+    Raises
+    ------
+    SalgenError
+        If they cannot be fetched, or what was fetched is damaged.
+    """
+    import torch
+    from torchvision.models import get_model_weights
+
+    weights = get_model_weights(architecture).IMAGENET1K_V1
+    cached = Path(torch.hub.get_dir()) / "checkpoints" / Path(weights.url).name
+    try:
+        found: dict[str, Tensor] = weights.get_state_dict(
+            progress=sys.stderr.isatty(), map_location="cpu", check_hash=True, weights_only=True
+        )
+    except (OSError, HTTPException) as error:
+        raise SalgenError(
+            f"weights = {IMAGENET}: {weights.url} cannot be fetched to {cached} ({_reason(error)}): fetch it in "
+            f"another way and give weights=<its path>, or weights={SCRATCH}"
+        ) from None
+    except Exception:  # a damaged file fails in any way, and none of them runs what it holds
+        raise SalgenError(
+            f"weights = {IMAGENET}: what was fetched from {weights.url} is damaged: remove {cached} if it is there, "
+            "and try again"
+        ) from None
+    return found
+
+
+def colour_map(colour: nn.Module, grey: nn.Module) -> tuple[Tensor, Tensor]:
+    """Slope and offset (3,), float64, that turn a normalised grey value into its normalised colours.
+
+    Parameters
+    ----------
+    colour, grey
+        Normalisations, affine by channel, of images with 3 channels and with 1.
+    """
+    import torch
+
+    black, white = torch.zeros(1, 3, 1, 1), torch.ones(1, 3, 1, 1)
+    colours = [colour(image).flatten().double() for image in (black, white)]
+    greys = [grey(image[:, :1]).flatten().double() for image in (black, white)]
+    slope = (colours[1] - colours[0]) / (greys[1] - greys[0])
+    return slope, colours[0] - slope * greys[0]
+
+
+def to_grey(tensors: Mapping[str, Tensor], seams: Seams, slope: Tensor, offset: Tensor) -> dict[str, Tensor]:
+    """Weights for 3 channels as weights for 1, such that a grey image means the same to both.
+
+    The kernel is summed over the colours, each with its `slope`. What the colours' `offset` adds
+    goes into the tensor `seams.offset`. Outputs are then equal up to rounding wherever the
+    convolution sees no padding: with it, the two differ in what the padding's zeros stand for.
+
+    Parameters
+    ----------
+    tensors
+        By name, among them the input convolution's kernel (K, 3, h, w).
+    slope, offset
+        Float64 (3,), see :func:`colour_map`.
+    """
+    kernel, constant = tensors[f"{seams.input}.weight"], tensors.get(seams.offset)
+    summed = (kernel.double() * slope.view(3, 1, 1)).sum(dim=1, keepdim=True)
+    added = (kernel.double() * offset.view(3, 1, 1)).sum(dim=(1, 2, 3))
+    grey = {**tensors, f"{seams.input}.weight": summed.to(kernel)}
+    if constant is not None and constant.shape == added.shape:
+        is_subtracted = seams.offset.endswith("running_mean")
+        moved = constant.double() - added if is_subtracted else constant.double() + added
+        grey[seams.offset] = moved.to(constant)
+    return grey
+
+
+def load(network: nn.Module, tensors: Mapping[str, Tensor], seams: Seams, source: str) -> None:
+    """Put tensors into a network; its last layer stays as it is if theirs has another number of classes.
+
+    Raises
+    ------
+    SalgenError
+        If a tensor is missing, unknown or of another shape.
+    """
+    own = network.state_dict()
+    last = [name for name in (f"{seams.logits}.weight", f"{seams.logits}.bias") if name in tensors]
+    anew = [name for name in last if _differ_in_number(tensors[name], own[name])]
+    given = {name: tensor for name, tensor in tensors.items() if name not in anew}
+    for name in own:
+        if name in given and given[name].shape != own[name].shape:
+            raise _misfit(source, f"{name!r} has shape {tuple(given[name].shape)}, not {tuple(own[name].shape)}")
+    # Which names have to be there is torch's to say: older files lack some and spell others differently.
+    missing, unknown = network.load_state_dict(given, strict=False)
+    missing = [name for name in missing if name not in anew]
+    if missing or unknown:
+        raise _misfit(source, f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is unknown")
+
+
+def without_prefixes(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
+    """Tensors under torchvision's names: a checkpoint of salgen's holds a classifier, and `part` of its network."""
+    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("normalise.")}
+    for prefix in ("network.", f"{part}."):
+        if all(name.startswith(prefix) for name in kept):
+            kept = {name.removeprefix(prefix): tensor for name, tensor in kept.items()}
+    return kept
+
+
+def _differ_in_number(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors hold different numbers of rows of the same kind."""
+    return one.ndim == other.ndim and len(one) != len(other) and one.shape[1:] == other.shape[1:]
+
+
+def _decoded(data: bytes, suffix: str) -> Any:
+    import safetensors.torch
+    import torch
+
+    if suffix == ".safetensors":
+        return safetensors.torch.load(data)
+    return torch.load(BytesIO(data), map_location="cpu", weights_only=True)
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "reason", None) or error or type(error).__name__).partition("\n")[0]
+
+
+def _misfit(source: str, what: str) -> SalgenError:
+    return SalgenError(
+        f"{source} does not fit: tensor {what}; give weights of this architecture, and set the model's parameters "
+        f"to what they were made with, or weights={SCRATCH}"
+    )

@@ -1,0 +1,155 @@
+"""The models that a run explains: trained here, read from a checkpoint, or made by the user's own function."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from salgen.datasets.reader import Dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.checkpoints import WEIGHTS, Trained, check_fits, load_checkpoint
+from salgen.evaluation.training import train_seeds
+from salgen.files import sha256_of
+from salgen.registry import MODELS
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model under evaluation.
+
+    Attributes
+    ----------
+    name, seed
+        What the table calls it, and its training seed.
+    classifier
+        Images (N, C, H, W) in [0, 1] to logits (N, K), in evaluation mode.
+    digest
+        SHA-256 of its weights.
+    folder
+        Where what is fitted to it is kept.
+    origin
+        What ``run.json`` says of how it came about.
+    """
+
+    name: str
+    seed: int
+    classifier: nn.Module
+    digest: str
+    folder: Path
+    origin: Mapping[str, Any]
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return next((p.device for p in self.classifier.parameters()), torch.device("cpu"))
+
+    @classmethod
+    def of(cls, trained: Trained) -> Subject:
+        """A checkpoint's model."""
+        card = trained.card
+        origin = {
+            "checkpoint": trained.path.name,
+            "trained_on": {"name": card.dataset, "fingerprint": card.dataset_fingerprint},
+            "settings": card.settings,
+            "training_seconds": card.seconds,
+        }
+        digest = sha256_of(trained.path / WEIGHTS)
+        return cls(card.model, card.seed, trained.classifier, digest, trained.path, origin)
+
+
+def is_factory(model: str | Path) -> bool:
+    """Whether it is written as ``package.module:function`` rather than a name or a folder."""
+    return ":" in str(model) and not Path(model).exists()
+
+
+def train_subjects(
+    dataset: Dataset, model: str, run: Path, scale: str, settings: Mapping[str, Any] | None, seeds: int
+) -> list[Subject]:
+    """A registered model, trained with each seed."""
+    trained = train_seeds(dataset.path, run, model=model, scale=scale, settings=settings, seeds=seeds)
+    return [Subject.of(one) for one in trained]
+
+
+def load_subject(dataset: Dataset, model: str | Path, run: Path) -> Subject:
+    """A model that is trained already: a checkpoint's, or what ``package.module:function`` returns.
+
+    Raises
+    ------
+    SalgenError
+        If it is neither, cannot be loaded, or does not fit the data.
+    """
+    if is_factory(model):
+        return _from_factory(str(model), dataset, run)
+    if not Path(model).exists():
+        MODELS.load(str(model))  # raises with the nearest registered name
+    checkpoint = load_checkpoint(Path(model))
+    check_fits(checkpoint, dataset)
+    return Subject.of(checkpoint)
+
+
+def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
+    made = _call(_function(text), text)
+    if not isinstance(made, nn.Module):
+        raise SalgenError(f"--model {text}: it returned {type(made).__name__}, and must return a torch.nn.Module")
+    classifier = made.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
+    subject = Subject(text, 0, classifier, _digest(text, classifier), run, origin)
+    _check_takes(subject, dataset)
+    return subject
+
+
+def _function(text: str) -> Callable[[], Any]:
+    """``package.module:function``, looked up in the working directory too."""
+    module, _, name = text.partition(":")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(import_module(module), name)
+    except Exception as error:  # a user's module may fail in any way
+        raise SalgenError(f"--model {text}: cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(Path.cwd()))
+    if not callable(found):
+        raise SalgenError(f"--model {text}: {name} is no function; it must return a torch.nn.Module")
+    function: Callable[[], Any] = found
+    return function
+
+
+def _call(function: Callable[[], Any], text: str) -> Any:
+    try:
+        return function()
+    except Exception as error:  # as may its function
+        raise SalgenError(f"--model {text}: calling it failed: {type(error).__name__}: {error}") from error
+
+
+def _check_takes(subject: Subject, dataset: Dataset) -> None:
+    """The model gives one logit per class of the data for an image of the data."""
+    image = torch.from_numpy(dataset[0]["image"][None]).to(subject.device)
+    classes: Sequence[str] = next(iter(dataset.tasks.values()))
+    try:
+        with torch.inference_mode():
+            logits = subject.classifier(image)
+    except Exception as error:  # a user's network may fail in any way
+        reason = str(error).strip().partition("\n")[0]
+        raise SalgenError(f"--model {subject.name} fails on an image {tuple(image.shape)}: {reason}") from error
+    shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+    if shape != (1, len(classes)):
+        raise SalgenError(
+            f"--model {subject.name} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
+            f"{', '.join(classes)}"
+        )
+
+
+def _digest(text: str, classifier: nn.Module) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name, tensor in classifier.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

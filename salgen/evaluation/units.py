@@ -1,0 +1,246 @@
+"""The units of a run: a chunk of samples under one method, explained, scored and kept in a file of its own.
+
+A file's name is the digest of all that its scores depend on, so a stopped run goes on where it was,
+and a run with one more method computes that method only. Methods that have passes in common are
+explained together, and the model's predictions come from the same forward pass.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+
+from salgen.datasets.reader import Batch, open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.model_view import ModelView, check_logits
+from salgen.evaluation.patterns import Patterns, fit_patterns
+from salgen.evaluation.plan import Classes, Plan, Predictions
+from salgen.evaluation.run_record import library_versions
+from salgen.evaluation.scoring import score as score_maps
+from salgen.evaluation.subjects import Subject
+from salgen.files import atomic_path
+from salgen.parameters import canonical_json, to_json
+from salgen.progress import progress
+from salgen.types import ResultRow, SaliencyMap, Scores
+
+CHUNK = 64
+PARTS = "parts"
+
+ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
+RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A chunk of samples under one method, and the file of their scores."""
+
+    call: str
+    indices: tuple[int, ...]
+    path: Path
+
+    def read(self) -> pa.Table:
+        """The rows of the unit's file, if it is the one that was written for it."""
+        try:
+            table = pq.read_table(self.path)
+            rows = table.replace_schema_metadata(None)
+            if self.record().get("method") != self.call or not rows.schema.equals(pa.schema(RESULT_COLUMNS)):
+                raise ValueError("it holds other rows")
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(error) from None
+        return rows
+
+    def record(self) -> dict[str, Any]:
+        """What its file says of how it was made: method, seconds, maps, predicted and more."""
+        try:
+            record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(error) from None
+        return record
+
+    def predicted(self) -> list[int]:
+        """The class that the model predicts for each of its samples."""
+        found = self.record().get("predicted")
+        if not isinstance(found, list) or len(found) != len(self.indices):
+            raise self._damaged("it holds other rows")
+        return found
+
+    def _damaged(self, why: object) -> SalgenError:
+        return SalgenError(f"{self.path} is damaged ({why}): remove it and run the same command again")
+
+
+@dataclass(frozen=True)
+class SubjectWork:
+    """All units of one model."""
+
+    plan: Plan
+    subject: Subject
+    run: Path
+
+    @cached_property
+    def chunks(self) -> list[list[Unit]]:
+        """Per chunk of the scored samples, a unit for each method."""
+        scored = self.plan.scored
+        chunks = [tuple(scored[start : start + CHUNK]) for start in range(0, len(scored), CHUNK)]
+        return [
+            [Unit(call, chunk, self.run / PARTS / f"{self._key(call, chunk)}.parquet") for call in self.plan.methods]
+            for chunk in chunks
+        ]
+
+    @property
+    def units(self) -> list[Unit]:
+        """All of them, in order."""
+        return [unit for chunk in self.chunks for unit in chunk]
+
+    def finish(self) -> None:
+        """Write the files that are missing."""
+        missing = [[unit for unit in chunk if not unit.path.exists()] for chunk in self.chunks]
+        total = len(self.plan.scored) * len(self.plan.methods)
+        done = total - sum(len(unit.indices) for units in missing for unit in units)
+        label = f"explain and score, {self.subject.name} seed {self.subject.seed}"
+        with progress(label, total, "maps", done=done) as advance:
+            for chunk, units in zip(self.chunks, missing, strict=True):
+                for unit in self._explain(chunk, units) if units else ():
+                    advance(len(unit.indices))
+
+    def predictions(self) -> Predictions:
+        """What the model says of the whole split; of scored samples it was asked when they were explained."""
+        dataset = self.plan.dataset
+        predicted = np.full(len(dataset), -1, dtype=np.int64)
+        for chunk in self.chunks:
+            predicted[list(chunk[0].indices)] = chunk[0].predicted()
+        rest = np.flatnonzero(predicted < 0).tolist()
+        start = 0
+        for batch in dataset.batches(CHUNK, rest) if rest else ():
+            predicted[rest[start : start + len(batch.ids)]] = self._predict(batch)
+            start += len(batch.ids)
+        return Predictions(np.asarray(dataset.column(self.plan.task)), predicted)
+
+    @cached_property
+    def patterns(self) -> Patterns | None:
+        """The model's patterns on the training images, if a method needs them; fitted once and kept."""
+        if not any("patterns" in method.needs for method in self.plan.methods.values()):
+            return None
+        train = open_dataset(self.plan.dataset.path, "train")
+        digest = hashlib.sha256(f"{self.subject.digest}{train.fingerprint}".encode()).hexdigest()[:16]
+        path = self.subject.folder / f"patterns-{digest}.safetensors"
+        if not path.exists():
+            label = f"fit patterns, {self.subject.name} seed {self.subject.seed}"
+            with progress(label, len(train), "images") as advance:
+
+                def images() -> Iterator[Any]:
+                    for batch in train.batches(CHUNK):
+                        yield batch.images
+                        advance(len(batch.ids))
+
+                fit_patterns(self._view, images()).save(path)
+        return Patterns.load(path)
+
+    @cached_property
+    def _view(self) -> ModelView:
+        return ModelView.of(self.subject.classifier)
+
+    def _explain(self, chunk: Sequence[Unit], missing: Sequence[Unit]) -> Iterator[Unit]:
+        """Write the missing units of a chunk, those that share passes together."""
+        (batch,) = self.plan.dataset.batches(CHUNK, chunk[0].indices)
+        known = next((unit for unit in chunk if unit not in missing), None)
+        predicted = None if known is None else np.asarray(known.predicted(), dtype=np.int64)
+        for calls in self.plan.groups:
+            units = [unit for unit in missing if unit.call in calls]
+            if not units:
+                continue
+            explained = self.plan.explain(self._view, [unit.call for unit in units], batch, predicted, self.patterns)
+            if predicted is None:
+                logits = explained.logits
+                predicted = self._predict(batch) if logits is None else logits.argmax(dim=1).cpu().numpy()
+            for unit in units:
+                self._write(unit, explained[unit.call], explained.seconds[unit.call], batch, predicted)
+                yield unit
+
+    def _predict(self, batch: Batch) -> Classes:
+        with torch.inference_mode():
+            images = torch.from_numpy(batch.images).to(self.subject.device)
+            logits = check_logits(self.subject.classifier(images), len(images))
+        return np.asarray(logits.argmax(dim=1).cpu().numpy(), dtype=np.int64)
+
+    def _key(self, call: str, chunk: Sequence[int]) -> str:
+        """A digest of all that a unit's scores depend on."""
+        plan, method = self.plan, self.plan.methods[call]
+        config = {
+            "dataset": [plan.dataset.fingerprint, plan.dataset.split, list(chunk)],
+            "weights": self.subject.digest,
+            "by": [self.subject.device.type, library_versions()],
+            "method": [call, to_json(method), method.version],
+            "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.metrics.items()],
+            "variants": list(plan.variants),
+            "conventions": {**to_json(plan.conventions), "limit": None},  # the chunk says which samples
+        }
+        return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
+
+    def _write(self, unit: Unit, maps: SaliencyMap, seconds: float, batch: Batch, predicted: Classes) -> None:
+        """Score one unit's maps, and keep the rows with the time that the maps took."""
+        record = {
+            "method": unit.call,
+            "seconds": seconds,
+            "maps": len(batch.ids),
+            "reduction": maps.reduction,
+            "native_resolution": "x".join(map(str, maps.native_resolution)),
+            "predicted": predicted.tolist(),
+        }
+        shared = self._shared_columns(record)
+        explained = batch.labels if self.plan.conventions.target == "label" else predicted
+        shared |= {"target": np.asarray(explained, dtype=np.int64), "correct": predicted == batch.labels}
+        tables = [
+            _table(shared, variant, batch.ids, self._scores(maps, batch, region))
+            for variant, region in self.plan.variants.items()
+        ]
+        table = pa.concat_tables(tables).replace_schema_metadata({"salgen": json.dumps(record)})
+        with atomic_path(unit.path) as temporary:
+            pq.write_table(table, temporary)
+
+    def _scores(self, maps: SaliencyMap, batch: Batch, region: str | None) -> Scores:
+        valid = None if region is None else batch.regions[region]
+        return score_maps(maps.values, batch.masks, self.plan.metrics, valid=valid)
+
+    def _shared_columns(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            "dataset": plan.dataset.name,
+            "dataset_fingerprint": plan.dataset.fingerprint,
+            "split": plan.dataset.split,
+            "task": plan.task,
+            "certified": None,
+            "model": self.subject.name,
+            "training_seed": self.subject.seed,
+            "method": record["method"],
+            "method_parameters": canonical_json(to_json(plan.methods[record["method"]])),
+            "reduction": record["reduction"],
+            "native_resolution": record["native_resolution"],
+        }
+
+
+def _table(shared: Mapping[str, Any], variant: str, ids: Sequence[str], scores: Scores) -> pa.Table:
+    """One row per metric and sample; a shared value is one for all rows, or one per sample."""
+    count, metrics = len(ids), list(scores)
+    columns: dict[str, Any] = {
+        name: np.tile(value, len(metrics)) if isinstance(value, np.ndarray) else [value] * (count * len(metrics))
+        for name, value in shared.items()
+    }
+    columns |= {
+        "sample_id": list(ids) * len(metrics),
+        "metric": np.repeat(metrics, count),
+        "variant": [variant] * (count * len(metrics)),
+        "value": np.concatenate([scores[name] for name in metrics]),
+        "value_worst_case": np.concatenate([scores.worst_case[name] for name in metrics]),
+        "reason": [reason for name in metrics for reason in scores.reasons[name]],
+    }
+    return pa.table({name: pa.array(columns[name], type=kind) for name, kind in RESULT_COLUMNS.items()})

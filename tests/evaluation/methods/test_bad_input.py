@@ -1,0 +1,147 @@
+"""Awkward models and wrong arguments, for every method: the right map, or one line that says what is wrong."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.registry import METHODS
+from salgen.testing.methods import _transformer, state_of
+
+EXPLAINING = [name for name in METHODS.names() if "model" in METHODS.load(name).needs]
+ATTENTION = {"attention-rollout", "raw-attention"}
+STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+
+
+class Tidy(nn.Module):
+    """Every operation a module of its own, and a linear layer on global average pooling."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.conv1, self.norm, self.relu1 = nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU()
+        self.pool1, self.conv2, self.relu2 = nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, padding=1), nn.ReLU()
+        self.pool2, self.average, self.dense = nn.MaxPool2d(1), nn.AdaptiveAvgPool2d(1), nn.Linear(5, 3)
+        nn.init.normal_(self.norm.bias, std=0.3)
+        self.norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        x = self.pool1(self.relu1(self.norm(self.conv1(x))))
+        return self.dense(self.average(self.pool2(self.relu2(self.conv2(x)))).flatten(1))
+
+
+class InPlace(Tidy):
+    def __init__(self):
+        super().__init__()
+        self.relu1, self.relu2 = nn.ReLU(inplace=True), nn.ReLU(inplace=True)
+
+
+class Reused(Tidy):
+    def __init__(self):
+        super().__init__()
+        self.relu1 = self.relu2 = nn.ReLU(inplace=True)
+
+
+class Functional(Tidy):
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.norm(self.conv1(x)), inplace=True), 2)
+        return self.dense(self.pool2(torch.relu(self.conv2(x))).mean(dim=(2, 3)))
+
+
+def model_for(method, network=Tidy):
+    if method in ATTENTION:
+        torch.manual_seed(0)
+        return _transformer(1).eval()
+    return Classifier(network(), cam_layer="pool2").eval()
+
+
+IMAGES = torch.rand(3, 1, 7, 11, generator=torch.Generator().manual_seed(0))
+
+
+def explain(model, method, images=IMAGES, targets=1, patterns=None):
+    plugin = METHODS.create(method, METHODS.load(method).quick)
+    if "patterns" in plugin.needs and patterns is None:
+        patterns = salgen.fit_patterns(model, IMAGES)
+    return salgen.explain(model, images, targets, method=plugin, patterns=patterns).values
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The maps of tidy networks in evaluation mode; images are odd in size and not square."""
+    found = {method: explain(model_for(method), method) for method in EXPLAINING}
+    assert all(maps.shape == (3, 7, 11) and bool(torch.isfinite(maps).all()) for maps in found.values())
+    return found
+
+
+@pytest.mark.parametrize("method", EXPLAINING)
+@pytest.mark.parametrize("style", [InPlace, Reused, Functional])
+def test_the_style_of_the_network_does_not_matter(method, style, expected):
+    if method in ATTENTION or (method in STAGES and style is Reused):
+        return  # there is one way to write attention; a module that runs twice stands for its last call
+    model = model_for(method, style)
+    if method in STAGES and style is Functional:
+        with pytest.raises(SalgenError, match="ReLU"):  # there is no module whose output it could take
+            explain(model, method)
+    else:
+        scale = float(expected[method].abs().max())
+        torch.testing.assert_close(explain(model, method), expected[method], rtol=1e-4, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("method", EXPLAINING)
+def test_modes_and_flags_do_not_matter(method, expected):
+    model = model_for(method).train().requires_grad_(False)
+    patterns = salgen.fit_patterns(model, IMAGES) if "patterns" in METHODS.load(method).needs else None
+    before = state_of(model)
+    with torch.no_grad():
+        found = explain(model, method, patterns=patterns)
+    assert state_of(model) == before
+    torch.testing.assert_close(found, expected[method], rtol=1e-4, atol=1e-5 * float(found.abs().max()))
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("method", EXPLAINING)
+def test_half_precision_gives_finite_maps(method, kind):
+    """Also where an image does not differ from black, whose difference some methods divide by."""
+    images = IMAGES.clone()
+    images[:, :, :3] = 0
+    found = explain(copy.deepcopy(model_for(method)).to(kind), method, images)
+    assert bool(torch.isfinite(found).all())
+    assert found.dtype == torch.float32
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs two devices")
+@pytest.mark.parametrize("method", EXPLAINING)
+def test_images_need_not_be_on_the_models_device(method, expected):
+    found = explain(model_for(method).to("cuda"), method)
+    assert found.device.type == "cuda"
+    scale = float(expected[method].abs().max())
+    torch.testing.assert_close(found.cpu(), expected[method], rtol=1e-2, atol=1e-3 * scale)
+
+
+@pytest.mark.parametrize("method", EXPLAINING)
+def test_weights_that_are_not_numbers_are_said(method):
+    model = model_for(method)
+    patterns = salgen.fit_patterns(model, IMAGES) if "patterns" in METHODS.load(method).needs else None
+    with torch.no_grad():
+        list(model.parameters())[-1].fill_(torch.nan)
+    with pytest.raises(SalgenError, match="NaN") as caught:
+        explain(model, method, patterns=patterns)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", [name for name in EXPLAINING if METHODS.load(name).class_dependent])
+@pytest.mark.parametrize("target", [3, -1])
+def test_a_target_out_of_range_is_said(method, target):
+    with pytest.raises(SalgenError, match=f"target {target}: the model has 3 classes"):
+        explain(model_for(method), method, targets=target)
+
+
+@pytest.mark.parametrize("method", METHODS.names())
+def test_an_empty_batch_is_said(method):
+    with pytest.raises(SalgenError, match="no empty axis"):
+        salgen.explain(model_for(method), IMAGES[:0], 0, method=METHODS.create(method))

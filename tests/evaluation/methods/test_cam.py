@@ -1,0 +1,132 @@
+"""CAM: where it is defined, and what it adds up to."""
+
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.registry import MODELS
+
+
+class Pyramid(nn.Module):
+    """Two resolutions, then the mean of each channel and a linear layer."""
+
+    def __init__(self, channels=1):
+        super().__init__()
+        torch.manual_seed(1)
+        self.fine = nn.Sequential(nn.Conv2d(channels, 4, 3, padding=1), nn.ReLU())
+        self.coarse = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.head(self.coarse(self.fine(x)).mean(dim=(2, 3)))
+
+
+@pytest.fixture
+def images():
+    return torch.rand(4, 1, 8, 12, generator=torch.Generator().manual_seed(5)) * 2 - 1
+
+
+TARGETS = [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize("score", ["logit", "margin"])
+def test_the_mean_of_cam_is_the_logit_without_its_bias(score, images):
+    """At the layer's own resolution, so that no resizing comes between."""
+    net = nn.Sequential(nn.Upsample(scale_factor=2), Pyramid()).eval()
+    logits, column = net(images).detach(), torch.tensor(TARGETS)[:, None]
+    found = salgen.explain(net, images, TARGETS, method="cam", layer="1.coarse", score=score, reduce=None)
+    assert found.native_resolution == (8, 12)
+    assert found.signed
+    evidence = logits - net[1].head.bias.detach()
+    expected = evidence.gather(1, column)
+    if score == "margin":
+        expected -= evidence.gather(1, logits.scatter(1, column, -torch.inf).argmax(dim=1, keepdim=True))
+    torch.testing.assert_close(found.values.mean(dim=(2, 3)), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_rectified_cam_is_grad_cam_times_the_pixels(images):
+    net = nn.Sequential(nn.Upsample(scale_factor=2), Pyramid())
+    at = {"targets": TARGETS, "layer": "1.coarse", "reduce": None}
+    cam, grad_cam = (salgen.explain(net, images, method=method, **at).values for method in ("cam", "grad-cam"))
+    assert cam.min() < 0 < cam.max()
+    torch.testing.assert_close(cam.clamp(min=0) / (8 * 12), grad_cam, rtol=1e-4, atol=1e-7)
+
+
+class Headed(Pyramid):
+    def __init__(self, head):
+        super().__init__()
+        self.other = head
+
+    def forward(self, x):
+        return self.other(self.coarse(self.fine(x)), x)
+
+
+DENSE = nn.Linear(5, 3)
+GRID = nn.Linear(5 * 24, 3)
+HIDDEN = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 3))
+
+
+def mean(maps):
+    return maps.mean(dim=(2, 3))
+
+
+NOT_POOLED = {
+    "two dense layers": lambda maps, x: HIDDEN(mean(maps)),
+    "max pooling": lambda maps, x: DENSE(maps.amax(dim=(2, 3))),
+    "a grid": lambda maps, x: GRID(maps.flatten(1)),
+    "a ReLU on the way": lambda maps, x: DENSE(mean((maps - 0.1).relu())),
+    "the image beside": lambda maps, x: DENSE(mean(maps)) + mean(x),
+    "a softmax": lambda maps, x: DENSE(mean(maps)).softmax(dim=1),
+}
+
+
+@pytest.mark.parametrize("head", NOT_POOLED)
+def test_cam_is_refused_where_it_is_not_defined(head, images):
+    with pytest.raises(SalgenError, match="cam is not defined for this network: after layer 'coarse' must come"):
+        salgen.explain(Headed(NOT_POOLED[head]), images, 0, method="cam", layer="coarse")
+
+
+@pytest.mark.parametrize("layer", ["coarse.2", "coarse.1", "fine"])
+def test_cam_is_refused_at_a_layer_that_is_not_pooled(layer, images):
+    with pytest.raises(SalgenError, match="must come global average pooling"):
+        salgen.explain(Pyramid(), images, 0, method="cam", layer=layer)
+
+
+POOLED = {
+    "a pool": lambda maps, x: DENSE(nn.functional.adaptive_avg_pool2d(maps, 1).flatten(1)),
+    "a sum": lambda maps, x: DENSE(maps.sum(dim=(2, 3)) / 24),
+    "a 1x1 convolution": lambda maps, x: mean(nn.functional.conv2d(maps, DENSE.weight[:, :, None, None], DENSE.bias)),
+}
+
+
+@pytest.mark.parametrize("head", POOLED)
+def test_the_style_of_writing_a_pooled_head_does_not_matter(head, images):
+    model = Pyramid()
+    model.head = DENSE
+    expected = salgen.explain(model, images, TARGETS, method="cam", layer="coarse").values
+    found = salgen.explain(Headed(POOLED[head]), images, TARGETS, method="cam", layer="coarse").values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["resnet18", "resnet50", "resnext50", "scnn"])
+def test_cam_is_defined_for_pooled_models(name):
+    model, images = _built(name)
+    assert salgen.explain(model, images, 0, method="cam").values.abs().max() > 0
+
+
+@pytest.mark.parametrize("name", ["vgg16", "lesion-cnn", "vit-b-16"])
+def test_cam_is_not_defined_for_other_models(name):
+    model, images = _built(name)
+    with pytest.raises(SalgenError, match="cam is not defined for this network"):
+        salgen.explain(model, images, 0, method="cam")
+
+
+def _built(name):
+    torch.manual_seed(0)
+    plugin = MODELS.create(name, MODELS.load(name).quick)
+    network = plugin.build(1, 3, (64, 64))
+    return Classifier(network, cam_layer=plugin.cam_layer(network)), torch.rand(2, 1, 64, 64)

@@ -1,0 +1,207 @@
+"""What the methods of the CAM family have in common: layers, shared passes, laws."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.layers import last_spatial_layer
+from salgen.evaluation.layout import Layout
+from salgen.evaluation.model_view import ModelView
+
+
+class Pyramid(nn.Module):
+    """Two resolutions, then the mean of each channel and a linear layer."""
+
+    def __init__(self, channels=1):
+        super().__init__()
+        torch.manual_seed(1)
+        self.fine = nn.Sequential(nn.Conv2d(channels, 4, 3, padding=1), nn.ReLU())
+        self.coarse = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.head(self.coarse(self.fine(x)).mean(dim=(2, 3)))
+
+
+@pytest.fixture
+def images():
+    return torch.rand(4, 1, 8, 12, generator=torch.Generator().manual_seed(5)) * 2 - 1
+
+
+TARGETS = [0, 1, 2, 0]
+AT_ONE_LAYER = ["grad-cam", "grad-cam++", "layer-cam", "eigen-cam", "eigen-grad-cam"]
+FAMILY = [*AT_ONE_LAYER, "cam", "smooth-grad-cam++"]
+
+
+def test_five_methods_cost_one_forward_and_one_backward(images):
+    forwards, backwards = [], []
+
+    class Counted(Pyramid):
+        def forward(self, x):
+            logits = super().forward(x)
+            forwards.append(len(x))
+            if logits.requires_grad and len(x) > 1:
+                logits.register_hook(lambda _: backwards.append(1))
+            return logits
+
+    found = explain_all(Classifier(Counted(), cam_layer="coarse"), images, TARGETS, methods=AT_ONE_LAYER)
+    assert forwards.count(len(images)) == 1
+    assert set(forwards) == {1, len(images)}  # single images for the network's layout and its size in memory
+    assert backwards == [1]
+    for method in AT_ONE_LAYER:
+        alone = salgen.explain(Pyramid(), images, TARGETS, method=method, layer="coarse")
+        assert torch.equal(found[method].values, alone.values)
+
+
+def test_the_networks_layout_is_found_once_per_size(images):
+    forwards = []
+
+    class Counted(Pyramid):
+        def forward(self, x):
+            forwards.append(len(x))
+            return super().forward(x)
+
+    view = ModelView.of(Counted())
+    for size in (8, 8, 6, 8):
+        part = images[:, :, :size]
+        assert last_spatial_layer(view, part) == "coarse.3"
+        assert Layout.of(view, part).outputs["fine"] == (1, 4, size, 12)
+    assert forwards == [1, 1]
+
+
+@pytest.mark.parametrize("method", FAMILY)
+def test_several_layers_are_channels_of_the_finest(method, images):
+    layers = ["coarse", "coarse.3"] if method == "cam" else ["coarse", "fine"]
+    size = (4, 6) if method == "cam" else (8, 12)
+    raw = salgen.explain(Pyramid(), images, TARGETS, method=method, layer="+".join(layers), reduce=None)
+    assert raw.native_resolution == size
+    for channel, layer in enumerate(layers):
+        alone = salgen.explain(Pyramid(), images, TARGETS, method=method, layer=layer)
+        torch.testing.assert_close(raw.values[:, channel], alone.values, rtol=1e-4, atol=1e-6)
+    summed = salgen.explain(Pyramid(), images, TARGETS, method=method, layer=layers)
+    torch.testing.assert_close(summed.values, raw.values.sum(dim=1))
+
+
+@pytest.mark.parametrize("layer", ["fine+", "fine+fine", "+"])
+def test_layers_are_different_names(layer, images):
+    with pytest.raises(SalgenError, match=r"must be different names joined by \+"):
+        salgen.explain(Pyramid(), images, 0, method="grad-cam", layer=layer)
+
+
+def test_a_layer_that_gives_no_tensor_is_refused(images):
+    class Pair(nn.Module):
+        def forward(self, x):
+            return x, x
+
+    class Paired(Pyramid):
+        def __init__(self):
+            super().__init__()
+            self.pair = Pair()
+
+        def forward(self, x):
+            return super().forward(self.pair(x)[0])
+
+    with pytest.raises(SalgenError, match="layer 'pair' gives tuple: choose a layer that gives one tensor"):
+        salgen.explain(Paired(), images, 0, method="grad-cam", layer="pair")
+
+
+def test_the_default_layer_is_one_whose_last_call_has_space():
+    class Reused(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.relu = nn.Conv2d(1, 2, 3), nn.ReLU()
+            self.dense, self.head = nn.Linear(2, 4), nn.Linear(4, 2)
+
+        def forward(self, x):
+            x = self.relu(self.conv(x)).mean(dim=(2, 3))
+            return self.head(self.relu(self.dense(x)))
+
+    found = salgen.explain(Reused(), torch.rand(2, 1, 6, 6), 0, method="grad-cam")
+    assert found.native_resolution == (4, 4)
+
+
+class Tokens(nn.Module):
+    """A class token and four patches, mixed once."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(2)
+        self.embed, self.norm, self.head = nn.Conv2d(1, 4, 4, stride=4), nn.LayerNorm(4), nn.Linear(4, 2)
+        self.mix = nn.Linear(5, 5)
+
+    def forward(self, x):
+        patches = self.embed(x).flatten(2).transpose(1, 2)
+        tokens = self.norm(torch.cat([patches.mean(dim=1, keepdim=True) ** 2, patches], dim=1))
+        return self.head(self.mix(tokens.transpose(1, 2)).tanh()[:, :, 0])
+
+
+def test_tokens_are_a_grid():
+    images = torch.rand(3, 1, 8, 8)
+    for method in AT_ONE_LAYER:
+        found = salgen.explain(Tokens(), images, 0, method=method, layer="norm", reduce=None)
+        assert found.native_resolution == (2, 2)
+    net = Tokens().eval()
+    tokens = {}
+    net.norm.register_forward_hook(lambda m, i, o: tokens.setdefault("norm", o))
+    (gradient,) = torch.autograd.grad(net(images)[:, 0].sum(), tokens["norm"])
+    weights = gradient[:, 1:].mean(dim=1, keepdim=True)
+    expected = (weights * tokens["norm"][:, 1:]).sum(dim=2).clamp(min=0).view(3, 1, 2, 2)
+    found = salgen.explain(Tokens(), images, 0, method="grad-cam", layer="norm", reduce=None)
+    expected = nn.functional.interpolate(expected.detach(), (8, 8), mode="bilinear")
+    torch.testing.assert_close(found.values, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["cam", "grad-cam", "layer-cam"])
+@given(scale=st.floats(0.05, 20))
+@settings(max_examples=10, deadline=None)
+def test_scaling_the_logits_scales_the_map(method, scale):
+    net, scaled = Pyramid(), Pyramid()
+    scaled.head.weight.data *= scale
+    scaled.head.bias.data *= scale
+    images = torch.rand(2, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    before = salgen.explain(net, images, 0, method=method, layer="coarse").values
+    after = salgen.explain(scaled, images, 0, method=method, layer="coarse").values
+    torch.testing.assert_close(after, before * scale, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [*FAMILY, "fast-cam", "fast-cam++"])
+def test_a_constant_network_gives_a_constant_map(method):
+    net = Pyramid()
+    for layer in (net.fine[0], net.coarse[1]):
+        nn.init.zeros_(layer.weight)
+        nn.init.ones_(layer.bias)
+    images = torch.rand(2, 1, 8, 8)
+    found = salgen.explain(net, images, 0, method=method, layer="fine" if method != "cam" else "coarse")
+    torch.testing.assert_close(found.values, found.values[:, :1, :1].expand_as(found.values), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("method", [*AT_ONE_LAYER, "smooth-grad-cam++", "guided-grad-cam", "fast-cam", "fast-cam++"])
+def test_the_margin_is_the_difference_of_two_logits(method, images):
+    """A network whose first logit is the margin over the best other class has the same map."""
+
+    class Margin(Pyramid):
+        def forward(self, x):
+            logits = super().forward(x)
+            others = logits[:, 1:].amax(dim=1, keepdim=True)
+            return torch.cat([logits[:, :1] - others, logits[:, 1:]], dim=1)
+
+    found = salgen.explain(Pyramid(), images, 0, method=method, layer="coarse", score="margin", reduce=None).values
+    expected = salgen.explain(Margin(), images, 0, method=method, layer="coarse", reduce=None).values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("method", ["grad-cam", "grad-cam++", "layer-cam", "eigen-cam", "eigen-grad-cam"])
+def test_other_precisions(method, dtype, images):
+    found = salgen.explain(Pyramid().to(dtype), images, TARGETS, method=method, layer="coarse").values
+    expected = salgen.explain(Pyramid(), images, TARGETS, method=method, layer="coarse").values
+    assert found.dtype == torch.float32
+    assert expected.max() > 0
+    torch.testing.assert_close(found, expected, rtol=0, atol=0.2 * float(expected.max()))

@@ -1,0 +1,330 @@
+"""The maps of pytorch-grad-cam: against the library called plainly, and against loops from the papers."""
+
+import contextlib
+import importlib
+import math
+
+import numpy as np
+import pytest
+import pytorch_grad_cam
+import torch
+from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
+from torch import nn
+from torch.nn import functional
+
+import salgen
+from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.methods.full_grad import biases
+from salgen.evaluation.model_view import ModelView
+from salgen.testing.methods import state_of
+
+LAYERED = {
+    "score-cam": pytorch_grad_cam.ScoreCAM,
+    "ablation-cam": pytorch_grad_cam.AblationCAM,
+    "xgrad-cam": pytorch_grad_cam.XGradCAM,
+    "hires-cam": pytorch_grad_cam.HiResCAM,
+}
+ALL = [*LAYERED, "full-grad"]
+TARGETS = torch.tensor([0, 1, 2])
+
+
+class Network(nn.Module):
+    """Two convolutions, batch norm, and one ReLU that is used twice."""
+
+    def __init__(self, in_place=False):
+        super().__init__()
+        torch.manual_seed(7)
+        self.conv1, self.norm = nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4)
+        self.conv2, self.relu = nn.Conv2d(4, 4, 3, stride=2), nn.ReLU(inplace=in_place)
+        self.head = nn.Linear(4, 3)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=0.5)
+        nn.init.normal_(self.norm.running_mean, std=0.3)
+        nn.init.uniform_(self.norm.running_var, 0.5, 2)
+        self.head.bias.data += 3  # the library's Ablation-CAM divides by the score
+        self.eval()
+
+    def forward(self, x):
+        x = self.relu(self.norm(self.conv1(x)))
+        return self.head(self.relu(self.conv2(x)).mean(dim=(2, 3)))
+
+
+class Separate(Network):
+    """The same with a ReLU for each use, which pytorch-grad-cam needs."""
+
+    def __init__(self):
+        super().__init__()
+        self.relu2 = nn.ReLU()
+
+    def forward(self, x):
+        x = self.relu(self.norm(self.conv1(x)))
+        return self.head(self.relu2(self.conv2(x)).mean(dim=(2, 3)))
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.rand(3, 2, 9, 11, generator=torch.Generator().manual_seed(3)) * 2 - 1
+
+
+@pytest.fixture(autouse=True)
+def _quiet(monkeypatch):
+    """Without the library's progress bars."""
+    for name in ("score_cam", "ablation_cam"):
+        module = importlib.import_module(f"pytorch_grad_cam.{name}")
+        monkeypatch.setattr(module.tqdm, "tqdm", lambda steps, **_: steps)
+
+
+def explained(images, method, net=None, layer="relu", **kwargs):
+    """Maps (3, 9, 11) by salgen, of a layer unless it is None."""
+    chosen = {} if layer is None else {"layer": layer}
+    return salgen.explain(net or Network(), images, TARGETS, method=method, **chosen, **kwargs).values
+
+
+def parts(image, target, layer):
+    """Activations and gradients (K, h, w) of one image, at a layer of the network."""
+    net, kept = Separate(), []
+    handle = net.get_submodule(layer).register_forward_hook(lambda _m, _i, output: kept.append(output))
+    score = net(image[None])[0, target]
+    handle.remove()
+    return kept[0][0].detach(), torch.autograd.grad(score, kept[0])[0][0]
+
+
+def score_of(image, target, net=None):
+    return float((net or Separate())(image[None]).detach()[0, target])
+
+
+def slow_xgrad(image, target, activations, gradients):
+    channels, height, width = activations.shape
+    total = torch.zeros(height, width)
+    for k in range(channels):
+        weight = 0.0
+        for i in range(height):
+            for j in range(width):
+                weight += float(gradients[k, i, j] * activations[k, i, j]) / (float(activations[k].sum()) + 1e-7)
+        total += weight * activations[k]
+    return total
+
+
+def slow_hires(image, target, activations, gradients):
+    _, height, width = activations.shape
+    total = torch.zeros(height, width)
+    for k, i, j in np.ndindex(*activations.shape):
+        total[i, j] += activations[k, i, j] * gradients[k, i, j]
+    return total
+
+
+def slow_score(image, target, activations, gradients):
+    scores = []
+    for channel in activations:
+        mask = functional.interpolate(channel[None, None], image.shape[1:], mode="bilinear", align_corners=True)[0]
+        mask = (mask - mask.min()) / (mask.max() - mask.min() + 1e-8)
+        scores.append(score_of(image * mask, target))
+    total = sum(math.exp(score) for score in scores)
+    return sum(math.exp(score) / total * channel for score, channel in zip(scores, activations, strict=True))
+
+
+def slow_ablation(image, target, activations, gradients):
+    net, result = Separate(), torch.zeros(activations.shape[1:])
+    for k, channel in enumerate(activations):
+        net.head.weight.data.copy_(Separate().head.weight)
+        net.head.weight.data[:, k] = 0  # the layer goes through a mean into the head
+        result += (score_of(image, target) - score_of(image, target, net)) * channel
+    return result
+
+
+SLOW = {"xgrad-cam": slow_xgrad, "hires-cam": slow_hires, "score-cam": slow_score, "ablation-cam": slow_ablation}
+
+
+def enlarged(maps):
+    return functional.interpolate(torch.stack(maps)[:, None], (9, 11), mode="bilinear", align_corners=False)[:, 0]
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_equals_loops(method, images):
+    """Also where the layer is a ReLU that the network uses twice: its last use counts."""
+    cases = [(image, int(target)) for image, target in zip(images, TARGETS, strict=True)]
+    slow = [SLOW[method](*case, *parts(*case, "relu2")).clamp(min=0) for case in cases]
+    assert max(float(one.max()) for one in slow) > 0.1
+    for in_place in (False, True):
+        found = explained(images, method, Network(in_place))
+        torch.testing.assert_close(found, enlarged(slow).detach(), rtol=1e-4, atol=1e-5)
+
+
+def scaled(maps):
+    low, high = maps.amin(dim=(1, 2), keepdim=True), maps.amax(dim=(1, 2), keepdim=True)
+    return (maps - low) / (high - low + 1e-12)
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_equals_the_library_up_to_its_scaling(method, images):
+    net = Separate()
+    assert (net(images).gather(1, TARGETS[:, None]) > 0).all()
+    with LAYERED[method](net, [net.relu2]) as peer:
+        theirs = peer(images, [ClassifierOutputTarget(int(target)) for target in TARGETS])
+    ours = explained(images, method, layer="relu")
+    assert (ours.amax(dim=(1, 2)) > ours.amin(dim=(1, 2))).all()
+    torch.testing.assert_close(scaled(ours), torch.from_numpy(theirs), rtol=0, atol=1e-4)
+
+
+def bias_terms(net, image, target):
+    """Signed (K, h, w) per layer with a bias: the bias of each channel times the gradient at its output."""
+    shift = net.norm.bias - net.norm.running_mean * net.norm.weight / (net.norm.running_var + net.norm.eps).sqrt()
+    found = {"conv1": net.conv1.bias, "norm": shift, "conv2": net.conv2.bias}
+    return {name: bias[:, None, None] * parts(image, target, name)[1] for name, bias in found.items()}
+
+
+def input_term(net, image, target):
+    leaf = image[None].requires_grad_()
+    return (leaf * torch.autograd.grad(net(leaf)[0, target], leaf)[0])[0].detach()
+
+
+def test_full_grad_is_the_sum_of_absolute_terms(images):
+    net, expected = Separate(), []
+    for image, target in zip(images.clone(), TARGETS, strict=True):
+        total = input_term(net, image, target).abs().sum(dim=0)
+        for term in bias_terms(net, image, target).values():
+            for channel in term.detach().abs():
+                total = total + enlarged([channel])[0]
+        expected.append(total)
+    found = explained(images, "full-grad", net, layer=None)
+    torch.testing.assert_close(found, torch.stack(expected), rtol=1e-4, atol=1e-5)
+
+
+def test_full_grads_terms_are_complete(images):
+    """With signs and the dense bias, they sum to the score: no bias is missing or counted twice."""
+    net = Separate()
+    for image, target in zip(images.clone(), TARGETS, strict=True):
+        total = input_term(net, image, target).sum() + net.head.bias[target]
+        total = total + sum(term.sum() for term in bias_terms(net, image, target).values())
+        assert float(total.detach()) == pytest.approx(score_of(image, target), rel=1e-4)
+        assert set(biases(ModelView.of(net), image[None])) == {"conv1", "norm", "conv2"}
+
+
+def test_full_grad_equals_the_library_without_its_scaling(images, monkeypatch):
+    """The library takes biases in the order of registration and gradients in that of running: here they agree."""
+    module = importlib.import_module("pytorch_grad_cam.fullgrad_cam")
+
+    def resized(tensor, size):
+        return functional.interpolate(
+            torch.from_numpy(tensor), size[::-1], mode="bilinear", align_corners=False
+        ).numpy()
+
+    monkeypatch.setattr(module, "scale_accross_batch_and_channels", resized)
+    net = Separate()
+    with pytorch_grad_cam.FullGrad(net, []) as peer:
+        theirs = peer(images, [ClassifierOutputTarget(int(target)) for target in TARGETS])
+    ours = explained(images, "full-grad", net, layer=None)
+    torch.testing.assert_close(scaled(ours), torch.from_numpy(theirs), rtol=0, atol=1e-4)
+
+
+def test_full_grad_of_a_network_without_biases_is_the_absolute_input_x_gradient(images):
+    net = nn.Sequential(nn.Conv2d(2, 3, 3, bias=False), nn.ReLU(), nn.Flatten(), nn.Linear(189, 3))
+    products = explained(images, "input-x-gradient", net, layer=None, reduce=None)
+    found = explained(images, "full-grad", net, layer=None)
+    assert found.max() > 0
+    torch.testing.assert_close(found, products.abs().sum(dim=1))
+
+
+def test_a_batch_norm_without_statistics_or_weights_has_the_bias_that_it_has():
+    bare = nn.BatchNorm2d(2, affine=False)
+    bare.running_mean += 3
+    shifts = biases(ModelView.of(nn.Sequential(bare, nn.Flatten())), torch.zeros(1, 2, 1, 1))
+    torch.testing.assert_close(shifts["0"], torch.full((2,), -3 / math.sqrt(1 + 1e-5)))
+
+
+@pytest.mark.parametrize("method", ["xgrad-cam", "hires-cam"])
+@pytest.mark.parametrize("score", ["logit", "margin"])
+def test_the_map_sums_to_the_score(method, score, images):
+    """On a linear head without bias, whose weights are positive for the target so that nothing is rectified."""
+    torch.manual_seed(1)
+    net = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    net.append(nn.Linear(4, 3, bias=False))
+    net[-1].weight.data.copy_(torch.tensor([[1.0], [2.0], [5.0]]).expand(3, 4))
+    logits = net(images).detach()
+    value = logits[:, 2] - (logits[:, 1] if score == "margin" else 0)
+    found = salgen.explain(net, images, 2, method=method, layer="1", score=score).values
+    torch.testing.assert_close(found.sum(dim=(1, 2)), value, rtol=1e-4, atol=1e-5)
+
+
+def test_gradient_cams_share_the_pass_and_need_no_other(images):
+    passes = []
+    net = Network()
+    net.register_forward_hook(lambda *_: passes.append(1))
+    counts = []
+    for methods in (["grad-cam"], ["grad-cam", "xgrad-cam", "hires-cam"]):
+        passes.clear()
+        explain_all(net, images, 0, methods=[f"{method}:layer=relu" for method in methods], batch_size=3)
+        counts.append(len(passes))
+    assert counts[0] == counts[1]
+
+
+def test_score_cam_keeps_to_the_memory_budget(images):
+    sizes = []
+
+    class Measured(Network):
+        def forward(self, x):
+            sizes.append(len(x))
+            return super().forward(x)
+
+    explained(images, "score-cam", Measured(), max_memory=1e-9)
+    assert max(sizes) == 1
+    small = explained(images, "score-cam", Network(), max_memory=1e-9)
+    torch.testing.assert_close(small, explained(images, "score-cam"), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["score-cam", "ablation-cam"])
+def test_several_layers_give_one_channel_each(method, images):
+    both = explained(images, method, layer="conv1+relu")
+    apart = explained(images, method, layer="conv1") + explained(images, method, layer="relu")
+    torch.testing.assert_close(both, apart)
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_tokens_are_a_layer_too(method):
+    from torchvision.models import VisionTransformer
+
+    torch.manual_seed(0)
+    net = VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=3)
+    nn.init.normal_(net.heads.head.weight)
+    images = torch.rand(2, 3, 32, 32)
+    found = salgen.explain(net, images, 1, method=method, layer="encoder.layers.encoder_layer_1.ln_1")
+    assert found.native_resolution == (4, 4)
+    assert found.values.std() > 0
+
+
+def test_ablating_a_channel_of_tokens_ablates_the_class_tokens_too():
+    """A layer whose second channel alone reaches the logit, through the class token alone."""
+
+    class Tokens(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens = nn.Identity()
+
+        def forward(self, x):
+            patches = x.flatten(2).transpose(1, 2)
+            tokens = self.tokens(torch.cat([patches.mean(dim=1, keepdim=True), patches], dim=1))
+            return tokens[:, 0, 1:]
+
+    image = torch.arange(8.0).view(1, 2, 2, 2)
+    found = salgen.explain(Tokens(), image, 0, method="ablation-cam", layer="tokens").values
+    torch.testing.assert_close(found, image[:, 1].mean() * image[:, 1])
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_failure_in_the_middle_leaves_the_view_as_it_was(method, images):
+    class Failing(Network):
+        def forward(self, x):
+            if len(self.calls) > 4:
+                raise RuntimeError("enough")
+            self.calls.append(1)
+            return super().forward(x)
+
+    net = Failing()
+    net.calls = []
+    view = ModelView.of(net)
+    before = state_of(view.network)
+    for _ in range(6):  # it fails at its first pass at last
+        with contextlib.suppress(RuntimeError):
+            salgen.explain(view, images, TARGETS, method=method, max_memory=1e-9)
+    assert len(view.network.calls) > 4
+    assert state_of(view.network) == before

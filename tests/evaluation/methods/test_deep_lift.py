@@ -1,0 +1,229 @@
+"""DeepLIFT: against captum called plainly, completeness, and the rescale rule by hand."""
+
+import captum.attr
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.testing.methods import state_of
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+def linear(channels=1, side=8):
+    torch.manual_seed(5)
+    return nn.Sequential(nn.Flatten(), nn.Linear(channels * side * side, 3))
+
+
+class Tidy(nn.Module):
+    """Every operation a module of its own, and pools without overlap."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.conv1, self.conv2 = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)
+        self.dense1, self.dense2 = nn.Linear(16, 6), nn.Linear(6, 2)
+        self.relu1, self.relu2, self.relu3 = nn.ReLU(), nn.ReLU(), nn.ReLU()
+        self.pool1, self.pool2 = nn.MaxPool2d(2), nn.MaxPool2d(2)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=0.5)
+
+    def forward(self, x):
+        x = self.pool1(self.relu1(self.conv1(x)))
+        x = self.pool2(self.relu2(self.conv2(x))).flatten(1)
+        return self.dense2(self.relu3(self.dense1(x)))
+
+
+class Overlapping(Tidy):
+    """Pools that overlap, are padded and dilated, and end in the middle of a window."""
+
+    def __init__(self):
+        super().__init__()
+        self.pool1 = nn.MaxPool2d(3, 2, 1, dilation=1)
+        self.pool2 = nn.MaxPool2d((2, 3), 2, (1, 1), ceil_mode=True)
+        self.dense1 = nn.Linear(4 * 9, 6)
+
+
+class Apart(Tidy):
+    """What captum takes as it is: it loses the rule of a pool whose input is the very output of a ReLU."""
+
+    def forward(self, x):
+        x = self.pool1(self.relu1(self.conv1(x)).clone())
+        x = self.pool2(self.relu2(self.conv2(x)).clone()).flatten(1)
+        return self.dense2(self.relu3(self.dense1(x)))
+
+
+class Reused(Tidy):
+    def forward(self, x):
+        x = self.pool1(self.relu1(self.conv1(x)))
+        x = self.pool1(self.relu1(self.conv2(x)))
+        return self.dense2(self.relu1(self.dense1(torch.flatten(x, 1))))
+
+
+class InPlace(Tidy):
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        x = self.pool1(self.relu(self.conv1(x)))
+        x = self.pool1(self.relu(self.conv2(x)))
+        return self.dense2(functional.relu(self.dense1(x.view(x.size(0), -1)), inplace=True))
+
+
+class Functional(Tidy):
+    def forward(self, x):
+        x = functional.max_pool2d(functional.relu(self.conv1(x)), 2)
+        x = functional.dropout(torch.max_pool2d(self.conv2(x).relu_(), 2), training=self.training)
+        return self.dense2(torch.relu(functional.linear(x.flatten(1), self.dense1.weight, self.dense1.bias)))
+
+
+class Residual(Tidy):
+    """The input of a ReLU also goes round it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.relu = nn.BatchNorm2d(4), nn.ReLU(inplace=False)
+        nn.init.normal_(self.norm.running_mean, std=0.2)
+        nn.init.normal_(self.norm.bias, std=0.2)
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x):
+        x = self.norm(self.conv1(x))
+        y = self.conv2(self.relu(x)) * 2
+        y += x
+        y = torch.cat([torch.sigmoid(y), functional.elu(x, 0.5)], dim=1)
+        return self.head(self.relu(y - 0.3).mean(dim=(2, 3)))
+
+
+STYLES = [Tidy, Overlapping, Reused, InPlace, Functional, Residual]
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("score", ["logit", "margin"])
+def test_deep_lift_is_complete(style, score, images):
+    net = style().double().eval()
+    found = salgen.explain(net, images, [0, 1, 0], method="deep-lift", score=score, reduce=None).values
+    targets = torch.tensor([0, 1, 0])
+    gap = (net(images.double()) - net(torch.zeros(1, 1, 8, 8).double())).detach()
+    expected = gap.gather(1, targets[:, None])[:, 0]
+    if score == "margin":
+        expected = expected - gap.gather(1, 1 - targets[:, None])[:, 0]
+    assert expected.abs().min() > 1e-3
+    torch.testing.assert_close(found.sum(dim=(1, 2, 3)), expected.float(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("style", [Tidy, Reused, InPlace, Functional])
+def test_deep_lift_equals_captum_whatever_the_style(style, images):
+    peer = captum.attr.DeepLift(Apart().eval())
+    expected = torch.cat([peer.attribute(one[None], torch.zeros(1, 1, 8, 8), target=1) for one in images])
+    found = salgen.explain(style().eval(), images, 1, method="deep-lift", reduce=None).values
+    assert expected.abs().max() > 1e-2
+    torch.testing.assert_close(found, expected.detach(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.5, 3.0])
+def test_the_rescale_rule_by_hand(value):
+    """relu(2 a - b + 1) from (0, 0), where it is 1: the multiplier is its difference over that of its input."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1), nn.ReLU())
+    net[1].weight.data, net[1].bias.data = torch.tensor([[2.0, -1.0]]), torch.ones(1)
+    a, b = 0.5, value
+    before, after = 1.0, 2 * a - b + 1
+    multiplier = (max(after, 0) - before) / (after - before)
+    found = salgen.explain(net, torch.tensor([a, b]).view(1, 1, 1, 2), 0, method="deep-lift", reduce=None).values
+    torch.testing.assert_close(found.flatten(), torch.tensor([2 * a, -b]) * multiplier)
+
+
+def test_deep_lift_starts_from_normalised_black(images):
+    class Shift(nn.Module):
+        def forward(self, pixels):
+            return 2 * pixels - 1
+
+    net = Tidy().eval()
+    found = salgen.explain(Classifier(net, Shift()), images, 0, method="deep-lift").values.sum(dim=(1, 2))
+    gap = (net(2 * images - 1) - net(-torch.ones(1, 1, 8, 8))).detach()[:, 0]
+    torch.testing.assert_close(found, gap, rtol=1e-4, atol=1e-5)
+
+
+def test_flat_images_do_not_leak_into_each_other():
+    """Where a pooled value does not differ from black's, captum takes the first sample's gradient for all."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 3, 2), nn.MaxPool2d(2), nn.Sigmoid(), nn.Flatten(), nn.Linear(27, 2))
+    net[0].weight.data -= net[0].weight.data.mean(dim=(2, 3), keepdim=True)  # blind to flat images
+    images = torch.rand(3, 1, 7, 7)
+    images[:, :, 3:] = 0.6
+    together = salgen.explain(net, images, 0, method="deep-lift", reduce=None).values
+    for image, found in zip(images, together, strict=True):
+        alone = salgen.explain(net, image[None], 0, method="deep-lift", reduce=None).values[0]
+        torch.testing.assert_close(found, alone, rtol=1e-4, atol=1e-7)
+
+
+class Flawed(nn.Module):
+    def __init__(self, flaw):
+        super().__init__()
+        self.conv, self.head, self.flaw = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), flaw
+
+    def forward(self, x):
+        return self.head(self.flaw(self.conv(x)).mean(dim=(2, 3)))
+
+
+def drops_its_result(x):
+    functional.relu(x, inplace=True)
+    return x
+
+
+REFUSED = [
+    (nn.GELU(), "no rule for GELU"),
+    (nn.Softmax(dim=1), "no rule for Softmax"),
+    (nn.ReLU6(), "no rule for ReLU6"),
+    (nn.GroupNorm(2, 4), "no rule for GroupNorm"),
+    (nn.BatchNorm2d(4, track_running_stats=False), "no rule for BatchNorm2d"),
+    (nn.AdaptiveMaxPool2d(2), "no rule for AdaptiveMaxPool2d"),
+    (lambda x: x * x, "no rule for .*mul"),
+    (lambda x: 1 / x, "no rule for .*div"),
+    (lambda x: x @ x, "no rule for .*matmul"),
+    (torch.exp, "no rule for .*exp"),
+    (lambda x: functional.conv2d(x, x[:1].mean((2, 3), keepdim=True).expand(4, 4, 1, 1)), "no rule for .*conv2d"),
+    (lambda x: functional.dropout(x, 0.5), "switch dropout off"),
+    (drops_its_result, "use their results"),
+    (lambda x: x if x.sum() > 0 else -x, "cannot trace the network"),
+    (lambda x: x.view(len(x), 4, 6, 6), "cannot trace the network"),
+]
+
+
+@pytest.mark.parametrize(("flaw", "words"), REFUSED)
+def test_deep_lift_refuses_what_it_has_no_rule_for(flaw, words, images):
+    net = Flawed(flaw)
+    before = state_of(net)
+    with torch.random.fork_rng(), pytest.raises(SalgenError, match=f"deep-lift.*{words}") as caught:
+        salgen.explain(net, images, 0, method="deep-lift")
+    assert "\n" not in str(caught.value)
+    assert state_of(net) == before
+
+
+def test_deep_lift_refuses_attention():
+    from torchvision.models import VisionTransformer
+
+    net = VisionTransformer(32, 8, 1, 2, 16, 32, num_classes=3)
+    with pytest.raises(SalgenError, match=r"deep-lift has no rule for .*choose another method"):
+        salgen.explain(net, torch.rand(1, 3, 32, 32), 0, method="deep-lift")
+
+
+@pytest.mark.parametrize("depth", ["resnet18", "densenet121"])
+def test_deep_lift_on_torchvisions_networks(depth):
+    from torchvision import models
+
+    torch.manual_seed(0)
+    net = getattr(models, depth)(num_classes=3).eval()
+    images = torch.rand(1, 3, 33, 47)
+    found = salgen.explain(net, images, 1, method="deep-lift", reduce=None).values
+    gap = float((net(images) - net(torch.zeros_like(images))).detach()[0, 1])
+    assert float(found.sum()) == pytest.approx(gap, rel=1e-2, abs=1e-5)

@@ -1,0 +1,127 @@
+"""Every method on every model that it is defined for, in one explanation: what each owes its users."""
+
+import pytest
+import torch
+
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.patterns import fit_patterns
+from salgen.evaluation.selection import Selection
+from salgen.parameters import call_text
+from salgen.registry import METHODS, MODELS
+from salgen.testing.methods import state_of
+
+COUNT, CLASSES, SIZE = 3, 3, (33, 40)
+TARGETS = [0, 1, 2]
+IDS = ["a", "b", "c"]
+
+ATTENTION = {"attention-rollout", "raw-attention"}
+RELU_NETWORKS = {
+    *("guided-backprop", "deconvnet", "guided-grad-cam", "deep-lift"),
+    *("lrp-z", "lrp-alpha-beta", "deep-taylor", "excitation-backprop", "contrastive-excitation-backprop"),
+    *("pattern-net", "pattern-attribution"),
+}
+NO_POOLED_HEAD = {"cam"}
+NO_RELU_STAGES = {"fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
+# In single precision a denominator near zero, or the difference of two nearly equal maps, enlarges rounding.
+ILL_CONDITIONED = {"lrp-z", "lrp-alpha-beta", "contrastive-excitation-backprop"}
+UNDEFINED = {
+    "lesion-cnn": ATTENTION | NO_POOLED_HEAD,
+    "scnn": ATTENTION,
+    "vgg16": ATTENTION | NO_POOLED_HEAD,
+    "vgg19": ATTENTION | NO_POOLED_HEAD,
+    "resnet18": ATTENTION,
+    "resnet50": ATTENTION,
+    "resnext50": ATTENTION,
+    "vit-b-16": RELU_NETWORKS | NO_POOLED_HEAD | NO_RELU_STAGES,
+}
+
+
+def classifier_of(name, channels, values, size=SIZE):
+    plugin = MODELS.create(name, values)
+    torch.manual_seed(5)
+    network = plugin.build(channels, CLASSES, size)
+    for module in network.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.running_mean.normal_(std=0.1)
+            module.running_var.uniform_(0.8, 1.2)
+            torch.nn.init.normal_(module.bias, std=0.1)
+    return Classifier(network, plugin.normalise(channels), cam_layer=plugin.cam_layer(network))
+
+
+def images_of(channels, size=SIZE, count=COUNT):
+    return torch.rand(count, channels, *size, generator=torch.Generator().manual_seed(1))
+
+
+def quick_methods():
+    instances = [METHODS.create(name, METHODS.load(name).quick) for name in METHODS.names()]
+    return Selection({}, {call_text(method): method for method in instances})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("channels", "kind"), [(1, torch.float64), (3, torch.float32)])
+@pytest.mark.parametrize("name", MODELS.names())
+def test_every_method_keeps_its_word(name, channels, kind):
+    model = classifier_of(name, channels, MODELS.load(name).quick).to(kind).train()
+    images = images_of(channels)
+    masks = images.mean(dim=1) > 0.6
+    methods, left_out = quick_methods().defined_for(model, images[:1])
+    assert {call.partition(":")[0] for call in left_out} == UNDEFINED[name]
+    assert not any("\n" in why for why in left_out.values())
+    patterns = fit_patterns(model, images_of(channels, count=8)) if "pattern-net" in methods else None
+    before = state_of(model)
+
+    def maps(part, **options):
+        ids, targets = IDS[part], TARGETS[part]
+        return explain_all(
+            model, images[part], targets, methods=list(methods.values()), masks=masks[part], ids=ids, patterns=patterns,
+            **options,
+        )  # fmt: skip
+
+    together, again = maps(slice(0, 3)), maps(slice(0, 3))
+    alone = [maps(slice(k, k + 1)) for k in range(COUNT)]
+    assert state_of(model) == before
+    faults = []
+    for call, found in together.items():
+        values = found.values
+        scale = float(values.abs().max())
+        single = torch.cat([one[call].values for one in alone])
+        checks = {
+            "shape": values.shape == (COUNT, *SIZE) and values.dtype == torch.float32,
+            "finite": bool(torch.isfinite(values).all()),
+            "no gradient": not values.requires_grad,
+            "sign": found.signed or bool((values >= 0).all()),
+            "deterministic": torch.equal(values, again[call].values),
+            "independent of its batch": torch.allclose(single, values, rtol=1e-4, atol=1e-4 * scale)
+            or (kind == torch.float32 and call in ILL_CONDITIONED),
+        }
+        faults += [f"{call}: {what}" for what, holds in checks.items() if not holds]
+    assert not faults
+
+
+SMOKE = ["gradient", "guided-backprop", "grad-cam", "eigen-cam", "lrp-z", "raw-attention", "sobel"]
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+def test_full_size_models_are_explained(name):
+    model = classifier_of(name, 3, MODELS.load(name).scales["full"], size=(64, 64))
+    image = images_of(3, (64, 64), count=1)
+    chosen = {method: METHODS.create(method) for method in SMOKE}
+    methods, left_out = Selection({}, chosen).defined_for(model, image)
+    assert set(left_out) == UNDEFINED[name] & set(SMOKE)
+    for found in explain_all(model, image, 0, methods=list(methods.values())).values():
+        assert bool(torch.isfinite(found.values).all())
+        assert found.values.abs().max() > 0 or found.method == "grad-cam"  # which may rectify all away
+
+
+@pytest.mark.parametrize("method", METHODS.names())
+def test_a_method_that_is_not_defined_says_so_before_any_work(method):
+    """On its own, by name: one line that names the method."""
+    plugin = METHODS.create(method, METHODS.load(method).quick)
+    for name, undefined in UNDEFINED.items():
+        if method in undefined and name in ("lesion-cnn", "vit-b-16"):
+            model = classifier_of(name, 1, MODELS.load(name).quick)
+            with pytest.raises(SalgenError, match=method) as caught:
+                explain_all(model, images_of(1), 0, methods=[plugin])
+            assert "\n" not in str(caught.value)

@@ -1,0 +1,276 @@
+"""Excitation backprop and its contrastive form: by hand, by zennit, and by the laws they obey."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.methods.excitation import ExcitationBackprop, default_contrast, default_layer, place
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.lesion_cnn import LesionCNN
+from salgen.evaluation.relevance import RelevanceNetwork
+from salgen.registry import MODELS
+
+EXCITATION, CONTRASTIVE = "excitation-backprop", "contrastive-excitation-backprop"
+
+
+@pytest.fixture
+def by_hand():
+    """Two layers: the input (1, 2) gives hidden units (1, 2, 0), of which the third is off, and logits (1, -1.5)."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2))
+    net[1].weight.data = torch.tensor([[2.0, -1.0], [1.0, 1.0], [-1.0, 0.0]])
+    net[1].bias.data = torch.tensor([1.0, -1.0, 0.0])
+    net[3].weight.data = torch.tensor([[3.0, -1.0, 4.0], [-2.0, 1.0, 0.0]])
+    net[3].bias.data = torch.tensor([0.0, -1.5])
+    return net
+
+
+IMAGE = torch.tensor([1.0, 2.0]).view(1, 1, 1, 2)
+
+# Class 0 excites the hidden units as (1, 0, 0), its dual as (0, 1, 0); class 1 the other way round.
+# The first hidden unit excites the input as (1, 0), the second as (1/3, 2/3).
+BY_HAND = [
+    (EXCITATION, 0, {}, (1, 0)),
+    (EXCITATION, 1, {}, (1 / 3, 2 / 3)),
+    (EXCITATION, 0, {"bias": True}, (2 / 3, 0)),  # the first unit owes a third to its bias
+    (EXCITATION, 0, {"score": "margin"}, (2 / 3, 0)),
+    (CONTRASTIVE, 0, {}, (2 / 3, 0)),
+    (CONTRASTIVE, 0, {"contrast": "input"}, (2 / 3, 0)),
+    (CONTRASTIVE, 0, {"contrast": "1"}, (2 / 3, 0)),
+    (CONTRASTIVE, 1, {}, (0, 2 / 3)),
+    (CONTRASTIVE, 0, {"score": "margin"}, (4 / 3, 0)),
+]
+
+
+@pytest.mark.parametrize(("method", "target", "options", "expected"), BY_HAND)
+def test_maps_by_hand(by_hand, method, target, options, expected):
+    found = salgen.explain(by_hand, IMAGE, target, method=method, layer="input", reduce=None, **options)
+    torch.testing.assert_close(found.values.flatten(), torch.tensor(expected).float(), rtol=1e-5, atol=1e-5)
+
+
+def test_the_clamp_comes_after_the_sum_over_channels(by_hand):
+    """As two channels of one pixel, 2/3 and -2/3 make nothing."""
+    image = IMAGE.view(1, 2, 1, 1)
+    found = salgen.explain(by_hand, image, 0, method=CONTRASTIVE, layer="input", reduce=None)
+    assert found.values.shape == (1, 1, 1, 1)
+    assert found.values.abs().max() < 1e-6
+
+
+def test_identical_class_rows_have_no_contrast_with_each_other(by_hand):
+    by_hand[3].weight.data[1] = by_hand[3].weight.data[0]
+    for method in (EXCITATION, CONTRASTIVE):
+        margin = salgen.explain(by_hand, IMAGE, 0, method=method, layer="input", score="margin").values
+        assert margin.abs().max() == 0
+        both = salgen.explain(by_hand, IMAGE.expand(2, 1, 1, 2), [0, 1], method=method, layer="input").values
+        assert torch.equal(both[0], both[1])
+        assert both.max() > 0.5
+
+
+def test_evidence_that_speaks_for_and_against_alike_has_no_contrast(by_hand):
+    """Twins among the hidden units, of which the class takes one and rejects the other."""
+    by_hand[1].weight.data[1], by_hand[1].bias.data[1] = by_hand[1].weight.data[0], by_hand[1].bias.data[0]
+    by_hand[3].weight.data[0] = torch.tensor([3.0, -1.0, 0.0])
+    assert salgen.explain(by_hand, IMAGE, 0, method=EXCITATION, layer="input").values.max() > 0.99
+    assert salgen.explain(by_hand, IMAGE, 0, method=CONTRASTIVE, layer="input").values.abs().max() < 1e-6
+
+
+DEFAULTS = {
+    "vgg16": ("features.23", "classifier.4", (14, 14)),
+    "vgg19": ("features.27", "classifier.4", (14, 14)),
+    "resnet18": ("layer3", "avgpool", (14, 14)),
+    "resnet50": ("layer3", "avgpool", (14, 14)),
+    "resnext50": ("layer3", "avgpool", (14, 14)),
+    "scnn": ("block3", "average", (28, 28)),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("with_card", [True, False])
+def test_default_layers(name, with_card):
+    layer, contrast, resolution = DEFAULTS[name]
+    plugin = MODELS.create(name, MODELS.load(name).quick)
+    net = plugin.build(1, 2, (224, 224)).eval()
+    model = Classifier(net, cam_layer=plugin.cam_layer(net)) if with_card else net
+    image = torch.rand(1, 1, 224, 224)
+    view = ModelView.of(model)
+    network = RelevanceNetwork.forward("test", view, image)
+    assert (default_layer(view, network), default_contrast(view, network)) == (layer, contrast)
+    network.release()
+    if with_card:
+        assert salgen.explain(model, image, 0, method=EXCITATION).native_resolution == resolution
+
+
+def test_default_layers_of_the_lesion_network_and_of_odd_ones():
+    def found(net, image):
+        view = ModelView.of(net)
+        network = RelevanceNetwork.forward("test", view, image)
+        return default_layer(view, network), default_contrast(view, network)
+
+    net = LesionCNN(widths=(2, 2, 2, 2)).build(1, 2, (16, 16))
+    assert found(net, torch.rand(1, 1, 16, 16)) == ("block3", "hidden_relu")
+    dense = nn.Sequential(nn.Flatten(), nn.Linear(16, 3), nn.ReLU(), nn.Dropout(), nn.Linear(3, 2))
+    assert found(dense, torch.rand(1, 1, 4, 4)) == ("input", "2")
+    assert found(nn.Sequential(nn.Flatten(), nn.Linear(16, 2)), torch.rand(1, 1, 4, 4)) == ("input", "input")
+
+
+class Branched(nn.Module):
+    """A residual block whose modules are used again, and a head that is called as a function."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.stem, self.norm = nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4)
+        self.conv, self.relu, self.pool = (
+            nn.Conv2d(4, 4, 3, padding=1, bias=False),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(2),
+        )
+        self.weight = nn.Parameter(torch.randn(2, 4))
+
+    def forward(self, x):
+        x = self.pool(self.relu(self.norm(self.stem(x))))
+        x = self.relu(x + self.conv(x))
+        return nn.functional.linear(x.mean(dim=(2, 3)), self.weight)
+
+
+def test_a_module_that_is_used_again_stands_where_it_ran_last():
+    view = ModelView.of(Branched().eval())
+    network = RelevanceNetwork.forward("test", view, torch.rand(1, 1, 8, 8))
+    assert (default_layer(view, network), default_contrast(view, network)) == ("pool", "relu")
+    assert network.outputs["relu"].shape == (1, 4, 4, 4)
+
+
+BAD_LAYERS = [
+    ({"layer": "covn"}, "unknown layer 'covn'.*did you mean 'conv'"),
+    ({"layer": "stem"}, "no excitation comes from the logits to layer 'stem'.*the batch norm instead"),
+    ({"layer": "relu", "contrast": "pool"}, "no excitation comes from contrast layer 'pool' to layer 'relu'"),
+    ({"contrast": "stem"}, "no excitation comes from the logits to layer 'stem'"),
+    ({"layer": "unused"}, "'unused' does not run"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), BAD_LAYERS)
+def test_layers_without_excitation_are_refused(options, words):
+    net = Branched()
+    net.unused = nn.ReLU()
+    with pytest.raises(SalgenError, match=words):
+        salgen.explain(net, torch.rand(1, 1, 8, 8), 0, method=CONTRASTIVE, **options)
+
+
+def test_a_layer_without_space_is_refused(by_hand):
+    with pytest.raises(SalgenError, match=r"layer '2' gives \(1, 3\)"):
+        salgen.explain(by_hand, IMAGE, 0, method=EXCITATION, layer="2")
+
+
+def without_biases(seed, scale):
+    torch.manual_seed(seed)
+    net = nn.Sequential(
+        nn.Conv2d(2, 3, 3, padding=1, bias=False),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(3, 4, 2, bias=False),
+        nn.ReLU(),
+        nn.AvgPool2d(2, ceil_mode=True),
+        nn.Flatten(),
+        nn.Linear(8, 5, bias=False),
+        nn.ReLU(),
+        nn.Linear(5, 3, bias=False),
+    ).double()
+    net[9].weight.data *= scale
+    return net.eval()
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10_000), scale=st.floats(0.1, 10), target=st.integers(0, 2), signed=st.booleans())
+def test_mass_is_conserved_at_every_layer_without_biases(seed, scale, target, signed):
+    """A unit that is on without a bias has a positive contribution, so nothing is lost where the class has one."""
+    net = without_biases(seed, scale)
+    image = torch.rand(1, 2, 9, 7).double() * 2 - (1 if signed else 0)
+    hidden = net[:9](image)
+    reached = float(bool((hidden * net[9].weight[target] > 0).any()))
+    network = RelevanceNetwork.forward("test", ModelView.of(net), image)
+    rules = ExcitationBackprop(stabiliser=0.0)._rules()
+    start = torch.eye(3).double()[[target]]
+    for name in ["input", "0", "1", "2", "3", "4", "5", "6", "7", "8"]:
+        found = network.propagate(rules, network.output, start, place(network, name))
+        assert abs(float(found.sum()) - reached) < 1e-9
+        assert (found >= 0).all()
+
+
+@settings(max_examples=6, deadline=None)
+@given(seed=st.integers(0, 10_000), scale=st.floats(0.1, 10), contrast=st.sampled_from(["3", "5", "8"]))
+def test_neither_the_scale_of_a_class_nor_the_contrast_layer_matters(seed, scale, contrast):
+    image = torch.rand(2, 2, 9, 7, generator=torch.Generator().manual_seed(seed))
+    plain, scaled = without_biases(seed, 1), without_biases(seed, scale)
+    found = salgen.explain(plain, image, [0, 2], method=CONTRASTIVE, layer="2", stabiliser=1e-12).values
+    other = salgen.explain(scaled, image, [0, 2], method=CONTRASTIVE, layer="2", contrast=contrast, stabiliser=1e-12)
+    torch.testing.assert_close(other.values, found, rtol=1e-4, atol=1e-5)
+
+
+def test_a_unit_that_is_on_by_its_bias_alone_ends_the_walk():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1), nn.ReLU(), nn.Linear(1, 1))
+    for layer in (net[1], net[3]):
+        nn.init.ones_(layer.weight)
+        nn.init.ones_(layer.bias)
+    net[1].weight.data.neg_()
+    found = salgen.explain(net, IMAGE / 4, 0, method=EXCITATION, layer="input")
+    assert found.values.abs().max() == 0
+
+
+def randomised(name, size, channels=3):
+    torch.manual_seed(1)
+    net = MODELS.create(name, MODELS.load(name).quick).build(channels, 3, size).double().eval()
+    for layer in net.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            layer.running_mean.normal_(std=0.1)
+            layer.running_var.uniform_(0.5, 2)
+            nn.init.normal_(layer.bias, std=0.1)
+    return net
+
+
+@pytest.mark.parametrize("name", ["resnet18", "resnet50", "resnext50", "vgg16"])
+@pytest.mark.parametrize("layer", ["input", None])
+def test_equals_zennit(name, layer):
+    from zennit.composites import ExcitationBackprop as Peer
+    from zennit.rules import Pass
+    from zennit.torchvision import ResNetCanonizer
+    from zennit.types import BatchNorm
+
+    net, images = (
+        randomised(name, (33, 47)),
+        torch.rand(2, 3, 33, 47, generator=torch.Generator().manual_seed(2)).double(),
+    )
+    found = salgen.explain(net, images, 1, method=EXCITATION, layer=layer, reduce=None).values
+    seen, peer = {}, randomised(name, (33, 47))
+    canonizers = [] if name == "vgg16" else [ResNetCanonizer()]
+    module = dict(peer.named_modules())["features.23" if name == "vgg16" else "layer3"]
+    with Peer(layer_map=[(BatchNorm, Pass())], zero_params=["bias"], canonizers=canonizers).context(peer) as hooked:
+        for norm in peer.modules():
+            if isinstance(norm, nn.BatchNorm2d):
+                norm.eps = 0.0  # zennit has merged it, and would divide by sqrt(1 + eps) once more
+        handle = module.register_forward_hook(lambda _m, _i, output: seen.update(output=output))
+        leaf = images.clone().requires_grad_()
+        logits = hooked(leaf)
+        there = leaf if layer == "input" else seen["output"]
+        (mass,) = torch.autograd.grad(logits, there, torch.tensor([[0.0, 1, 0]]).double().expand(2, 3))
+        handle.remove()
+    expected = mass.sum(dim=1, keepdim=True).clamp(min=0).float()
+    resized = nn.functional.interpolate(expected, (33, 47), mode="bilinear", align_corners=False)
+    torch.testing.assert_close(found, resized, rtol=1e-4, atol=1e-6 * float(resized.max()))
+    assert found.max() > 0
+
+
+def test_rules_have_no_memory_of_the_dual():
+    """One network serves both methods in either order."""
+    net, images = randomised("resnet18", (33, 47)), torch.rand(2, 3, 33, 47)
+    one = explain_all(net, images, [0, 1], methods=[EXCITATION, CONTRASTIVE])
+    other = explain_all(net, images, [0, 1], methods=[CONTRASTIVE, EXCITATION])
+    for method in (EXCITATION, CONTRASTIVE):
+        assert torch.equal(one[method].values, other[method].values)
+        assert torch.equal(one[method].values, salgen.explain(net, images, [0, 1], method=method).values)
+    assert not torch.allclose(one[EXCITATION].values, one[CONTRASTIVE].values)

@@ -1,0 +1,192 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.layout import Layout
+from salgen.evaluation.methods.smoe import gamma_fit, smoe_scale, squashed
+from salgen.evaluation.model_view import ModelView
+from salgen.registry import MODELS
+
+TARGETS = [0, 1, 2]
+
+
+class Network(nn.Module):
+    def __init__(self, channels=1):
+        super().__init__()
+        torch.manual_seed(channels)
+        self.conv1, self.relu1, self.pool = nn.Conv2d(channels, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
+        self.conv2, self.relu2, self.head = nn.Conv2d(4, 6, 3, padding=1), nn.ReLU(), nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.head(self.relu2(self.conv2(self.pool(self.relu1(self.conv1(x))))).mean(dim=(2, 3)))
+
+
+def slow_squashed_smoe(activations):
+    """One image's layer (channels, height, width), by the paper's formulas and the authors' constants."""
+    channels, height, width = activations.shape
+    scale = np.zeros((height, width))
+    for i in range(height):
+        for j in range(width):
+            x = [float(activations[k, i, j]) + 1e-7 for k in range(channels)]
+            mean = sum(x) / channels
+            scale[i, j] = mean * (np.log2(mean) - sum(np.log2(v) for v in x) / channels)
+    shifted = scale - scale.min() + 1e-7
+    fitted = shifted + 1e-7
+    s = np.log(fitted.mean()) - np.log(fitted).mean()
+    k = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
+    for _ in range(10):
+        k -= (np.log(k) - special.digamma(k) - s) / (1 / k - special.polygamma(1, k))
+    theta = fitted.mean() / k
+    return np.array([[special.gammainc(k, shifted[i, j] / theta) for j in range(width)] for i in range(height)])
+
+
+def enlarged(values, size):
+    values = torch.as_tensor(np.stack(values)).float().view(len(values), 1, *values[0].shape)
+    return nn.functional.interpolate(values, size=size, mode="bilinear", align_corners=False)[:, 0]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize(("method", "cam"), [("fast-cam", "grad-cam"), ("fast-cam++", "grad-cam++")])
+@pytest.mark.parametrize("weights", [None, (0.18, 0.72)])
+def test_equals_the_slow_transcription(method, cam, channels, weights):
+    net = Network(channels)
+    images = torch.rand(3, channels, 8, 10, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    first = net.relu1(net.conv1(images)).detach()
+    second = net.relu2(net.conv2(net.pool(first))).detach()
+    share = [w / sum(weights or (1, 1)) for w in weights or (1, 1)]
+    expected = sum(
+        w * enlarged([slow_squashed_smoe(a.numpy()) for a in layer], (8, 10))
+        for w, layer in zip(share, (first, second), strict=True)
+    )
+    for k, where in enumerate(salgen.explain(net, images, TARGETS, method=cam, layer="relu2").values):
+        spread = where.max() - where.min()
+        expected[k] *= (where - where.min()) / spread if spread > 0 else 0
+    given_weights = {} if weights is None else {"weights": weights}
+    found = salgen.explain(net, images, TARGETS, method=method, layer="relu2", **given_weights)
+    assert expected.max() > 0.2
+    torch.testing.assert_close(found.values, expected, rtol=1e-3, atol=1e-5)
+    assert found.native_resolution == (8, 10)
+    named = salgen.explain(net, images, TARGETS, method=method, layer="relu2", layers="relu1+relu2", **given_weights)
+    assert torch.equal(named.values, found.values)
+
+
+@given(shape=st.floats(0.2, 15), scale=st.floats(1e-3, 1e3), seed=st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_the_gamma_fit_is_the_likeliest(shape, scale, seed):
+    values = np.random.default_rng(seed).gamma(shape, scale, (1, 200)) + 1e-12 * scale
+    found_shape, found_scale = gamma_fit(torch.from_numpy(values))
+    expected_shape, _, expected_scale = stats.gamma.fit(values, floc=0)
+    assert float(found_shape) == pytest.approx(expected_shape, rel=1e-4)
+    assert float(found_scale) == pytest.approx(expected_scale, rel=1e-4)
+
+
+@given(seed=st.integers(0, 1000), channels=st.integers(1, 8))
+@settings(max_examples=30, deadline=None)
+def test_the_smoe_scale_is_never_negative_and_its_squashing_keeps_the_order(seed, channels):
+    activations = torch.randn(2, channels, 4, 5, generator=torch.Generator().manual_seed(seed)).relu()
+    scale = smoe_scale(activations)
+    assert float(scale.min()) >= -1e-12
+    share = squashed(scale).flatten(1)
+    assert 0 <= float(share.min()) <= float(share.max()) <= 1
+    order = scale.flatten(1).argsort(dim=1)
+    assert float(share.gather(1, order).diff(dim=1).min()) >= -1e-12
+
+
+@pytest.mark.parametrize("value", [0.0, 0.25, 1e6])
+def test_equal_channels_and_constant_layers_give_zeros(value):
+    equal = torch.rand(2, 1, 3, 4).expand(2, 5, 3, 4)
+    assert float(smoe_scale(equal).abs().max()) < 1e-12
+    constant = torch.full((2, 5, 3, 4), value) * torch.rand(1, 5, 1, 1)
+    assert torch.equal(squashed(smoe_scale(constant)), torch.zeros(2, 1, 3, 4).double())
+
+
+STAGES = {
+    "resnet18": ("relu", "layer1", "layer2", "layer3", "layer4"),
+    "resnet50": ("relu", "layer1", "layer2", "layer3", "layer4"),
+    "vgg16": tuple(f"features.{n}" for n in (3, 8, 15, 22, 29)),
+}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_default_layers_are_the_papers(name):
+    from torchvision.models import get_model
+
+    with torch.device("cpu"):
+        view = ModelView.of(get_model(name, weights=None, num_classes=2))
+    assert Layout.of(view, torch.rand(1, 3, 64, 64)).stages == STAGES[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        ("lesion-cnn", ("block1.relu2", "block2.relu2")),
+        ("scnn", ("block1.relu", "block2.relu", "block3.relu", "block4.relu")),
+        ("resnext50", ("relu", "layer1", "layer2", "layer3", "layer4")),
+    ],
+)
+def test_the_default_layers_of_other_models(name, stages):
+    network = MODELS.create(name, MODELS.load(name).quick).build(1, 2, (64, 64))
+    assert Layout.of(ModelView.of(network), torch.rand(1, 1, 64, 64)).stages == stages
+    assert salgen.explain(network, torch.rand(1, 1, 64, 64), 0, method="fast-cam").values.shape == (1, 64, 64)
+
+
+def test_a_stage_is_what_everything_after_depends_on():
+    """A rectified map that a shortcut goes around is none; a function at a module's end is as good as a module."""
+
+    class Block(nn.Module):
+        def __init__(self, stride):
+            super().__init__()
+            self.inner, self.relu = nn.Conv2d(2, 2, 1), nn.ReLU(inplace=True)
+            self.outer, self.shortcut = nn.Conv2d(2, 2, 3, stride, 1), nn.Conv2d(2, 2, 1, stride)
+
+        def forward(self, x):
+            return torch.relu(self.outer(self.relu(self.inner(x))) + self.shortcut(x))
+
+    net = nn.Sequential(Block(1), Block(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2))
+    layout = Layout.of(ModelView.of(net), torch.rand(1, 2, 8, 8))
+    assert layout.stages == ("0", "1")
+    assert layout.pixels("1") == 16
+
+
+def test_fast_cam_costs_one_forward_more_than_its_class_activation_map():
+    forwards = []
+
+    class Counted(Network):
+        def forward(self, x):
+            forwards.append((len(x), torch.is_grad_enabled()))
+            return super().forward(x)
+
+    from salgen.evaluation.explaining import explain_all
+
+    model = Classifier(Counted(), cam_layer="relu2")
+    explain_all(model, torch.rand(3, 1, 8, 8), TARGETS, methods=["grad-cam", "fast-cam", "fast-cam++"])
+    assert [call for call in forwards if call[0] == 3] == [(3, True), (3, False)]
+
+
+FAULTS = [
+    ({"layers": "relu1+conv2"}, "layer 'conv2' gives negative ones: choose layers that end in a ReLU"),
+    ({"layers": "relu1+relu3"}, "unknown layer 'relu3'"),
+    ({"layers": "relu1+head"}, r"'head' gives \(1, 3\): must be channels"),
+    ({"weights": (1, 2, 3)}, r"weights = 1,2,3: must be 2, one for each of relu1\+relu2"),
+    ({"weights": (0, 0)}, "not all 0"),
+    ({"weights": (1, -1)}, "at least 0"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), FAULTS)
+def test_faults_are_said_before_any_work(options, words):
+    with pytest.raises(SalgenError, match=words):
+        salgen.explain(Network(), torch.rand(3, 1, 8, 8) * 2 - 1, 0, method="fast-cam", **options)
+
+
+def test_a_network_without_relu_is_refused():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.GELU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2))
+    with pytest.raises(SalgenError, match=r"fast-cam\+\+ needs layers that end in a ReLU, and this network has none"):
+        salgen.explain(net, torch.rand(1, 1, 8, 8), 0, method="fast-cam++")

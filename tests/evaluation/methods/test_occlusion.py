@@ -1,0 +1,149 @@
+import captum.attr
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+
+
+@pytest.fixture(scope="module")
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3, dtype=torch.float32)
+    ).eval()
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.rand(3, 2, 10, 13, generator=torch.Generator().manual_seed(1)) * 2 - 1
+
+
+TARGETS = torch.tensor([0, 2, 1])
+
+
+def slow(value, image, window, stride, cover):
+    """Window by window, pixel by pixel."""
+    _, height, width = image.shape
+    total, count = np.zeros((height, width)), np.zeros((height, width))
+    rows = [y for y in range(0, height, stride) if y < stride or y - stride + window[0] < height]
+    columns = [x for x in range(0, width, stride) if x < stride or x - stride + window[1] < width]
+    for top in rows:
+        for left in columns:
+            place = (slice(top, top + window[0]), slice(left, left + window[1]))
+            covered = image.clone()
+            covered[:, *place] = cover[:, None, None]
+            total[place] += value(image) - value(covered)
+            count[place] += 1
+    return total / count
+
+
+@pytest.mark.parametrize("output", ["probability", "score"])
+@pytest.mark.parametrize(("window", "stride"), [((4, 4), 3), ((3, 5), 2), ((10, 13), 4), ((1, 1), 1)])
+def test_equals_the_loops(network, images, window, stride, output):
+    found = salgen.explain(
+        network, images, TARGETS, method="occlusion", window=window, stride=stride, output=output, reduce=None
+    )
+    assert found.native_resolution == (10, 13)
+    assert found.values.shape == (3, 1, 10, 13)
+    for image, target, attribution in zip(images, TARGETS, found.values, strict=True):
+
+        def value(changed, target=target):
+            logits = network(changed[None])[0].detach().double()
+            return float((logits if output == "score" else logits.softmax(dim=0))[target])
+
+        expected = slow(value, image, window, stride, torch.zeros(2))
+        np.testing.assert_allclose(attribution[0], expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("window", "stride"), [((4, 5), 2), ((4, 4), 3), ((7, 7), 5)])
+def test_equals_captum(network, images, window, stride):
+    """Where the windows fit, and where the last ones reach beyond the image."""
+    peer = captum.attr.Occlusion(lambda inputs: network(inputs).softmax(dim=1))
+    expected = peer.attribute(images, (2, *window), (2, stride, stride), baselines=0, target=TARGETS)
+    found = salgen.explain(network, images, TARGETS, method="occlusion", window=window, stride=stride, reduce=None)
+    torch.testing.assert_close(found.values, expected[:, :1].float(), rtol=1e-3, atol=1e-6)
+
+
+def test_a_linear_network_by_hand():
+    """Each window takes away the sum of weight times pixel under it."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    net[1].weight.data = torch.tensor([[1.0, -2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]])
+    image = torch.tensor([2.0, 1.0, 1.0, 0.5]).view(1, 1, 1, 4)  # contributions 2, -2, 3, 2
+    found = salgen.explain(net, image, 0, method="occlusion:window=1x2,stride=1,output=score").values
+    # windows: 0, 1, 5
+    torch.testing.assert_close(found[0, 0], torch.tensor([0.0, 0.5, 3.0, 5.0]), rtol=1e-5, atol=1e-5)
+    margin = salgen.explain(net, image, 1, method="occlusion:window=1x2,stride=1,output=score", score="margin").values
+    torch.testing.assert_close(margin, -found, rtol=1e-5, atol=1e-5)
+
+
+class Shift(nn.Module):
+    def forward(self, pixels):
+        return (pixels - 0.4) / 0.2
+
+
+def test_black_is_black_before_normalisation(network, images):
+    pixels = images / 2 + 0.5
+    model = Classifier(network, Shift())
+    call = "occlusion:window=4x4,stride=3,output=score,baseline="
+    black = salgen.explain(model, pixels, 0, method=call + "black").values
+    zero = salgen.explain(model, pixels, 0, method=call + "zero").values
+    value = lambda changed: float(network(changed[None])[0, 0].detach())  # noqa: E731
+    expected = slow(value, Shift()(pixels[1]), (4, 4), 3, torch.full((2,), -2.0))
+    np.testing.assert_allclose(black[1], expected, rtol=1e-3, atol=1e-5)
+    assert not torch.allclose(black, zero, atol=1e-3)
+
+
+def test_the_default_windows_are_shares_of_the_sides():
+    net = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2))
+    pixels = torch.rand(1, 1, 60, 30, generator=torch.Generator().manual_seed(0))
+    found = salgen.explain(net, pixels, 0, method="occlusion").values
+    rows = salgen.explain(net, pixels, 0, method="occlusion:window=4x2,stride=2").values
+    assert not torch.allclose(found, rows, rtol=1e-3)  # strides 2 and 1
+    probability = lambda changed: float(net(changed[None])[0].detach().double().softmax(dim=0)[0])  # noqa: E731
+    small = salgen.explain(net, pixels[:, :, :30], 0, method="occlusion").values
+    expected = slow(probability, pixels[0, :, :30], (2, 2), 1, torch.zeros(1))
+    np.testing.assert_allclose(small[0], expected, rtol=1e-2, atol=1e-7)
+
+
+def test_a_constant_network_gives_zeros(images):
+    net = nn.Sequential(nn.Flatten(), nn.Linear(260, 3))
+    nn.init.zeros_(net[1].weight)
+    found = salgen.explain(net, images, TARGETS, method="occlusion").values
+    assert torch.equal(found, torch.zeros(3, 10, 13))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.tuples(st.integers(1, 9), st.integers(1, 9)), st.data())
+def test_every_pixel_is_covered(size, data):
+    window = tuple(data.draw(st.integers(1, side)) for side in size)
+    stride = data.draw(st.integers(1, min(window)))
+    net = nn.Sequential(nn.Flatten(), nn.Linear(size[0] * size[1], 1, bias=False))
+    nn.init.ones_(net[1].weight)
+    found = salgen.explain(
+        net, torch.ones(1, 1, *size), 0, method="occlusion", window=window, stride=stride, output="score"
+    ).values
+    expected = slow(lambda changed: float(changed.sum()), torch.ones(1, *size), window, stride, torch.zeros(1))
+    np.testing.assert_allclose(found[0], expected, rtol=1e-5)
+    assert (found >= 1 - 1e-5).all()
+
+
+def test_a_single_logit_is_a_sigmoids(images):
+    net = nn.Sequential(nn.Flatten(), nn.Linear(260, 1))
+    found = salgen.explain(net, images, 0, method="occlusion:window=10x13,stride=10").values
+    fall = torch.sigmoid(net(images)) - torch.sigmoid(net(torch.zeros_like(images)))
+    torch.testing.assert_close(found[:, 0, 0], fall[:, 0].detach(), rtol=1e-4, atol=1e-6)
+
+
+def test_faults_say_what_fits(network, images):
+    with pytest.raises(SalgenError, match="window's side of 11 does not fit into an image's side of 10"):
+        salgen.explain(network, images, 0, method="occlusion:window=11x3")
+    with pytest.raises(SalgenError, match="stride=5 is larger than a window's side of 4"):
+        salgen.explain(network, images, 0, method="occlusion:window=6x4,stride=5")
+    with pytest.raises(SalgenError, match="target 3: the model has 3 classes"):
+        salgen.explain(network, images, 3, method="occlusion:window=6x4,stride=4")

@@ -1,0 +1,233 @@
+"""The relevance methods on every convolutional architecture: against zennit, in both precisions, on dead units."""
+
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.explaining import explain_all
+from salgen.registry import MODELS
+
+LRP = ["lrp-z", "lrp-alpha-beta", "deep-taylor"]
+METHODS = [*LRP, "excitation-backprop", "contrastive-excitation-backprop"]
+PLAIN = ["lesion-cnn:batch_norm=no", "scnn", "vgg16", "vgg19"]
+RESIDUAL = ["resnet18", "resnet50", "resnext50"]
+ODD = (33, 47)
+
+
+def built(call, channels=3):
+    """A narrow network of that architecture whose batch norms do something."""
+    name, _, option = call.partition(":")
+    changed = dict([option.split("=")]) if option else {}
+    torch.manual_seed(3)
+    net = MODELS.create(name, {**MODELS.load(name).quick, **changed}).build(channels, 3, ODD).eval()
+    for layer in net.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            layer.running_mean.normal_(std=0.1)
+            layer.running_var.uniform_(0.5, 2)
+            nn.init.normal_(layer.bias, std=0.1)
+        elif isinstance(layer, nn.Linear):
+            nn.init.normal_(layer.bias, std=0.1)
+    return net
+
+
+def noise(channels=3, count=2):
+    """Signed images."""
+    return torch.rand(count, channels, *ODD, generator=torch.Generator().manual_seed(5)) * 2 - 1
+
+
+ALL = ["lesion-cnn", *PLAIN, *RESIDUAL]
+
+
+@pytest.mark.parametrize(("call", "channels"), [*((call, 3) for call in ALL), ("lesion-cnn", 1), ("resnet18", 1)])
+def test_every_method_runs_at_odd_sizes_in_single_precision(call, channels):
+    model = Classifier(built(call, channels))
+    found = explain_all(model, noise(channels) / 2 + 0.5, [0, 2], methods=METHODS, reduce=None)
+    for method, maps in found.items():
+        assert maps.values.shape == (2, 1 if "excitation" in method else channels, *ODD)
+        assert torch.isfinite(maps.values).all()
+        assert maps.values[0].abs().max() > 0
+        assert maps.native_resolution == ODD or "excitation" in method
+
+
+@pytest.mark.parametrize("call", ["vgg16", "resnet50"])
+def test_single_precision_conserves_lrp_z(call):
+    """Relevance times the logit is input times gradient, to a share of its largest value: 1e-3 in single precision."""
+    net = built(call)
+    found = explain_all(
+        net, noise(), [0, 2], methods=["lrp-z:start=logit,stabiliser=1e-9", "input-x-gradient"], reduce=None
+    )
+    relevance, expected = (maps.values for maps in found.values())
+    torch.testing.assert_close(relevance, expected, rtol=0, atol=1e-3 * float(expected.abs().max()))
+
+
+def zennit_composite(method, first, last, canonizer, box):
+    from zennit.composites import NameLayerMapComposite
+    from zennit.layer import Sum
+    from zennit.rules import AlphaBeta, Epsilon, Norm, Pass, WSquare, ZBox, ZPlus
+    from zennit.types import Activation, AvgPool, BatchNorm, Linear
+
+    rule = {
+        "lrp-z": Epsilon(1e-6),
+        "lrp-alpha-beta": AlphaBeta(2, 1, zero_params=["bias"]),
+        "deep-taylor": ZPlus(zero_params=["bias"]),
+    }[method]
+    kinds = [(Activation, Pass()), (BatchNorm, Pass()), (Sum, Norm()), (AvgPool, Norm()), (Linear, rule)]
+    names = [([first], ZBox(*box)), ([last], WSquare(zero_params=["bias"]))] if method == "deep-taylor" else []
+    return NameLayerMapComposite(names, kinds, canonizers=[canonizer])
+
+
+@pytest.mark.parametrize("method", LRP)
+@pytest.mark.parametrize("call", ["lesion-cnn", "vgg16", *RESIDUAL])
+def test_equals_zennit_with_its_canonizers(call, method):
+    """Identity shortcuts, shortcuts with a convolution, bottlenecks and groups are all among these.
+
+    zennit merges a batch norm and then runs what is left of it, which still divides by sqrt(1 + eps):
+    that alone moves maps by up to a percent of their largest value. Without it they are equal.
+    """
+    from zennit.canonizers import SequentialMergeBatchNorm
+    from zennit.torchvision import ResNetCanonizer
+
+    net, peer, images = built(call).double(), built(call).double(), noise().double()
+    layers = [name for name, m in net.named_modules() if isinstance(m, (nn.Conv2d, nn.Linear))]
+    canonizer = ResNetCanonizer() if call in RESIDUAL else SequentialMergeBatchNorm()
+    box = torch.full((1, 3, *ODD), -1.0).double(), torch.full((1, 3, *ODD), 1.5).double()
+    with zennit_composite(method, layers[0], layers[-1], canonizer, box).context(peer) as hooked:
+        for layer in peer.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                layer.eps = 0.0
+        leaf = images.clone().requires_grad_()
+        (expected,) = torch.autograd.grad(hooked(leaf), leaf, torch.tensor([[0.0, 1, 0]]).double().expand(2, 3))
+    options = {"low": -1, "high": 1.5} if method == "deep-taylor" else {}
+    found = salgen.explain(net, images, 1, method=method, reduce=None, **options).values
+    scale = float(expected.abs().max())
+    assert scale > 0
+    torch.testing.assert_close(found / scale, (expected / scale).float(), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"])
+@pytest.mark.parametrize("call", ["lesion-cnn:batch_norm=no", "vgg16"])
+def test_conservation_without_biases(call, method):
+    """In double precision, to 1e-4: where nothing is on by a bias, no relevance ends on the way."""
+    net = built(call).double()
+    for layer in net.modules():
+        if getattr(layer, "bias", None) is not None:
+            nn.init.zeros_(layer.bias)
+    images, targets = noise().double() / 2 + 0.5, net(noise().double() / 2 + 0.5).argmax(dim=1)
+    total = salgen.explain(net, images, targets, method=method, stabiliser=1e-12).values.sum(dim=(1, 2))
+    assert ((total - 1).abs() < 1e-4).all()
+
+
+@pytest.mark.parametrize("stabiliser", [0.0, 1e-6])
+@pytest.mark.parametrize("call", ["resnet18", "vgg16"])
+def test_dead_units_and_black_images_give_finite_maps(call, stabiliser):
+    net = built(call)
+    convolutions = [m for m in net.modules() if isinstance(m, nn.Conv2d)]
+    for layer in convolutions[1:]:
+        layer.weight.data[: len(layer.weight) // 2] = 0
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+    images = noise() / 2 + 0.5
+    images[0] = 0
+    calls = [f"{method}:stabiliser={stabiliser}" for method in METHODS]
+    found = explain_all(net, images, 0, methods=calls, reduce=None)
+    for call_of, maps in found.items():
+        assert torch.isfinite(maps.values).all(), call_of
+    for z in found:
+        if z.startswith("lrp"):
+            assert found[z].values[0].abs().max() == 0  # nothing is shared among inputs that are all zero
+
+
+def test_a_network_that_is_dead_altogether():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2)).eval()
+    for parameter in net.parameters():
+        nn.init.zeros_(parameter)
+    calls = [f"{method}:stabiliser={stabiliser}" for method in METHODS for stabiliser in (0, 1e-6)]
+    for maps in explain_all(net, torch.rand(2, 1, 6, 6), 1, methods=calls).values():
+        assert maps.values.abs().max() == 0
+
+
+class Counted(nn.Module):
+    """Keeps how many images came with each call."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network, self.counts = network.requires_grad_(False), []
+
+    def __deepcopy__(self, memo):
+        return self  # what explain works on is this very module
+
+    def forward(self, images):
+        self.counts.append(len(images))
+        return self.network(images)
+
+
+@pytest.mark.parametrize("call", ["resnet18", "vgg16"])
+def test_all_methods_share_one_forward_pass(call):
+    """One pass for the logits that every method sees, one for all that propagate relevance; checks run one image."""
+    model = Counted(built(call))
+    explain_all(model, noise(count=5), "pred", methods=["deep-taylor:low=-1,high=1", *METHODS[:2], *METHODS[3:]])
+    assert model.counts.count(5) == 2
+    assert set(model.counts) == {1, 5}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_transformers_are_refused_before_any_work(method):
+    model = Counted(built("vit-b-16"))
+    with pytest.raises(SalgenError, match=f"{method} has no rule for interpolate.*choose another method or network"):
+        salgen.explain(model, noise(count=5), 0, method=method)
+    assert 5 not in model.counts
+    bare = built("vit-b-16").vit
+    with pytest.raises(SalgenError, match=f"{method} has no rule for layer_norm: it knows convolution"):
+        salgen.explain(bare, noise()[..., :32, :32], 0, method=method)
+
+
+def test_a_batch_norm_with_no_linear_map_before_it_passes_relevance_on():
+    """As a map of one input it would multiply relevance by alpha, or by -beta."""
+    torch.manual_seed(0)
+    norm = nn.BatchNorm2d(2)
+    norm.running_mean.copy_(torch.tensor([0.2, -0.3]))
+    norm.weight.data.copy_(torch.tensor([2.0, -1.5]))
+    head = nn.Sequential(nn.Flatten(), nn.Linear(32, 5), nn.ReLU(), nn.Linear(5, 2))
+    whole = nn.Sequential(norm, head).eval()
+    images = torch.rand(3, 2, 4, 4)
+    inside = norm(images).detach()
+    for method in ["lrp-alpha-beta", "excitation-backprop:layer=input"]:
+        found = salgen.explain(whole, images, 1, method=method, reduce=None).values
+        torch.testing.assert_close(found, salgen.explain(head, inside, 1, method=method, reduce=None).values)
+        assert found.abs().max() > 0
+    found = salgen.explain(whole, images, 1, method="lrp-z:start=logit", stabiliser=1e-9, reduce=None).values
+    expected = salgen.explain(whole, images, 1, method="input-x-gradient", reduce=None).values
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+
+
+class Tokens(nn.Module):
+    """A linear map over 4 tokens to 4 features, then a batch norm of the tokens: not of the map's outputs."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.mix, self.norm, self.head = nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(16, 2)
+        self.norm.running_var.copy_(torch.tensor([0.1, 1.0, 4.0, 9.0]))
+        self.norm.running_mean.copy_(torch.tensor([0.3, -0.2, 0.1, 0.4]))
+
+    def forward(self, images):
+        return self.head(torch.relu(self.norm(self.mix(images.squeeze(1)))).flatten(1))
+
+
+def test_a_batch_norm_is_merged_only_into_a_map_with_the_same_channels():
+    net, images = Tokens().double().eval(), torch.rand(3, 1, 4, 4).double()
+    found = salgen.explain(net, images, 1, method="lrp-z:start=logit", stabiliser=1e-12, reduce=None).values
+    expected = salgen.explain(net, images, 1, method="input-x-gradient", reduce=None).values
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("beta", [0.001, 0.1, 0.7, 1 / 3, 4.035])
+def test_any_beta_will_do(beta):
+    """1 + beta - beta is not always 1 in floating point."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1, bias=False))
+    net[1].weight.data = torch.tensor([[2.0, -1.0]])
+    found = salgen.explain(net, torch.ones(1, 1, 1, 2), 0, method="lrp-alpha-beta", alpha=1 + beta, beta=beta).values
+    torch.testing.assert_close(found.flatten(), torch.tensor([1 + beta, -beta]), rtol=1e-5, atol=1e-5)

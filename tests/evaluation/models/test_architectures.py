@@ -1,0 +1,264 @@
+"""Torchvision's networks as plug-ins: the same network at full size, a narrow twin at `quick`."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torchvision
+from torch import nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.normalisation import imagenet_normalisation
+from salgen.registry import MODELS
+
+TORCHVISION = {
+    "vgg16": ("vgg16", 138_357_544, "features.29"),
+    "vgg19": ("vgg19", 143_667_240, "features.35"),
+    "resnet18": ("resnet18", 11_689_512, "layer4.1"),
+    "resnet50": ("resnet50", 25_557_032, "layer4.2"),
+    "resnext50": ("resnext50_32x4d", 25_028_904, "layer4.2"),
+    "vit-b-16": ("vit_b_16", 86_567_656, "vit.encoder.layers.encoder_layer_11.ln_1"),
+}
+NAMES = MODELS.names()
+CONVOLUTIONAL = [name for name in TORCHVISION if name != "vit-b-16"]
+
+
+def quick(name):
+    return MODELS.create(name, MODELS.load(name).quick)
+
+
+def layer_names(network):
+    return [(name, type(module)) for name, module in network.named_modules()]
+
+
+def cheap_state(network):
+    """Tensors for a network on the meta device: one small block of random numbers, over and over."""
+    block = torch.randn(9973, generator=torch.Generator().manual_seed(0))
+    state = {}
+    for name, tensor in network.state_dict().items():
+        values = block.repeat(tensor.numel() // len(block) + 1)[: tensor.numel()].view(tensor.shape)
+        if not tensor.is_floating_point():
+            values = torch.zeros_like(tensor, device="cpu")
+        elif name.endswith("running_var"):
+            values = values.abs() + 0.5
+        elif tensor.ndim > 1:
+            values = values * (2 / tensor[0].numel()) ** 0.5
+        state[name] = values
+    return state
+
+
+@pytest.mark.parametrize("name", TORCHVISION)
+def test_whole_network_is_torchvisions(name):
+    architecture, count, cam_layer = TORCHVISION[name]
+    plugin = MODELS.create(name)
+    with torch.device("meta"):
+        network = plugin.build(3, 1000, (224, 224)).eval()
+        theirs = torchvision.models.get_model(architecture, weights=None).eval()
+    assert sum(parameter.numel() for parameter in network.parameters()) == count
+    assert plugin.cam_layer(network) == cam_layer
+    state = cheap_state(theirs)
+    theirs.load_state_dict(state, assign=True)
+    network.get_submodule(plugin.part).load_state_dict(state, assign=True)
+    side = 224 if name == "vit-b-16" else 32
+    images = torch.randn(1, 3, side, side)
+    with torch.inference_mode():
+        logits, expected = network(images), theirs(images)
+    assert expected.std() > 0.01
+    assert torch.equal(logits, expected)
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONAL)
+def test_width_changes_sizes_and_nothing_else(name):
+    with torch.device("meta"):
+        whole = MODELS.create(name).build(3, 7, (64, 64))
+        half = MODELS.create(name, {"width": 0.5}).build(3, 7, (64, 64))
+    assert layer_names(half) == layer_names(whole)
+    shapes = {key: tensor.shape for key, tensor in whole.state_dict().items()}
+    last = list(shapes)[-1].rpartition(".")[0]
+    for key, tensor in half.state_dict().items():
+        if tensor.ndim:
+            expected = list(shapes[key])
+            if not key.startswith(last):
+                expected[0] //= 2
+            groups = whole.get_submodule(key.rpartition(".")[0])
+            grouped = isinstance(groups, nn.Conv2d) and groups.groups > 1
+            if tensor.ndim > 1 and shapes[key][1] != 3 and not grouped:
+                expected[1] //= 2
+            assert list(tensor.shape) == expected, key
+    for one, other in zip(whole.modules(), half.modules(), strict=True):
+        if isinstance(one, nn.Conv2d):
+            assert (one.kernel_size, one.stride, one.padding) == (other.kernel_size, other.stride, other.padding)
+            assert other.groups == max(1, one.groups // 2)
+            assert (one.bias is None) == (other.bias is None)
+
+
+@pytest.mark.parametrize("width", [1 / 32, 0.09, 0.3, 1.5])
+@pytest.mark.parametrize("name", CONVOLUTIONAL)
+def test_any_width_has_sizes_that_fit_together(name, width):
+    plugin = MODELS.create(name, {"width": width})
+    with torch.device("meta"):
+        assert plugin.build(1, 3, (32, 32)).eval()(torch.rand(2, 1, 32, 32)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("size", [(32, 32), (33, 47), (140, 192)])
+@pytest.mark.parametrize(("channels", "classes"), [(1, 2), (3, 5)])
+@pytest.mark.parametrize("name", NAMES)
+def test_takes_any_image_and_class_count(name, channels, classes, size):
+    torch.manual_seed(0)
+    plugin = quick(name)
+    network = plugin.build(channels, classes, size).eval()
+    images = torch.rand(2, channels, *size)
+    images[1] = 1 - images[1]
+    inputs = plugin.normalise(channels)(images).requires_grad_()
+    logits = network(inputs)
+    assert logits.shape == (2, classes)
+    assert not torch.allclose(logits[0], logits[1], rtol=1e-3)  # it depends on its image
+    gradient = torch.autograd.grad(logits.sum(), inputs)[0]
+    assert gradient.shape == images.shape
+    assert gradient.any()
+    assert isinstance(network.get_submodule(plugin.cam_layer(network)), nn.Module)
+    network.train()(inputs.repeat(2, 1, 1, 1)).sum().backward()
+    assert all(parameter.grad is not None for parameter in network.parameters())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_quick_twins_have_the_whole_networks_layers(name):
+    network = quick(name).build(3, 2, (32, 32))
+    assert sum(parameter.numel() for parameter in network.parameters()) < 600_000
+    if name in CONVOLUTIONAL:
+        with torch.device("meta"):
+            assert layer_names(MODELS.create(name).build(3, 2, (32, 32))) == layer_names(network)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_initial_weights_come_from_torchs_generator_alone(name):
+    networks = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        networks.append(quick(name).build(1, 2, (32, 32)).state_dict())
+    one, same, other = networks
+    assert all(torch.equal(one[key], same[key]) for key in one)
+    assert not all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize("name", ["vgg16", "vgg19"])
+def test_image_too_small_for_the_pools_is_an_error(name):
+    with pytest.raises(SalgenError, match=rf"31x64 is too small for {name}: each side must be at least 32"):
+        quick(name).build(3, 2, (31, 64))
+
+
+def test_vgg_keeps_its_dropout():
+    network = quick("vgg16").build(3, 2, (32, 32))
+    assert [module.p for module in network.modules() if isinstance(module, nn.Dropout)] == [0.5, 0.5]
+
+
+# The vision transformer
+
+
+def test_transformer_sees_the_resized_image():
+    plugin = quick("vit-b-16")
+    network = plugin.build(3, 2, (20, 50)).eval()
+    images = torch.rand(2, 3, 20, 50)
+    small = nn.functional.interpolate(images, (32, 32), mode="bilinear", align_corners=False)
+    torch.testing.assert_close(network(images), network.vit(small))
+    assert torch.equal(network.resize(small), small)
+    assert next(network.children()) is network.resize
+
+
+def test_transformers_cam_layer_gives_tokens_of_the_last_block():
+    plugin = quick("vit-b-16")
+    network = plugin.build(3, 2, (32, 32)).eval()
+    outputs = []
+    layer = network.get_submodule(plugin.cam_layer(network))
+    layer.register_forward_hook(lambda _, __, output: outputs.append(output))
+    network(torch.rand(2, 3, 32, 32))
+    assert layer is network.vit.encoder.layers[-1].ln_1
+    assert outputs[0].shape == (2, 1 + 4 * 4, 16)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"side": 100}, "side = 100 must be a multiple of patch = 16"),
+        ({"hidden": 100}, "hidden = 100 must be a multiple of heads = 12"),
+    ],
+)
+def test_transformers_parameters_that_do_not_go_together(given, said):
+    with pytest.raises(SalgenError, match=said):
+        MODELS.create("vit-b-16", given)
+
+
+# Normalisation
+
+
+@pytest.mark.parametrize("name", TORCHVISION)
+def test_normalisation_is_torchvisions(name):
+    weights = torchvision.models.get_model_weights(TORCHVISION[name][0]).IMAGENET1K_V1
+    preset = weights.transforms()
+    images = torch.rand(2, 3, 4, 5)
+    expected = torchvision.transforms.functional.normalize(images, preset.mean, preset.std)
+    torch.testing.assert_close(MODELS.create(name).normalise(3)(images), expected)
+
+
+def test_one_channel_is_normalised_by_the_means_over_the_colours():
+    images = torch.rand(2, 1, 4, 5)
+    expected = (images - (0.485 + 0.456 + 0.406) / 3) / ((0.229 + 0.224 + 0.225) / 3)
+    torch.testing.assert_close(imagenet_normalisation(1)(images), expected)
+
+
+def test_normalisation_is_buffers():
+    normalise = imagenet_normalisation(3)
+    assert sorted(normalise.state_dict()) == ["mean", "std"]
+    assert not list(normalise.parameters())
+
+
+@pytest.mark.parametrize("name", ["lesion-cnn", "scnn"])
+def test_own_networks_take_images_as_they_are_and_add_no_keys(name):
+    normalise = MODELS.create(name).normalise(1)
+    images = torch.rand(2, 1, 4, 5)
+    assert normalise(images) is images
+    assert not normalise.state_dict()
+
+
+def test_two_channels_are_an_error():
+    with pytest.raises(SalgenError, match="1 or 3 channels, not 2"):
+        MODELS.create("resnet18").normalise(2)
+
+
+# Everything
+
+
+@pytest.mark.parametrize("scale", ["demo", "small", "full"])
+@pytest.mark.parametrize("name", NAMES)
+def test_scales_are_parameters(name, scale):
+    chosen = MODELS.create(name, MODELS.load(name).scales[scale])
+    if scale == "full" and name in TORCHVISION:
+        assert chosen == MODELS.create(name)
+
+
+def test_modules_of_models_import_no_torch():
+    code = (
+        "import importlib, pkgutil, sys, salgen.evaluation.models as models\n"
+        "for module in pkgutil.iter_modules(models.__path__):\n"
+        "    importlib.import_module('salgen.evaluation.models.' + module.name)\n"
+        "assert 'salgen.evaluation.models.vgg' in sys.modules\n"
+        "assert not {'torch', 'torchvision', 'safetensors', 'numpy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_example_of_the_extending_page_is_a_model():
+    page = Path(__file__).parents[3] / "docs" / "extending.md"
+    (example,) = re.findall(r"## A model\n\n```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    namespace = {"__name__": "extending"}
+    exec(example, namespace)
+    plugin = namespace["OneLayer"](**namespace["OneLayer"].quick)
+    network = plugin.build(1, 2, (32, 32))
+    before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
+    plugin.load_weights(network)
+    assert all(torch.equal(tensor, before[key]) for key, tensor in network.state_dict().items())
+    assert network(plugin.normalise(1)(torch.rand(2, 1, 32, 32))).shape == (2, 2)
+    assert isinstance(network.get_submodule(plugin.cam_layer(network)), nn.ReLU)

@@ -1,0 +1,399 @@
+"""What training starts from: files and downloads, other channels, other classes, and what may be wrong with them."""
+
+import pickle
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+import safetensors.torch
+import torch
+import torchvision
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.checkpoints import CARD, build_classifier, load_checkpoint
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.learner import Learner
+from salgen.evaluation.training import train
+from salgen.registry import MODELS
+
+NAMES = [name for name in MODELS.names() if name != "lesion-cnn"]
+SEAMS = {name: MODELS.load(name).seams for name in NAMES}
+
+
+def quick(name, weights="scratch"):
+    return MODELS.create(name, {**MODELS.load(name).quick, "weights": str(weights)})
+
+
+def build(name, channels=3, classes=4, seed=0):
+    """A quick network with random numbers for all that starts at zero or one."""
+    torch.manual_seed(seed)
+    plugin = quick(name)
+    network = plugin.build(channels, classes, (32, 32)).eval()
+    for tensor in network.state_dict().values():
+        if tensor.ndim == 1 and tensor.is_floating_point():
+            tensor.copy_(torch.rand(tensor.shape) + 0.5)
+    return plugin, network.requires_grad_(False)
+
+
+def save(network, file):
+    state = network.state_dict()
+    if file.suffix == ".safetensors":
+        safetensors.torch.save_file(state, file)
+    else:
+        torch.save(state, file)
+    return file
+
+
+def torchvisions_part(name, network):
+    return network.get_submodule(MODELS.load(name).part)
+
+
+def load_error(plugin, network):
+    with pytest.raises(SalgenError) as caught:
+        plugin.load_weights(network)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+# What is loaded
+
+
+@pytest.mark.parametrize("suffix", [".pth", ".pt", ".safetensors"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_the_same_network_is_taken_whole(tmp_path, name, suffix):
+    _, source = build(name, seed=1)
+    _, network = build(name, seed=2)
+    file = save(torchvisions_part(name, source), tmp_path / f"weights{suffix}")
+    quick(name, file).load_weights(network)
+    for key, tensor in source.state_dict().items():
+        assert torch.equal(network.state_dict()[key], tensor), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scratch_leaves_the_network_alone(name):
+    plugin, network = build(name)
+    before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
+    plugin.load_weights(network)
+    assert all(torch.equal(tensor, before[key]) for key, tensor in network.state_dict().items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_last_layer_starts_anew_for_another_number_of_classes(tmp_path, name):
+    _, source = build(name, classes=4, seed=1)
+    _, network = build(name, classes=3, seed=2)
+    before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
+    quick(name, save(torchvisions_part(name, source), tmp_path / "w.pth")).load_weights(network)
+    last = ".".join(filter(None, (MODELS.load(name).part, SEAMS[name].logits)))
+    for key, tensor in network.state_dict().items():
+        expected = before if key.startswith(last) else source.state_dict()
+        assert torch.equal(tensor, expected[key]), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_checkpoint_of_salgens_is_a_file_of_weights(tmp_path, name):
+    plugin, source = build(name, seed=1)
+    _, network = build(name, seed=2)
+    file = save(Classifier(source, plugin.normalise(3)), tmp_path / "weights.safetensors")
+    quick(name, file).load_weights(network)
+    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+
+
+def after_input(name, network):
+    """What follows the input convolution and what takes up its constant: the convolution, or its batch norm."""
+    part = torchvisions_part(name, network)
+    convolution = part.get_submodule(SEAMS[name].input)
+    follower = part.get_submodule(SEAMS[name].offset.rpartition(".")[0])
+    return nn.Sequential(convolution, follower) if follower is not convolution else convolution
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_grey_image_means_what_its_copy_in_three_colours_means(tmp_path, name):
+    plugin, colour = build(name, channels=3, seed=1)
+    _, grey = build(name, channels=1, seed=2)
+    quick(name, save(torchvisions_part(name, colour), tmp_path / "w.pth")).load_weights(grey)
+    images = torch.rand(3, 1, 32, 32)
+    one, three = (plugin.normalise(channels)(images.expand(-1, channels, -1, -1)) for channels in (1, 3))
+    found, expected = after_input(name, grey)(one), after_input(name, colour)(three)
+    convolution = torchvisions_part(name, grey).get_submodule(SEAMS[name].input)
+    # Zeros in the padding are another grey than the same zeros in colour, so the border differs.
+    border = 0 if name in ("vit-b-16", "scnn") else -(-convolution.kernel_size[0] // 2 // convolution.stride[0])
+    inside = slice(border, -border or None)
+    assert expected.std() > 0.1
+    torch.testing.assert_close(found[..., inside, inside], expected[..., inside, inside], rtol=1e-4, atol=2e-5)
+    if not border:
+        torch.testing.assert_close(grey(one), colour(three), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kernels_are_summed_over_the_colours_by_their_scale(tmp_path, name):
+    _, colour = build(name, channels=3, seed=1)
+    _, grey = build(name, channels=1, seed=2)
+    quick(name, save(torchvisions_part(name, colour), tmp_path / "w.pth")).load_weights(grey)
+    key = f"{SEAMS[name].input}.weight"
+    kernel, found = (torchvisions_part(name, network).get_parameter(key) for network in (colour, grey))
+    scale = [1.0, 1.0, 1.0] if name == "scnn" else [0.226 / std for std in (0.229, 0.224, 0.225)]
+    expected = sum(kernel[:, [c]] * scale[c] for c in range(3))
+    torch.testing.assert_close(found, expected)
+
+
+def test_older_files_without_batch_counts_and_with_older_names_are_read(tmp_path):
+    _, source = build("resnet18", seed=1)
+    state = {key: tensor for key, tensor in source.state_dict().items() if not key.endswith("num_batches_tracked")}
+    torch.save(state, tmp_path / "w.pth")
+    _, network = build("resnet18", seed=2)
+    quick("resnet18", tmp_path / "w.pth").load_weights(network)
+    assert torch.equal(network.fc.weight, source.fc.weight)
+
+    _, source = build("vit-b-16", seed=1)
+    older = {"mlp.0": "mlp.linear_1", "mlp.3": "mlp.linear_2"}
+    state = {}
+    for key, tensor in source.vit.state_dict().items():
+        name = next((key.replace(new, old) for new, old in older.items() if new in key), key)
+        state[name] = tensor
+    assert any("linear_1" in key for key in state)
+    torch.save(state, tmp_path / "v.pth")
+    _, network = build("vit-b-16", seed=2)
+    quick("vit-b-16", tmp_path / "v.pth").load_weights(network)
+    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+
+
+# ImageNet
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """An empty cache of torch's, and no network."""
+
+    def refuse(*_, **__):
+        raise URLError("no network here")
+
+    monkeypatch.setattr(torch.hub, "download_url_to_file", refuse)
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    folder = tmp_path / "torch" / "hub" / "checkpoints"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_imagenet_weights_are_torchvisions_first(hub):
+    torch.manual_seed(1)
+    source = torchvision.models.resnet18(weights=None)
+    url = torchvision.models.ResNet18_Weights.IMAGENET1K_V1.url
+    torch.save(source.state_dict(), hub / Path(url).name)
+    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
+    same, other = plugin.build(3, 1000, (32, 32)), plugin.build(1, 2, (32, 32))
+    plugin.load_weights(same)
+    plugin.load_weights(other)
+    assert all(torch.equal(same.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+    assert torch.equal(other.layer4[1].conv2.weight, source.layer4[1].conv2.weight)
+    assert other.fc.weight.shape == (2, 512)
+
+
+def test_weights_out_of_reach(hub):
+    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
+    with torch.device("meta"):
+        network = plugin.build(3, 2, (32, 32))
+    message = load_error(plugin, network)
+    assert "https://download.pytorch.org/models/resnet18-f37072fd.pth cannot be fetched" in message
+    assert "(no network here)" in message
+    assert "give weights=<its path>, or weights=scratch" in message
+
+
+def test_damaged_copy_in_the_cache(hub):
+    (hub / "resnet18-f37072fd.pth").write_bytes(b"half a file")
+    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
+    with torch.device("meta"):
+        network = plugin.build(3, 2, (32, 32))
+    assert f"is damaged: remove {hub / 'resnet18-f37072fd.pth'}" in load_error(plugin, network)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("vgg16", {"width": 0.25}, "set width=1.0 as well"),
+        ("vit-b-16", {"side": 64, "layers": 6}, "set side=224, layers=12 as well"),
+    ],
+)
+def test_imagenet_weights_are_for_the_whole_architecture(name, given, said):
+    with pytest.raises(SalgenError, match=f"{name}: weights = imagenet .*{said}"):
+        MODELS.create(name, {"weights": "imagenet", **given})
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "said"),
+    [
+        ("vgg16", "imagnet", "must be scratch, imagenet, or a file whose name ends in .pth, .pt, .safetensors"),
+        ("vgg16", "weights.zip", "must be scratch, imagenet, or a file"),
+        ("scnn", "imagenet", "must be scratch, or a file"),
+    ],
+)
+def test_weights_that_are_no_choice_are_refused_at_once(name, weights, said):
+    with pytest.raises(SalgenError, match=f"{name}: weights = '{weights}': {said}"):
+        MODELS.create(name, {"weights": weights})
+
+
+def test_a_missing_file_is_no_fault_until_it_is_needed(tmp_path):
+    plugin = quick("scnn", tmp_path / "none.pth")
+    message = load_error(plugin, plugin.build(3, 2, (32, 32)))
+    assert message == f"weights = {tmp_path / 'none.pth'}: there is no such file; give the path of one, or scratch"
+
+
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+def test_a_folder_is_no_file(tmp_path, suffix):
+    (tmp_path / f"w{suffix}").mkdir()
+    assert "cannot be read" in load_error(quick("scnn", tmp_path / f"w{suffix}"), build("scnn")[1])
+
+
+class Trap:
+    def __reduce__(self):
+        return Path.touch, (Path("executed"),)
+
+
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+@pytest.mark.parametrize("content", [b"", b"half a file", pickle.dumps(Trap(), 2), "list", "text", "empty", "half"])
+def test_files_that_are_no_state_dict(tmp_path, monkeypatch, suffix, content):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / f"w{suffix}"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    elif content == "half":
+        save(build("scnn")[1], file)
+        file.write_bytes(file.read_bytes()[:-500])
+    else:
+        torch.save({"list": [torch.ones(2)], "text": {"model": "resnet18"}, "empty": {}}[content], file)
+    message = load_error(quick("scnn", file), build("scnn")[1])
+    assert f"weights = {file} is damaged, or holds something else than tensors by name" in message
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "said"),
+    [
+        ("vgg19", "vgg16", "tensor 'features."),
+        ("vgg16", "resnet18", "is missing"),
+        ("resnet18", "resnet50", "tensor 'layer"),
+        ("resnet50", "resnext50", "tensor 'layer"),
+        ("vit-b-16", "scnn", "is missing"),
+        ("scnn", "vit-b-16", "is missing"),
+    ],
+)
+def test_weights_of_another_architecture(tmp_path, name, other, said):
+    source = torchvisions_part(other, build(other)[1])
+    file = save(source, tmp_path / "w.pth")
+    message = load_error(quick(name, file), build(name)[1])
+    assert message.startswith(f"{name}: weights = {file} does not fit: tensor ")
+    assert "give weights of this architecture" in message
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"logits.weight": torch.zeros(4, 9)}, "'logits.weight' has shape (4, 9), not (4, 8)"),
+        ({"logits.weight": torch.zeros(5, 9)}, "'logits.weight' has shape (5, 9), not (4, 8)"),
+        ({"logits.weight": torch.zeros(5, 8), "logits.bias": None}, "'logits.bias' is missing"),
+        ({"block2.conv.bias": torch.zeros(5)}, "'block2.conv.bias' has shape (5,), not (4,)"),
+        ({"block2.conv.bias": None}, "'block2.conv.bias' is missing"),
+        ({"more": torch.zeros(5)}, "'more' is unknown"),
+        ({"block1.conv.weight": torch.zeros(4, 2, 3, 3)}, "'block1.conv.weight' has shape (4, 2, 3, 3)"),
+        ({"block1.conv.weight": torch.zeros(4, 3, 5, 5)}, "'block1.conv.weight' has shape (4, 3, 5, 5)"),
+        ({"block1.conv.weight": torch.zeros(5, 3, 3, 3)}, "'block1.conv.weight' has shape (5, 3, 3, 3)"),
+        ({"block1.conv.weight": torch.zeros(())}, "'block1.conv.weight' has shape ()"),
+        ({"block1.conv.bias": torch.zeros(5)}, "'block1.conv.bias' has shape (5,)"),
+        ({"block1.conv.bias": None}, "'block1.conv.bias' is missing"),
+        ({"logits.weight": torch.zeros(())}, "'logits.weight' has shape ()"),
+    ],
+)
+def test_one_tensor_that_does_not_fit_is_named(tmp_path, changes, said):
+    state = build("scnn", channels=3)[1].state_dict() | changes
+    torch.save({key: tensor for key, tensor in state.items() if tensor is not None}, tmp_path / "w.pth")
+    message = load_error(quick("scnn", tmp_path / "w.pth"), build("scnn", channels=1)[1])
+    assert said in message
+
+
+def test_weights_for_one_channel_do_not_fit_three(tmp_path):
+    file = save(build("resnet18", channels=1)[1], tmp_path / "w.pth")
+    message = load_error(quick("resnet18", file), build("resnet18", channels=3)[1])
+    assert "'conv1.weight' has shape (4, 1, 7, 7), not (4, 3, 7, 7)" in message
+
+
+# Training
+
+
+@pytest.fixture(scope="module")
+def perlin(tmp_path_factory):
+    splits = {"train": 12, "val": 4, "test": 4}
+    path = tmp_path_factory.mktemp("start") / "data"
+    return salgen.make("perlin-lesions", path, splits=splits, parameters={"slices": 4, "image_size": "32x32"})
+
+
+HOW = {"model": "scnn", "settings": {"widths": "4,4,8,8", "epochs": 2, "batch_size": 4}}
+
+
+def settings(**changes):
+    return {**HOW, "settings": HOW["settings"] | changes}
+
+
+def test_training_starts_from_a_file_and_its_checkpoint_needs_it_no_more(tmp_path, perlin, monkeypatch):
+    _, source = build("scnn", channels=3, classes=5)
+    file = save(source, tmp_path / "start.safetensors")
+    first = []
+    whole = Learner.epoch
+
+    def epoch(self, *arguments):
+        first.append({key: tensor.clone() for key, tensor in self.classifier.state_dict().items()})
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(Learner, "epoch", epoch)
+    trained = train(perlin, tmp_path / "c", **settings(weights=str(file)))
+    assert torch.equal(first[0]["network.block3.conv.weight"], source.block3.conv.weight)
+    fresh = build_classifier(trained.card).state_dict()
+    assert torch.equal(first[0]["network.logits.weight"], fresh["network.logits.weight"])
+    assert not torch.equal(first[1]["network.block3.conv.weight"], source.block3.conv.weight)
+    file.unlink()
+    loaded = load_checkpoint(tmp_path / "c")
+    assert loaded.card.parameters == {"weights": str(file), "widths": [4, 4, 8, 8]}
+    assert loaded.classifier.cam_layer == "block4.relu"
+    weights = trained.classifier.state_dict()
+    assert all(torch.equal(tensor, weights[key]) for key, tensor in loaded.classifier.state_dict().items())
+
+
+def test_a_training_that_goes_on_does_not_start_again(tmp_path, perlin, monkeypatch):
+    file = save(build("scnn")[1], tmp_path / "start.pth")
+    train(perlin, tmp_path / "whole", **settings(weights=str(file)))
+    whole = Learner.measure
+    seen = []
+
+    def measure(self, split):
+        seen.append(split)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return whole(self, split)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Learner, "measure", measure)
+        with pytest.raises(KeyboardInterrupt):
+            train(perlin, tmp_path / "stopped", **settings(weights=str(file)))
+    file.unlink()
+    train(perlin, tmp_path / "stopped", **settings(weights=str(file)))
+    one, other = (load_checkpoint(tmp_path / name).classifier.state_dict() for name in ("whole", "stopped"))
+    assert all(torch.equal(tensor, other[key]) for key, tensor in one.items())
+
+
+def test_a_missing_file_ends_a_training_before_it_leaves_anything(tmp_path, perlin):
+    with pytest.raises(SalgenError, match="there is no such file"):
+        train(perlin, tmp_path / "c", **settings(weights="none.pth"))
+    assert not (tmp_path / "c").exists()
+
+
+def test_normalisation_is_stored_and_loaded(tmp_path, perlin):
+    how = {"model": "resnet18", "settings": {"width": 1 / 16, "epochs": 1, "batch_size": 4}}
+    trained = train(perlin, tmp_path / "c", **how)
+    assert (tmp_path / "c" / CARD).exists()
+    assert trained.classifier.normalise.mean.item() == pytest.approx(0.449)
+    assert "normalise.std" in safetensors.torch.load_file(tmp_path / "c" / "weights.safetensors")

@@ -1,0 +1,163 @@
+"""What methods have in common is computed once, and is what each would compute alone."""
+
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.once import Once
+from salgen.evaluation.passes import Passes, Wanted
+
+IMAGES = torch.rand(5, 2, 8, 8, generator=torch.Generator().manual_seed(0))
+ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", "grad-cam:layer=relu2"]
+
+
+class Counted(torch.autograd.Function):
+    """The identity, which counts how many images pass it forwards and backwards."""
+
+    @staticmethod
+    def forward(ctx, signal, counts):
+        ctx.counts = counts
+        counts["forward"].append(len(signal))
+        return signal.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        ctx.counts["backward"].append(len(gradient))
+        return gradient, None
+
+
+class Counts(dict):
+    def __deepcopy__(self, memo):  # a private copy of the network counts in the same place
+        return self
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv1, self.relu1 = nn.Conv2d(2, 4, 3), nn.ReLU(inplace=True)
+        self.conv2, self.relu2 = nn.Conv2d(4, 4, 3), nn.ReLU(inplace=True)
+        self.head = nn.Linear(4, 3)
+        self.counts = Counts(forward=[], backward=[])
+
+    def forward(self, x):
+        x = Counted.apply(self.conv1(x), self.counts)
+        return self.head(self.relu2(self.conv2(self.relu1(x))).mean(dim=(2, 3)))
+
+
+def whole_batches(counts):
+    return [n for n in counts if n == len(IMAGES)]
+
+
+def test_methods_of_one_pass_cost_one_pass():
+    network = Network()
+    explain_all(network, IMAGES, "pred", methods=ONE_PASS)
+    assert whole_batches(network.counts["forward"]) == [5]
+    assert whole_batches(network.counts["backward"]) == [5]
+
+
+def test_together_they_say_what_each_says_alone():
+    network = Network()
+    together = explain_all(network, IMAGES, [0, 1, 2, 0, 1], methods=[*ONE_PASS, "smoothgrad:n=2"], batch_size=2)
+    assert list(together) == [*ONE_PASS, "smoothgrad:n=2"]
+    for call, maps in together.items():
+        alone = salgen.explain(network, IMAGES, [0, 1, 2, 0, 1], method=call)
+        torch.testing.assert_close(maps.values, alone.values)
+        assert maps.native_resolution == alone.native_resolution
+    torch.testing.assert_close(together.logits, network(IMAGES))
+    assert set(together.seconds) == set(together)
+    assert all(seconds > 0 for seconds in together.seconds.values())
+
+
+def test_the_backward_pass_ends_at_the_layer():
+    network = Network()
+    explain_all(network, IMAGES, 0, methods=["grad-cam:layer=relu1"])
+    assert network.counts["backward"] == []
+
+
+def test_predictions_come_from_the_same_forward_pass():
+    network = Network()
+    explained = explain_all(network, IMAGES, "pred", methods=["gradient"])
+    assert whole_batches(network.counts["forward"]) == [5]
+    expected = salgen.explain(network, IMAGES, explained.logits.argmax(dim=1), method="gradient")
+    torch.testing.assert_close(explained["gradient"].values, expected.values)
+
+
+def test_controls_ask_no_model():
+    network = Network()
+    explained = explain_all(network, IMAGES, methods=["sobel", "center"])
+    assert network.counts["forward"] == []
+    assert explained.logits is None
+
+
+def passes(wanted, score="logit"):
+    return Passes(ModelView.of(Network()), IMAGES, score, wanted, torch.tensor([0, 1, 2, 0, 1]), Once(IMAGES.device))
+
+
+@pytest.mark.parametrize("score", ["logit", "margin"])
+def test_gradients_are_those_of_autograd(score):
+    view = ModelView.of(Network())
+    leaf = IMAGES.clone().requires_grad_()
+    targets = torch.tensor([0, 1, 2, 0, 1])
+    (expected,) = torch.autograd.grad(view.scores(leaf, targets, score).sum(), leaf)
+    found = passes(Wanted(frozenset({"relu1"}), input_gradient=True), score)
+    torch.testing.assert_close(found.input_gradient(), expected)
+    assert found.gradient("relu1").shape == found.output("relu1").shape == (5, 4, 6, 6)
+
+
+def test_what_was_not_wanted_is_had_all_the_same():
+    said = passes(Wanted(frozenset({"relu1", "relu2"}), input_gradient=True))
+    unsaid = passes(Wanted())
+    for layer in ("relu1", "relu2"):
+        torch.testing.assert_close(unsaid.output(layer), said.output(layer))
+        torch.testing.assert_close(unsaid.gradient(layer), said.gradient(layer))
+    torch.testing.assert_close(unsaid.input_gradient(), said.input_gradient())
+    torch.testing.assert_close(unsaid.logits(), said.logits())
+
+
+def test_an_output_is_seen_before_what_follows_works_in_place():
+    found = passes(Wanted(frozenset({"conv1"})))
+    network = Network()
+    torch.testing.assert_close(found.output("conv1"), network.conv1(IMAGES))
+    assert (found.output("conv1") < 0).any()
+
+
+def test_a_layer_after_which_nothing_matters_has_zero_gradient():
+    class Blind(Network):
+        def forward(self, x):
+            self.relu1(self.conv1(x))
+            return self.head(torch.zeros(len(x), 4))
+
+    view = ModelView.of(Blind())
+    found = Passes(
+        view, IMAGES, "logit", Wanted(frozenset({"relu1"}), True), torch.zeros(5).long(), Once(IMAGES.device)
+    )
+    assert not found.gradient("relu1").any()
+    assert not found.input_gradient().any()
+
+
+def test_layers_that_cannot_be_read_are_named():
+    with pytest.raises(SalgenError, match="unknown layer 'relu3'"):
+        passes(Wanted(frozenset({"relu3"}))).output("relu3")
+
+    class Pair(Network):
+        def __init__(self):
+            super().__init__()
+            self.pair = nn.LSTM(4, 4)
+
+        def forward(self, x):
+            return self.head(self.pair(self.conv1(x).mean(dim=(2, 3)))[0])
+
+    view = ModelView.of(Pair())
+    with pytest.raises(SalgenError, match="'pair' gives tuple: choose a layer that gives one tensor"):
+        Passes(view, IMAGES, "logit", Wanted(frozenset({"pair"})), None, Once(IMAGES.device)).logits()
+
+
+def test_wanted_together():
+    parts = [Wanted(frozenset({"a"})), Wanted(frozenset({"a", "b"})), Wanted(input_gradient=True)]
+    assert Wanted.together(parts) == Wanted(frozenset({"a", "b"}), True)
+    assert Wanted.together([]) == Wanted()

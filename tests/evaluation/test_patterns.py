@@ -1,0 +1,425 @@
+"""Patterns against loops over every patch, straight from the paper, and the laws they obey."""
+
+import copy
+import gc
+import json
+import math
+import weakref
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation import pattern_moments, patterns
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.patterns import Patterns, fit_patterns
+from salgen.testing.methods import state_of
+
+SEED = 11
+
+
+def units(tensor):
+    return tensor.detach().double().reshape(len(tensor), -1)
+
+
+def patches_of(images, conv):
+    """Every patch (of zero-padded images) that each unit of a convolution sees: {unit: [vector, ...]}."""
+    (kh, kw), (sh, sw), (ph, pw), (dh, dw) = conv.kernel_size, conv.stride, conv.padding, conv.dilation
+    count, channels, height, width = images.shape
+    per_group, outs = channels // conv.groups, conv.out_channels // conv.groups
+    high = (height + 2 * ph - dh * (kh - 1) - 1) // sh + 1
+    wide = (width + 2 * pw - dw * (kw - 1) - 1) // sw + 1
+    found = {unit: [] for unit in range(conv.out_channels)}
+    for n in range(count):
+        for top in range(high):
+            for left in range(wide):
+                for unit in range(conv.out_channels):
+                    patch = np.zeros((per_group, kh, kw))
+                    for c in range(per_group):
+                        for i in range(kh):
+                            for j in range(kw):
+                                row, column = top * sh + i * dh - ph, left * sw + j * dw - pw
+                                if 0 <= row < height and 0 <= column < width:
+                                    patch[c, i, j] = images[n, unit // outs * per_group + c, row, column]
+                    found[unit].append(patch.ravel())
+    return found
+
+
+def pattern_of(weight, bias, patches, rectified):
+    """One unit's pattern by the two-component or the linear estimator, patch by patch."""
+    ys = [float(np.dot(weight, x)) for x in patches]
+    mean_y = math.fsum(ys) / len(ys)
+    firing = [(x, y) for x, y in zip(patches, ys, strict=True) if not rectified or y + bias > 0]
+    if not firing:
+        return np.zeros_like(weight)
+    mean_x, mean_xy = np.zeros_like(weight), np.zeros_like(weight)
+    for x, y in firing:
+        mean_x += x / len(firing)
+        mean_xy += x * y / len(firing)
+    numerator = mean_xy - mean_x * mean_y
+    return numerator / np.dot(weight, numerator)
+
+
+def slow_patterns(weight, bias, patches, rectified):
+    rows = units(weight).numpy()
+    biases = np.zeros(len(rows)) if bias is None else bias.detach().double().numpy()
+    return np.stack([pattern_of(rows[k], biases[k], patches[k], rectified) for k in range(len(rows))])
+
+
+@pytest.fixture(scope="module")
+def network():
+    torch.manual_seed(SEED)
+    net = nn.Sequential(
+        nn.Conv2d(2, 3, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(3, 4, 3, stride=2, bias=False),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(4, 5),
+        nn.ReLU(),
+        nn.Linear(5, 3),
+    )
+    nn.init.constant_(net[6].bias, 0.4)
+    return net
+
+
+@pytest.fixture(scope="module")
+def images():
+    return np.random.default_rng(SEED).standard_normal((12, 2, 8, 8)).astype(np.float32)
+
+
+def test_patterns_are_those_of_the_paper(network, images):
+    signal, expected = torch.from_numpy(images), []
+    for place, layer in enumerate(network):
+        if isinstance(layer, nn.Conv2d):
+            patches = patches_of(signal.numpy().astype(np.float64), layer)
+        elif isinstance(layer, nn.Linear):
+            rows = list(signal.numpy().astype(np.float64))
+            patches = [rows for _ in range(layer.out_features)]
+        if isinstance(layer, (nn.Conv2d, nn.Linear)):
+            rectified = place + 1 < len(network)
+            expected.append(slow_patterns(layer.weight, layer.bias, patches, rectified))
+        with torch.no_grad():
+            signal = layer(signal)
+    found = fit_patterns(network, images)
+    assert found.degenerate == (0, 0, 0, 0)
+    for pattern, slow in zip(found.by_map, expected, strict=True):
+        assert pattern.dtype == torch.float64
+        np.testing.assert_allclose(units(pattern), slow, rtol=1e-7, atol=1e-10)
+    assert found.by_map[0].shape == network[0].weight.shape
+
+
+CONVOLUTIONS = [
+    {"stride": 2},
+    {"padding": (2, 1)},
+    {"dilation": 2, "padding": 2},
+    {"groups": 2},
+    {"groups": 4, "stride": (1, 2), "padding": 1, "dilation": (2, 1)},
+    {"kernel_size": (1, 4)},
+]
+
+
+@pytest.mark.parametrize("form", CONVOLUTIONS)
+def test_every_form_of_convolution(form, images):
+    torch.manual_seed(SEED)
+    conv = nn.Conv2d(4, 8, **{"kernel_size": 3, **form})
+    signal = np.concatenate([images[:4], images[4:8] ** 2 - 1], axis=1)
+    net = nn.Sequential(conv, nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    expected = slow_patterns(conv.weight, conv.bias, patches_of(signal.astype(np.float64), conv), rectified=True)
+    np.testing.assert_allclose(units(fit_patterns(net, signal).by_map[0]), expected, rtol=1e-7, atol=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    shape=st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(1, 2), st.integers(0, 2), st.integers(1, 2)),
+    bias=st.floats(-2, 2),
+    norm=st.booleans(),
+)
+def test_a_pattern_times_its_weights_is_one(seed, shape, bias, norm):
+    channels, groups, stride, padding, dilation = shape
+    torch.manual_seed(seed)
+    conv = nn.Conv2d(channels * groups, 3 * groups, 2, stride, padding, dilation, groups)
+    nn.init.constant_(conv.bias, bias)
+    between = nn.BatchNorm2d(3 * groups) if norm else nn.Identity()
+    if norm:
+        between.weight.data.uniform_(-1, 2)
+        between.running_mean.normal_()
+    head = nn.Linear(3 * groups, 2)
+    net = nn.Sequential(conv, between, nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), head).eval()
+    found = fit_patterns(net, torch.randn(5, channels * groups, 6, 7))
+    scale = between.weight / torch.sqrt(between.running_var + between.eps) if norm else torch.ones(3 * groups)
+    weights = [(conv.weight * scale.view(-1, 1, 1, 1)).detach(), head.weight]
+    for pattern, weight, zero in zip(found.by_map, weights, found.degenerate, strict=True):
+        law = (units(pattern) * units(weight)).sum(dim=1)
+        nothing = (units(pattern) == 0).all(dim=1)
+        assert int(nothing.sum()) == zero
+        slack = 1e-9 + 1e-6 * (units(pattern) * units(weight)).abs().sum(dim=1)
+        assert ((law - 1).abs()[~nothing] <= slack[~nothing]).all()
+
+
+def test_the_signal_of_a_linear_toy_model_is_recovered():
+    """y is in the data with direction (1, 0), a distractor with (1, 1): the weights must cancel the distractor."""
+    rng = np.random.default_rng(0)
+    signal, distractor = rng.uniform(size=(4000, 1)), rng.standard_normal((4000, 1))
+    data = signal * [1, 0] + distractor * [1, 1]
+    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 1, bias=False))
+    net[1].weight.data = torch.tensor([[1.0, -1.0]])
+    pattern = fit_patterns(net, data.reshape(-1, 1, 1, 2)).by_map[0].numpy()
+    np.testing.assert_allclose(pattern, [[1, 0]], atol=0.1)
+    covariance = [np.cov(data[:, k], signal[:, 0])[0, 1] / signal.var(ddof=1) for k in (0, 1)]
+    np.testing.assert_allclose(pattern[0], covariance, atol=1e-5)
+
+
+def test_units_that_never_fire_or_never_vary_are_degenerate(images):
+    torch.manual_seed(SEED)
+    net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2))
+    net[0].bias.data[1] = -1e6
+    net[4].weight.data[0] = torch.tensor([0.0, 3.0, 0.0])  # sees the dead unit alone
+    found = fit_patterns(net, images)
+    assert found.degenerate == (1, 1)
+    assert found.by_map[0][1].count_nonzero() == 0
+    assert found.by_map[0][0].count_nonzero() > 0
+    assert found.by_map[1][0].count_nonzero() == 0
+    constant = fit_patterns(net, np.full((3, 2, 8, 8), 0.3, np.float32))
+    assert constant.degenerate == (3, 2)
+
+
+class Styles(nn.Module):
+    """Which of its four maps a ReLU follows depends on the path, not on the names of layers."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(SEED)
+        self.stem, self.conv = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)
+        self.hidden, self.head = nn.Linear(16, 6), nn.Linear(6, 2)
+        self.norm, self.drop = nn.BatchNorm2d(4), nn.Dropout()
+        for layer in (self.stem, self.conv, self.hidden, self.head):
+            nn.init.normal_(layer.bias)
+
+    def forward(self, x):
+        x = F.relu_(F.max_pool2d(self.drop(self.norm(self.stem(x))), 2))  # through norm, dropout, pool
+        x = torch.relu(x + self.conv(x))  # a sum is between
+        x = self.hidden(F.avg_pool2d(x, 2).flatten(1)).view(-1, 2, 3).relu()  # through a change of shape
+        return self.head(x.flatten(1))
+
+
+def test_which_maps_a_relu_follows(images):
+    model = Styles().eval()
+    network = pattern_moments._Observed.forward(
+        "test", salgen.evaluation.model_view.ModelView.of(model), torch.from_numpy(images[:, :1])
+    )
+    assert network.rectified == {0, 2}
+    found = fit_patterns(model, images[:, :1])
+    with torch.no_grad():
+        before = F.relu(F.max_pool2d(model.norm(model.stem(torch.from_numpy(images[:, :1]))), 2))
+    patches = patches_of(before.double().numpy(), model.conv)
+    linear = slow_patterns(model.conv.weight, model.conv.bias, patches, rectified=False)
+    np.testing.assert_allclose(units(found.by_map[1]), linear, rtol=1e-3, atol=1e-5)
+    assert not np.allclose(
+        linear, slow_patterns(model.conv.weight, model.conv.bias, patches, rectified=True), rtol=0.01
+    )
+
+
+def test_a_layer_that_is_called_twice_has_two_patterns(images):
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(SEED)
+            self.conv, self.head = nn.Conv2d(2, 2, 3, padding=1), nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.head(self.conv(self.conv(x).relu()).relu().mean(dim=(2, 3)))
+
+    first, second, _ = fit_patterns(Twice(), images).by_map
+    assert not torch.allclose(first, second, rtol=0.01)
+
+
+def test_a_batch_norm_of_its_own_is_a_map(images):
+    norm = nn.BatchNorm2d(2)
+    norm.weight.data = torch.tensor([2.0, -0.5])
+    found = fit_patterns(nn.Sequential(norm, nn.Flatten(), nn.Linear(128, 2)), images).by_map[0]
+    np.testing.assert_allclose(found, math.sqrt(1 + norm.eps) / norm.weight.detach().double().numpy(), rtol=1e-6)
+
+
+def test_batches_pieces_and_blocks_do_not_matter(network, images, monkeypatch):
+    network = copy.deepcopy(network).double()  # in float32 a layer's output depends a little on the batch
+    whole = fit_patterns(network, images)
+    ragged = fit_patterns(network, iter([images[:1], torch.from_numpy(images[1:8]), images[8:]]))
+    monkeypatch.setattr(patterns, "BATCH_SIZE", 5)
+    pieces = fit_patterns(network, images, max_memory=1e-9)
+    monkeypatch.setattr(pattern_moments, "BLOCK", 1)
+    blocks = fit_patterns(network, torch.from_numpy(images))
+    for other in (ragged, pieces, blocks):
+        assert other.degenerate == whole.degenerate
+        for left, right in zip(other.by_map, whole.by_map, strict=True):
+            torch.testing.assert_close(left, right, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:out of memory")
+def test_a_part_that_fails_is_counted_once(network, images, monkeypatch):
+    network = copy.deepcopy(network).double()
+    expected = fit_patterns(network, images)
+    of = pattern_moments.MapMoments.of
+
+    def short_of_memory(call, rectified):
+        if len(call.signal) > 4 and call.map.position == 2:
+            raise MemoryError
+        return of(call, rectified)
+
+    monkeypatch.setattr(pattern_moments.MapMoments, "of", short_of_memory)
+    found = fit_patterns(network, images)
+    for left, right in zip(found.by_map, expected.by_map, strict=True):
+        torch.testing.assert_close(left, right, rtol=1e-9, atol=1e-12)
+
+    def no_memory(call, rectified):
+        raise MemoryError
+
+    monkeypatch.setattr(pattern_moments.MapMoments, "of", no_memory)
+    with pytest.raises(SalgenError, match="more memory than cpu has"):
+        fit_patterns(network, images)
+
+
+def test_a_classifier_is_fitted_behind_its_normalisation(network, images):
+    class Shift(nn.Module):
+        def forward(self, x):
+            return (x - 0.5) * 4
+
+    pixels = torch.rand(6, 2, 8, 8)
+    model = Classifier(network, Shift()).train()
+    before = state_of(model)
+    found = fit_patterns(model, pixels)
+    assert state_of(model) == before
+    for left, right in zip(found.by_map, fit_patterns(network, (pixels - 0.5) * 4).by_map, strict=True):
+        torch.testing.assert_close(left, right)
+
+
+@pytest.mark.parametrize(
+    ("model", "given_images", "words"),
+    [
+        (3, torch.rand(1, 2, 8, 8), "model is int"),
+        (None, torch.rand(0, 2, 8, 8), "no images"),
+        (None, [], "no images"),
+        (None, 7, "images are int"),
+        (None, "images", "images are str"),
+        (None, torch.rand(3, 8, 8), r"must be \(N, C, H, W\)"),
+        (None, torch.zeros(1, 2, 8, 8, dtype=torch.uint8), "must be float32"),
+        (None, torch.full((1, 2, 8, 8), torch.nan), "NaN"),
+        (nn.Sequential(nn.Flatten(), nn.Linear(128, 2), nn.GELU()), torch.rand(1, 2, 8, 8), "no rule for gelu"),
+    ],
+)
+def test_what_cannot_be_fitted(network, model, given_images, words):
+    with pytest.raises(SalgenError, match=words):
+        fit_patterns(network if model is None else model, given_images)
+
+
+def test_a_model_that_changes_between_batches_is_refused(images):
+    class Moody(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(128, 2), nn.Linear(2, 2)
+
+        def forward(self, x):
+            out = self.one(x.flatten(1))
+            return self.two(out) if len(x) > 2 else out
+
+    with pytest.raises(SalgenError, match="other layers for some images"):
+        fit_patterns(Moody(), [images[:4], images[:2]])
+
+
+def test_saved_patterns_come_back_to_the_bit(network, images, tmp_path):
+    dead = nn.Sequential(*network)
+    found = fit_patterns(dead, images)
+    found = Patterns(found.by_map, (0, 2, 0, 1))
+    found.save(tmp_path / "patterns.safetensors")
+    back = Patterns.load(str(tmp_path / "patterns.safetensors"))
+    assert back.degenerate == (0, 2, 0, 1)
+    assert all(torch.equal(left, right) for left, right in zip(back.by_map, found.by_map, strict=True))
+    first = (tmp_path / "patterns.safetensors").read_bytes()
+    back.save(tmp_path / "patterns.safetensors")
+    assert (tmp_path / "patterns.safetensors").read_bytes() == first
+    assert [path.name for path in tmp_path.iterdir()] == ["patterns.safetensors"]
+
+
+def foreign(tensors, degenerate=None):
+    metadata = None if degenerate is None else {"salgen-patterns": degenerate}
+    return safetensors.torch.save(tensors, metadata)
+
+
+ONE = {"map0000": torch.ones(2, 2, dtype=torch.float64)}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "damaged"),
+        (b"not safetensors at all", "damaged"),
+        (foreign(ONE, "[0]")[:-8], "damaged"),
+        (foreign(ONE), "does not hold patterns"),
+        (foreign(ONE, "[0, 1]"), "does not hold patterns"),
+        (foreign(ONE, "zero"), "does not hold patterns"),
+        (foreign(ONE, json.dumps({"0": 0})), "does not hold patterns"),
+        (foreign({"weight": ONE["map0000"]}, "[0]"), "does not hold patterns"),
+        (foreign({"map0000": torch.ones(2, 2)}, "[0]"), "float64"),
+        (foreign({"map0000": ONE["map0000"] * torch.nan}, "[0]"), "finite"),
+    ],
+)
+def test_damaged_and_foreign_files_are_one_line(data, words, tmp_path):
+    path = tmp_path / "patterns.safetensors"
+    path.write_bytes(data)
+    with pytest.raises(SalgenError, match=words) as error:
+        Patterns.load(path)
+    assert "\n" not in str(error.value)
+
+
+def test_missing_files_and_folders(tmp_path, network, images):
+    with pytest.raises(SalgenError, match="no patterns at"):
+        Patterns.load(tmp_path / "nothing")
+    with pytest.raises(SalgenError, match="no patterns at"):
+        Patterns.load(tmp_path)
+    with pytest.raises(SalgenError, match="cannot write the patterns"):
+        fit_patterns(network, images).save(tmp_path / "no" / "such" / "folder")
+
+
+def test_memory_does_not_grow_with_the_number_of_images(network, images):
+    """Neither batches nor anything made of them is alive when the next one is asked for."""
+    held, batches = [], []
+
+    def stream():
+        for _ in range(4):
+            batch = torch.from_numpy(images.copy())
+            batches.append(weakref.ref(batch))
+            yield batch
+            del batch
+            gc.collect()
+            held.append(sum(item.nbytes for item in gc.get_objects() if type(item) in (torch.Tensor, nn.Parameter)))
+
+    fit_patterns(network, stream())
+    assert held[-1] <= held[1]
+    assert sum(ref() is not None for ref in batches) == 0
+
+
+def test_patches_are_unfolded_a_block_at_a_time(network, images, monkeypatch):
+    sizes, block = [], pattern_moments._block
+
+    def note(call, signal, weight, rectified):
+        sizes.append(len(signal))
+        return block(call, signal, weight, rectified)
+
+    monkeypatch.setattr(pattern_moments, "_block", note)
+    monkeypatch.setattr(pattern_moments, "BLOCK", 3 * 8 * 64 * (18 + 4 * 3))  # three images of the first map
+    fit_patterns(network, images)
+    assert sizes[:4] == [3, 3, 3, 3]
+
+
+def test_fit_patterns_is_public():
+    assert salgen.fit_patterns is fit_patterns
+    assert "fit_patterns" in salgen.__all__

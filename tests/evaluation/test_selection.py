@@ -1,0 +1,55 @@
+import pytest
+import torch
+from torch import nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.selection import select_methods
+from salgen.registry import METHODS, PROTOCOLS
+
+PIXELS = torch.rand(1, 1, 16, 16, generator=torch.Generator().manual_seed(0))
+
+
+def convolutional():
+    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(784, 2))
+
+
+def test_controls_come_with_every_selection_and_last():
+    controls = {name for name in METHODS.names() if METHODS.load(name).control}
+    calls = list(select_methods(["oracle", "gradient"]).methods)
+    assert calls[0] == "gradient"
+    assert set(calls) == controls | {"gradient"}
+
+
+def test_all_is_every_method():
+    assert set(select_methods(None).methods) == set(select_methods(["all"]).methods) == set(METHODS.names())
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.names())
+def test_a_protocol_stands_for_its_methods(protocol):
+    assert list(select_methods([protocol]).named) == list(PROTOCOLS.load(protocol).methods)
+
+
+def test_a_scale_sets_what_a_call_does_not():
+    scaled = next(name for name in METHODS.names() if METHODS.load(name).scales)
+    values = METHODS.load(scaled).scales["small"]
+    small = next(iter(select_methods([scaled], "small").named.values()))
+    assert {key: getattr(small, key) for key in values} == values
+    key, value = next(iter(values.items()))
+    given = next(iter(select_methods([f"{scaled}:{key}={value + 1}"], "small").named.values()))
+    assert getattr(given, key) == value + 1
+    assert list(select_methods([scaled]).named) == [scaled]
+
+
+def test_all_leaves_out_what_is_not_defined_and_says_why():
+    methods, left_out = select_methods(["all"]).defined_for(convolutional(), PIXELS)
+    assert "gradient" in methods
+    assert "raw-attention" not in methods
+    assert "attention" in left_out["raw-attention"]
+    assert set(methods) | set(left_out) == set(METHODS.names())
+
+
+def test_what_is_named_must_be_defined():
+    with pytest.raises(SalgenError, match="attention"):
+        select_methods(["raw-attention"]).defined_for(convolutional(), PIXELS)
+    with pytest.raises(SalgenError, match="cam"):
+        select_methods(["all", "cam"]).defined_for(convolutional(), PIXELS)

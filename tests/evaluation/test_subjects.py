@@ -1,0 +1,111 @@
+"""Models that the user brings: ``--model package.module:function``."""
+
+import json
+import sys
+
+import pytest
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.running import default_run, evaluate
+from salgen.evaluation.subjects import is_factory, load_subject
+
+MODULE = """
+import torch
+from torch import nn
+from salgen.evaluation.classifier import Classifier
+
+not_a_function = 3
+
+def good(seed=0):
+    torch.manual_seed(seed)
+    network = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
+    return Classifier(network, cam_layer="1")
+
+def good_too():
+    return good(1)
+
+def raises():
+    raise KeyError("weights")
+
+def returns_text():
+    return "model"
+
+def three_classes():
+    return nn.Sequential(nn.Flatten(), nn.Linear(1024, 3))
+
+def other_size():
+    return nn.Sequential(nn.Flatten(), nn.Linear(7, 2))
+
+def no_logits():
+    return nn.Sequential(nn.Flatten(2), nn.LSTM(1024, 2))
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    splits = {"train": 8, "val": 4, "test": 8}
+    parameters = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("own") / "data", splits=splits, parameters=parameters)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with the user's module; it is imported anew in each test."""
+    (tmp_path / "own_models.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_models", raising=False)
+    return tmp_path
+
+
+def test_a_users_model_is_evaluated_as_it_is(data, folder):
+    run = evaluate(data, model="own_models:good", methods=["cam", "gradient"], metrics=["roc-auc"])
+    assert run.name == "data-own_models-good"
+    record = json.loads((run / "run.json").read_text())
+    (model,) = record["models"]
+    assert (model["name"], model["trained_on"]) == ("own_models:good", None)
+    assert any("given with its weights" in note for note in record["notes"])
+    assert {"cam", "gradient", "sobel"} <= {method["call"] for method in record["methods"]}
+    assert "own_models:good" in salgen.report([run]).read_text(encoding="utf-8")
+    assert str(folder) not in sys.path
+
+
+def test_its_weights_are_part_of_its_identity(data, folder):
+    names = ("own_models:good", "own_models:good", "own_models:good_too")
+    one, same, other = (load_subject(salgen.open(data), name, folder) for name in names)
+    assert isinstance(one.classifier, Classifier)
+    assert not one.classifier.training
+    assert one.digest == same.digest != other.digest
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("no_such_module:good", "cannot be imported: ModuleNotFoundError"),
+        ("own_models:god", "cannot be imported: AttributeError"),
+        ("own_models:not_a_function", "not_a_function is no function"),
+        ("own_models:raises", "calling it failed: KeyError: 'weights'"),
+        ("own_models:returns_text", "returned str, and must return a torch.nn.Module"),
+        ("own_models:three_classes", r"gives \(1, 3\) for one image: must be logits \(1, 2\)"),
+        ("own_models:other_size", r"fails on an image \(1, 1, 32, 32\)"),
+        ("own_models:no_logits", "gives tuple for one image: must be logits"),
+    ],
+)
+def test_what_is_wrong_with_it_is_one_line_before_any_work(model, says, data, folder):
+    with pytest.raises(SalgenError, match=says) as caught:
+        evaluate(data, model=model, out=folder / "run")
+    assert "\n" not in str(caught.value)
+    assert not (folder / "run").exists()
+
+
+def test_settings_and_seeds_take_a_model_to_train(data, folder):
+    with pytest.raises(SalgenError, match="trained already"):
+        evaluate(data, model="own_models:good", seeds=2, out=folder / "run")
+
+
+def test_what_counts_as_a_function(folder):
+    assert is_factory("package.module:function")
+    assert not is_factory("lesion-cnn")
+    assert not is_factory(folder)
+    assert default_run("perlin", "resnet18").name == "perlin-resnet18"
