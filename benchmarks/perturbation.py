@@ -7,16 +7,20 @@ it adds up a map for each of the 1000 classes, of which one is looked at.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import captum.attr
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 import salgen
+from benchmarks.saliency import GOALS, LAST, PLAIN, compare, views
 from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.methods.rise import Masks
 from salgen.evaluation.model_view import ModelView
 from salgen.seeding import Stream
+from salgen.types import SaliencyMap
 
 SIZE = 224
 IMAGES = 2
@@ -27,16 +31,14 @@ MASKS, CELLS, AT_ONCE = 16, 7, 8
 
 def rows() -> list[Row]:
     """Every comparison, in microseconds per forward pass of an occluded or masked image."""
-    torch.manual_seed(0)
-    view = ModelView.of(_network())
-    images = torch.rand(IMAGES, 3, SIZE, SIZE)
-    small = torch.rand(IMAGES, 3, 64, 64)
-    return [*_occlusion(view, images), *_occlusion(view, small), *_rise(view, images)]
+    images, small = torch.rand(IMAGES, 3, SIZE, SIZE), torch.rand(IMAGES, 3, 64, 64)
+    both = views()
+    return [*_occlusion(both, images), *_occlusion(both, small), *_rise(both, images)]
 
 
 def agreement() -> float:
     """Largest difference of occlusion from captum, as a share of the largest value."""
-    view, images = ModelView.of(_network()), torch.rand(IMAGES, 3, SIZE, SIZE)
+    view, images = views()[PLAIN], torch.rand(IMAGES, 3, SIZE, SIZE)
     found, expected = _ours(view, images).values, _captum(view, images, 1)[:, 0]
     return float((found - expected).abs().max() / expected.abs().max())
 
@@ -47,32 +49,14 @@ def main() -> None:
     print(f"\nocclusion: at most {agreement():.1e} of the largest value from captum")
 
 
-def _network() -> nn.Module:
-    from torchvision.models import resnet18
-
-    network: nn.Module = resnet18().eval()
-    return network
-
-
-def _occlusion(view: ModelView, images: Tensor) -> list[Row]:
-    work = {
-        "captum, as called": lambda: _captum(view, images, 1),
-        f"captum, {AT_ONCE} windows at once": lambda: _captum(view, images, AT_ONCE),
-        "salgen": lambda: _ours(view, images),
-    }
-    times = medians_us(work, ROUNDS)
-    count = IMAGES * WINDOWS
-    return [
-        Row(
-            f"occlusion of {images.shape[2]}x{images.shape[3]}, per window",
-            name,
-            times[name] / count,
-            times["salgen"] / count,
-            "≥ 1.3",
-        )
-        for name in work
-        if name != "salgen"
-    ]
+def _occlusion(both: Mapping[str, ModelView], images: Tensor) -> list[Row]:
+    step, count = f"occlusion of {images.shape[2]}x{images.shape[3]}, per window", IMAGES * WINDOWS
+    ours = {layout: lambda view=view: _ours(view, images) for layout, view in both.items()}
+    rows = []
+    for peer, at_once in {"captum, as called": 1, f"captum, {AT_ONCE} windows at once": AT_ONCE}.items():
+        work = {"peer": lambda at_once=at_once: _captum(both[PLAIN], images, at_once), **ours}
+        rows += compare(step, peer, work, count, GOALS)
+    return rows
 
 
 def _windows(images: Tensor) -> tuple[int, int]:
@@ -81,7 +65,7 @@ def _windows(images: Tensor) -> tuple[int, int]:
     return images.shape[2] - 4 * stride, stride
 
 
-def _ours(view: ModelView, images: Tensor) -> salgen.SaliencyMap:
+def _ours(view: ModelView, images: Tensor) -> SaliencyMap:
     window, stride = _windows(images)
     return salgen.explain(view, images, 0, method="occlusion", window=(window, window), stride=stride)
 
@@ -95,19 +79,18 @@ def _captum(view: ModelView, images: Tensor, at_once: int) -> Tensor:
     return found
 
 
-def _rise(view: ModelView, images: Tensor) -> list[Row]:
+def _rise(both: Mapping[str, ModelView], images: Tensor) -> list[Row]:
     masks = Masks.draw([Stream(0, "bench")], AT_ONCE, CELLS, 0.5, images)
     numbers = torch.arange(AT_ONCE)
-    work = {
-        "all classes": lambda: [_rise_of_all_classes(view, image) for image in images],
-        "salgen": lambda: salgen.explain(view, images, 0, method="rise", n=MASKS),
-        "forward": lambda: _forward(view, images),
-        "masks": lambda: masks.make(numbers),
-    }
-    times = medians_us(work, ROUNDS, {"masks": 20})
-    count = IMAGES * MASKS
+    work = {"peer": lambda: [_rise_of_all_classes(both[PLAIN], image) for image in images]}
+    for layout, view in both.items():
+        work[layout] = lambda view=view: salgen.explain(view, images, 0, method="rise", n=MASKS)
+    goals = {PLAIN: "≥ 1.2", LAST: "≥ 1.2"}
+    times = medians_us(
+        {"forward": lambda: _forward(both[PLAIN], images), "masks": lambda: masks.make(numbers)}, ROUNDS, {"masks": 20}
+    )
     return [
-        Row("RISE, per mask", "maps of all classes", times["all classes"] / count, times["salgen"] / count, "≥ 1.2"),
+        *compare("RISE, per mask", "maps of all classes", work, IMAGES * MASKS, goals),
         Row(
             "RISE, making a mask (ratio: forward over mask)",
             "forward pass of one image",

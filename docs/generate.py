@@ -1,4 +1,4 @@
-"""Write docs/datasets.md, docs/methods.md and docs/metrics.md from the plug-ins' own declarations.
+"""Write the pages of docs/ that list plug-ins from their own declarations.
 
 Run as ``python docs/generate.py``; a test fails when a page is not what this script writes.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.parameters import describe
-from salgen.registry import GENERATORS, METHODS, METRICS, Registry
+from salgen.registry import GENERATORS, METHODS, METRICS, MODELS, Registry
 
 FOLDER = Path(__file__).parent
 
@@ -25,6 +25,7 @@ def pages() -> dict[str, str]:
         + _text("agreement.intro.md")
         + _text("agreement.md"),
         "metrics.md": _page("metrics", METRICS, _metric_facts),
+        "models.md": _page("models", MODELS, _model_facts),
     }
 
 
@@ -83,6 +84,14 @@ def _metric_facts(plugin: Any) -> Iterator[str]:
     yield f"reference: {plugin.reference}"
     if plugin.aliases:
         yield "also called: " + ", ".join(plugin.aliases)
+
+
+def _model_facts(plugin: Any) -> Iterator[str]:
+    yield f"reference: {plugin.reference}"
+    for scale, values in plugin.scales.items():
+        settings = {**values, **plugin.training.get(scale, {})}
+        changed = ", ".join(f"{key}={_plain(value)}" for key, value in settings.items())
+        yield f"scale `{scale}`: {changed or 'as below'}"
 
 
 if __name__ == "__main__":
