@@ -6,7 +6,8 @@ matrix products, measured in the same run and in the same arithmetic.
 
 It has not been run on a GPU yet; on a CPU it runs at small sizes:
 
-    python -m benchmarks.gpu --device cpu --images 64 --size 32x32 --batch 16 --explain 8
+    python -m benchmarks.gpu --device cpu --images 64 --size 32x32 --batch 16 --explain 4 --few 1 \\
+        --models lesion-cnn,resnet18 --natural 64 --methods demo
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from torch.utils.flop_counter import FlopCounterMode
 import salgen
 from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.learner import Learner
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.selection import select_methods
 from salgen.evaluation.training_data import DeviceSplit
 from salgen.evaluation.training_settings import choose_settings
-from salgen.registry import METHODS
+from salgen.registry import MODELS
 
 ARITHMETIC = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16}
 
@@ -66,8 +69,11 @@ class Scale:
     device: torch.device
     images: int
     size: tuple[int, int]
+    natural: tuple[int, int]
     batch: int
     explain: int
+    few: int
+    methods: str
     matrix: int
     channels_last: bool
 
@@ -89,25 +95,34 @@ def training(scale: Scale, arithmetic: str) -> Speed:
         return Speed("training", arithmetic, rate, tflops, tflops / _matrix_tflops(scale, ARITHMETIC[arithmetic]))
 
 
-def explaining(scale: Scale) -> Iterator[Speed]:
-    """Every registered method on random images, with the paper's network untrained."""
-    classifier = _classifier(scale).eval()
-    images = torch.rand(scale.explain, 1, *scale.size, device=scale.device)
-    masks = _masks(scale)
-    for name in METHODS.names():
-        try:
-            seconds = _seconds(
-                lambda method=name: salgen.explain(classifier, images, 1, method=method, masks=masks), scale.device
-            )
-        except salgen.SalgenError as error:
-            yield Speed(f"explain {name}", "fp32", float("nan"), note=str(error))
-        else:
-            yield Speed(f"explain {name}", "fp32", scale.explain / seconds)
+def explaining(scale: Scale, model: str) -> Iterator[Speed]:
+    """Every method that the model has, each alone, and those of few passes together; weights are random."""
+    classifier, images, masks = _model(scale, model)
+    methods, left_out = select_methods(["all"], scale.methods).defined_for(classifier, images[:1])
+    patterns = salgen.fit_patterns(classifier, images) if "pattern-net" in methods else None
+    view = ModelView.of(classifier)
+
+    def speed(step: str, calls: list[str], count: int) -> Speed:
+        chosen = [methods[call] for call in calls]
+        seconds = _seconds(
+            lambda: salgen.explain_all(
+                view, images[:count], 1, methods=chosen, masks=masks[:count], patterns=patterns, batch_size=scale.batch
+            ),
+            scale.device,
+        )
+        return Speed(f"{model}: {step}", "fp32", count / seconds)
+
+    together = [call for call, method in methods.items() if method.shares == "passes"]
+    yield speed(f"{len(together)} methods of few passes, together", together, scale.explain)
+    for call, method in methods.items():
+        yield speed(call, [call], scale.explain if method.shares == "passes" else min(scale.explain, scale.few))
+    for call, why in left_out.items():
+        yield Speed(f"{model}: {call}", "fp32", float("nan"), note=why)
 
 
 def scoring(scale: Scale) -> Speed:
     """All metrics that need only a mask, from maps on the device."""
-    maps, masks = torch.randn(scale.explain, *scale.size, device=scale.device), _masks(scale)
+    maps, masks = torch.randn(scale.explain, *scale.size, device=scale.device), _masks(scale.explain, scale.size)
     seconds = _seconds(lambda: salgen.score(maps, masks, "all"), scale.device)
     return Speed("score, all metrics", "fp32", scale.explain / seconds)
 
@@ -132,10 +147,21 @@ def main() -> None:
         sys.exit("no CUDA device here: use --device cpu with small sizes, see --help")
     matrix = 8192 if device.type == "cuda" else 512
     scale = Scale(
-        device, arguments.images, (height, width), arguments.batch, arguments.explain, matrix, arguments.channels_last
+        device=device,
+        images=arguments.images,
+        size=(height, width),
+        natural=(arguments.natural, arguments.natural),
+        batch=arguments.batch,
+        explain=arguments.explain,
+        few=arguments.few,
+        methods=arguments.methods,
+        matrix=matrix,
+        channels_last=arguments.channels_last,
     )
     speeds = [training(scale, arithmetic) for arithmetic in arguments.arithmetic.split(",")]
-    speeds += [*explaining(scale), scoring(scale)]
+    for model in arguments.models.split(","):
+        speeds += explaining(scale, model)
+    speeds.append(scoring(scale))
     print(table(speeds))
     record = {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or "cpu",
@@ -157,6 +183,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--size", default="140x192", help="height x width")
     parser.add_argument("--batch", type=int, default=128, help="images per training step")
     parser.add_argument("--explain", type=int, default=200, help="images to explain and maps to score")
+    parser.add_argument("--few", type=int, default=8, help="images to explain by methods of many passes")
+    parser.add_argument("--models", default=",".join(MODELS.names()), help="registered models to explain")
+    parser.add_argument("--natural", type=int, default=224, help="side of the images that all but lesion-cnn explain")
+    parser.add_argument("--methods", default="full", help="scale of the methods: full, small or demo")
     parser.add_argument("--arithmetic", default=",".join(ARITHMETIC), help="for training: some of fp32,tf32,bf16")
     parser.add_argument("--channels-last", action="store_true", help="keep the network's weights channels last")
     parser.add_argument("--out", help="file for the JSON; printed if not given")
@@ -183,15 +213,26 @@ def _classifier(scale: Scale) -> Classifier:
     return Classifier(network, cam_layer=plugin.cam_layer(network)).to(scale.device, memory_format=layout)
 
 
+def _model(scale: Scale, name: str) -> tuple[Classifier, torch.Tensor, torch.Tensor]:
+    """A registered model whole, images as it takes them, and their masks."""
+    channels, size = (1, scale.size) if name == "lesion-cnn" else (3, scale.natural)
+    plugin, _ = choose_settings(name, "full")
+    network = plugin.build(channels, 2, size)
+    layout = torch.channels_last if scale.channels_last else torch.contiguous_format
+    classifier = Classifier(network, plugin.normalise(channels), cam_layer=plugin.cam_layer(network))
+    images = torch.rand(scale.explain, channels, *size, device=scale.device)
+    return classifier.eval().to(scale.device, memory_format=layout), images, _masks(scale.explain, size)
+
+
 def _random_split(scale: Scale) -> DeviceSplit:
     images = torch.randint(256, (scale.images, 1, *scale.size), dtype=torch.uint8, device=scale.device)
     return DeviceSplit(images, torch.randint(2, (scale.images,), device=scale.device))
 
 
-def _masks(scale: Scale) -> torch.Tensor:
+def _masks(count: int, size: tuple[int, int]) -> torch.Tensor:
     """One lesion of a twelfth of the image's side in every image."""
-    masks = torch.zeros(scale.explain, *scale.size, dtype=torch.bool)
-    side = max(min(scale.size) // 12, 2)
+    masks = torch.zeros(count, *size, dtype=torch.bool)
+    side = max(min(size) // 12, 2)
     masks[:, side : 2 * side, side : 2 * side] = True
     return masks
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.reductions import REDUCTIONS
+from salgen.evaluation.reductions import NATIVE, REDUCTIONS
 from salgen.parameters import param
-
-NATIVE = "native"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from torch.nn import functional
 from salgen.errors import SalgenError
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.operations import DROPOUT, LINEAR, MOVE, RELU, WINNER, Operation, tensors_in
-from salgen.evaluation.relevance import Affine, RelevanceNetwork
+from salgen.evaluation.relevance_network import Affine, RelevanceNetwork
 
 BLOCK = 32e6  # bytes of patches and outputs at once: more does not fit into a cache
 NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below

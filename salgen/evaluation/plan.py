@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reader import Batch, Dataset
 from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.explaining import Explained, explain_all
+from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import Patterns
+from salgen.evaluation.question import Explained
 from salgen.evaluation.subjects import Subject
 
 WHOLE_IMAGE = "region:image"

@@ -19,6 +19,7 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "abs": lambda raw: raw.sum(dim=1).abs(),
 }
 SIGNED = frozenset({"sum"})
+NATIVE = "native"  # each method's own
 
 
 def check_reduction(name: str) -> str:
@@ -30,7 +31,7 @@ def check_reduction(name: str) -> str:
         If it is not.
     """
     if name not in REDUCTIONS:
-        raise unknown_name("reduction", name, [*REDUCTIONS, "native"])
+        raise unknown_name("reduction", name, [*REDUCTIONS, NATIVE])
     return name
 
 

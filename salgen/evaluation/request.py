@@ -72,10 +72,12 @@ class Request:
         """Keeps values that several methods need: ``request.once.get(key, compute)``."""
         return self.passes.once
 
-    def on(self, model: ModelView, wanted: Wanted) -> Request:
-        """The same question to another model, of which `wanted` will be read."""
-        passes = Passes(model, self.inputs, self.score, wanted, self.targets, Once(self.inputs.device))
-        return replace(self, model=model, passes=passes)
+    def again(self, wanted: Wanted, *, model: ModelView | None = None, inputs: Tensor | None = None) -> Request:
+        """The same question to another model or about other normalised inputs, of which `wanted` will be read."""
+        model = self.model if model is None else model
+        inputs = self.inputs if inputs is None else inputs
+        passes = Passes(model, inputs, self.score, wanted, self.targets, Once(inputs.device))
+        return replace(self, model=model, inputs=inputs, passes=passes)
 
     def black(self) -> Tensor:
         """Black mapped through the model's normalisation, (1, C, h, w)."""

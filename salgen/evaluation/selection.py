@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.explaining import check_methods
 from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.question import check_methods
 from salgen.evaluation.request import Method
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS

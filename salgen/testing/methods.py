@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import check_methods, explain
+from salgen.evaluation.explaining import explain
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import fit_patterns
+from salgen.evaluation.question import check_methods
 from salgen.evaluation.reductions import REDUCTIONS
 from salgen.registry import METHODS
 from salgen.seeding import Stream

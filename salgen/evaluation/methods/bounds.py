@@ -45,7 +45,7 @@ class Untrained(Explanation):
     def attribute(self, request: Request) -> Tensor:
         """Raw attributions of the method."""
         method, fresh = METHODS.create(self.method), request.untrained()
-        raw: Tensor = method.attribute(request.on(fresh, method.wanted(fresh, request.inputs[:1])))
+        raw: Tensor = method.attribute(request.again(method.wanted(fresh, request.inputs[:1]), model=fresh))
         return raw
 
 

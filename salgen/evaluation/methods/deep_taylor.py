@@ -11,7 +11,8 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, LinearMap, Rules, relevance, relevance_network, stabilised
+from salgen.evaluation.relevance import STARTS, relevance, relevance_network, stabilised
+from salgen.evaluation.relevance_network import LinearMap, Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 

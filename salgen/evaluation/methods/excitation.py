@@ -11,7 +11,8 @@ from salgen.errors import SalgenError
 from salgen.evaluation.layers import as_channels, find_layer
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import LinearMap, RelevanceNetwork, Rules, mixing, relevance_network, stabilised
+from salgen.evaluation.relevance import mixing, relevance_network, stabilised
+from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 

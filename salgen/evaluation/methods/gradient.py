@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.methods.noise import normal, range_of
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.passes import Wanted
 from salgen.evaluation.request import Request
@@ -47,6 +47,7 @@ class SmoothGrad(Explanation):
     name: ClassVar[str] = "smoothgrad"
     reference: ClassVar[str] = "Smilkov et al. 2017, SmoothGrad: removing noise by adding noise"
     reduction: ClassVar[str] = "max_abs"
+    shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}
 
     n: int = param(50, "noisy copies per image", low=1)
@@ -54,14 +55,10 @@ class SmoothGrad(Explanation):
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
-        inputs = request.inputs
-        streams = request.streams(self.name)
-        deviation = self.noise * (inputs.amax(dim=(1, 2, 3)) - inputs.amin(dim=(1, 2, 3)))
-        total = torch.zeros_like(inputs)
+        inputs, streams = request.inputs, request.streams(self.name)
+        deviation, total = self.noise * range_of(inputs), torch.zeros_like(inputs)
         for _ in range(self.n):
-            normal = np.stack([stream.normal(inputs[0].numel()) for stream in streams])
-            noise = torch.from_numpy(normal).to(inputs).view_as(inputs)
-            total += request.gradient(inputs + deviation.view(-1, 1, 1, 1) * noise)
+            total += request.gradient(inputs + deviation * normal(inputs, streams))
         return total / self.n
 
 

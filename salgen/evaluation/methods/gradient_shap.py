@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.methods.declarations import Explanation
+from salgen.evaluation.methods.noise import normal, range_of
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -39,11 +40,9 @@ class GradientShap(Explanation):
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""
         inputs, streams = request.inputs, request.streams(self.name)
-        deviation = self.noise * (inputs.amax(dim=(1, 2, 3)) - inputs.amin(dim=(1, 2, 3)))
-        black, total = request.black(), torch.zeros_like(inputs)
+        deviation, black, total = self.noise * range_of(inputs), request.black(), torch.zeros_like(inputs)
         for _ in range(self.n):
             places = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
-            normal = torch.from_numpy(np.stack([stream.normal(inputs[0].numel()) for stream in streams]))
-            way = inputs - black - deviation.view(-1, 1, 1, 1) * normal.to(inputs).view_as(inputs)
+            way = inputs - black - deviation * normal(inputs, streams)
             total += way * request.gradient(inputs - (1 - places.view(-1, 1, 1, 1)) * way)
         return total / self.n

@@ -27,6 +27,7 @@ class IntegratedGradients(Explanation):
     name: ClassVar[str] = "integrated-gradients"
     reference: ClassVar[str] = "Sundararajan et al. 2017, Axiomatic attribution for deep networks"
     reduction: ClassVar[str] = "sum"
+    shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"steps": 4}
 
     steps: int = param(50, "points of the quadrature", low=1)

@@ -10,7 +10,8 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, RelevanceNetwork, Rules, mixing, relevance, stabilised
+from salgen.evaluation.relevance import STARTS, mixing, relevance, stabilised
+from salgen.evaluation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 

@@ -35,7 +35,6 @@ class Occlusion(Explanation):
     reduction: ClassVar[str] = "sum"  # of one channel
     shares: ClassVar[str | None] = None
     quick: ClassVar[Mapping[str, Any]] = {"window": (4, 4), "stride": 3}
-    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"stride": 4}, "small": {"stride": 4}}
 
     window: tuple[int, int] | None = param(
         None, "height and width of the window; by default shares of the image's", low=1

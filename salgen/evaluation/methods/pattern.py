@@ -14,7 +14,8 @@ from salgen.errors import SalgenError
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.patterns import Patterns
 from salgen.evaluation.projection import project, projected
-from salgen.evaluation.relevance import STARTS, RelevanceNetwork, Rules, relevance, relevance_network
+from salgen.evaluation.relevance import STARTS, relevance, relevance_network
+from salgen.evaluation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 

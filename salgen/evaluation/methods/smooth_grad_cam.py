@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,8 +16,8 @@ from salgen.evaluation.methods.class_activation import (
     together,
 )
 from salgen.evaluation.methods.grad_cam import from_moments
-from salgen.evaluation.once import Once
-from salgen.evaluation.passes import Passes, Wanted
+from salgen.evaluation.methods.noise import normal
+from salgen.evaluation.passes import Wanted
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -54,17 +53,9 @@ class SmoothGradCamPlusPlus(ClassActivation):
         streams = request.streams(self.name)
         moments = {layer: [torch.zeros((), device=request.inputs.device)] * 3 for layer in layers}
         for _ in range(self.n):
-            normal = np.stack([stream.normal(request.inputs[0].numel()) for stream in streams])
-            noise = torch.from_numpy(normal).to(request.inputs).view_as(request.inputs)
-            noisy = _at(request.inputs + self.noise * noise, layers, request)
+            inputs = request.inputs + self.noise * normal(request.inputs, streams)
+            noisy = request.again(Wanted(layers=frozenset(layers)), inputs=inputs)
             for layer in layers:
                 gradients = gradients_at(layer, noisy)
                 moments[layer] = [m + gradients**k / self.n for k, m in enumerate(moments[layer], start=1)]
         return moments
-
-
-def _at(inputs: Tensor, layers: tuple[str, ...], request: Request) -> Request:
-    """The same question about other normalised inputs, for the same classes."""
-    wanted, once = Wanted(layers=frozenset(layers)), Once(inputs.device)
-    passes = Passes(request.model, inputs, request.score, wanted, request.targets, once)
-    return replace(request, inputs=inputs, passes=passes)

@@ -3,6 +3,7 @@
 import captum.attr
 import pytest
 import torch
+from small_networks import Tidy
 from torch import nn
 from torch.nn import functional
 
@@ -15,30 +16,6 @@ from salgen.testing.methods import state_of
 @pytest.fixture(scope="module")
 def images():
     return torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
-
-
-def linear(channels=1, side=8):
-    torch.manual_seed(5)
-    return nn.Sequential(nn.Flatten(), nn.Linear(channels * side * side, 3))
-
-
-class Tidy(nn.Module):
-    """Every operation a module of its own, and pools without overlap."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(3)
-        self.conv1, self.conv2 = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)
-        self.dense1, self.dense2 = nn.Linear(16, 6), nn.Linear(6, 2)
-        self.relu1, self.relu2, self.relu3 = nn.ReLU(), nn.ReLU(), nn.ReLU()
-        self.pool1, self.pool2 = nn.MaxPool2d(2), nn.MaxPool2d(2)
-        for parameter in self.parameters():
-            nn.init.normal_(parameter, std=0.5)
-
-    def forward(self, x):
-        x = self.pool1(self.relu1(self.conv1(x)))
-        x = self.pool2(self.relu2(self.conv2(x))).flatten(1)
-        return self.dense2(self.relu3(self.dense1(x)))
 
 
 class Overlapping(Tidy):

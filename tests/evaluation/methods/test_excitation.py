@@ -13,7 +13,7 @@ from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.methods.excitation import ExcitationBackprop, default_contrast, default_layer, place
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.models.lesion_cnn import LesionCNN
-from salgen.evaluation.relevance import RelevanceNetwork
+from salgen.evaluation.relevance_network import RelevanceNetwork
 from salgen.registry import MODELS
 
 EXCITATION, CONTRASTIVE = "excitation-backprop", "contrastive-excitation-backprop"
