@@ -11,6 +11,7 @@ from salgen.cli.options import (
     command_line,
     from_fields,
     help_with,
+    max_memory,
     methods,
     out,
     scale,
@@ -33,10 +34,13 @@ from salgen.parameters import parse_pairs
 )
 @methods
 @click.option(
-    "--methods", "method_names", metavar="A,B", help="Names and groups: all (that the model has), or a protocol's name."
+    "--methods",
+    "method_names",
+    metavar="A,B",
+    help="Names and groups: all that are defined for the model, or a protocol's.  [default: all, if there is no -m]",
 )
 @click.option("--metrics", metavar="A,B", help="Metrics.  [default: all]")
-@click.option("--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]")
+@max_memory
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
 @settings

@@ -34,7 +34,10 @@ methods = click.option(
     "method_calls",
     metavar="METHOD[:KEY=VALUE,...]",
     multiple=True,
-    help="A method, with parameters; repeatable.  [default: all]",
+    help="A method, with parameters; repeatable.",
+)
+max_memory = click.option(
+    "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
 )
 seeds = click.option(
     "--seeds", type=click.IntRange(1), default=1, show_default=True, help="Train this many models, seeds 0 to N-1."

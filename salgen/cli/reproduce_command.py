@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from salgen.cli.options import command_line, help_with, methods, named, parameters_of, plugin_name, scale, settings
+from salgen.cli.options import (
+    command_line,
+    help_with,
+    max_memory,
+    methods,
+    named,
+    parameters_of,
+    plugin_name,
+    scale,
+    settings,
+)
 from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
 
@@ -16,10 +26,16 @@ from salgen.registry import PROTOCOLS
 @scale
 @methods
 @settings
+@max_memory
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
 @help_with(parameters_of(PROTOCOLS))
 def command(
-    name: str | None, scale: str, method_calls: tuple[str, ...], pairs: tuple[str, ...], out: str | None
+    name: str | None,
+    scale: str,
+    method_calls: tuple[str, ...],
+    pairs: tuple[str, ...],
+    max_memory: float | None,
+    out: str | None,
 ) -> None:
     """Run a paper's protocol from data to report.
 
@@ -29,6 +45,6 @@ def command(
 
     name = named(name, PROTOCOLS)
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
-    runs, page = protocol.run(Path(out or name), scale, method_calls, command_line())
+    runs, page = protocol.run(Path(out or name), scale, method_calls, max_memory, command_line())
     click.echo(console_summary(runs))
     click.echo(f"report: {page}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,18 @@ def check_masks(masks: Any, pixels: Tensor) -> Tensor:
     return tensor.to(pixels.device)
 
 
+def check_layers(layers: str | Sequence[str]) -> str:
+    """One layer's name, or several as one text."""
+    names = [layers] if isinstance(layers, str) else layers
+    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) and name for name in names):
+        raise SalgenError(f"layer = {layers!r}: give the dotted name of a module, or a list of such names")
+    return "+".join(names)
+
+
 def check_ids(ids: Sequence[str] | None, count: int) -> list[str]:
     """One name per image; ``"0"``, ``"1"``, ... by default."""
+    if ids is not None and (isinstance(ids, str) or not isinstance(ids, Iterable)):
+        raise SalgenError(f"ids = {ids!r}: give a list of names, one for each image")
     names = [str(number) for number in range(count)] if ids is None else [str(name) for name in ids]
     if len(names) != count:
         raise SalgenError(f"{len(names)} ids for {count} images: give one each")

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.arguments import at_least, check_ids, check_images, check_masks, check_targets
+from salgen.evaluation.arguments import at_least, check_ids, check_images, check_layers, check_masks, check_targets
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.model_view import SCORES, ModelView
 from salgen.evaluation.patterns import Patterns
@@ -100,7 +100,7 @@ def explain(
     torch.Size([2, 8, 8])
     """
     if layer is not None:
-        parameters["layer"] = layer if isinstance(layer, str) else "+".join(layer)
+        parameters["layer"] = check_layers(layer)
     chosen = _method(method, parameters)
     explained = explain_all(
         model,
@@ -147,12 +147,14 @@ def explain_all(
     >>> sorted(explain_all(None, torch.zeros(2, 1, 8, 8), methods=["center", "sobel"]))
     ['center', 'sobel']
     """
-    instances = [_method(method, {}) for method in methods]
+    instances = [_method(method, {}) for method in ([methods] if isinstance(methods, str) else methods)]
     chosen = {call_text(method): method for method in instances}
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
-        raise unknown_name("score", score, SCORES)
+        raise unknown_name("score", str(score), SCORES)
+    if patterns is not None and not isinstance(patterns, Patterns):
+        raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
     with torch.inference_mode(False):
         view = _view(model, chosen)
         pixels = view.like(check_images(images))
@@ -178,8 +180,15 @@ def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
         name, given = parse_call(method)
         created: Method = METHODS.create(name, {**given, **parameters})
         return created
-    if not callable(getattr(method, "attribute", None)) or isinstance(method, type):
-        raise SalgenError(f"method {method!r}: give a name, 'name:key=value', or an instance with attribute()")
+    if (
+        not callable(getattr(method, "attribute", None))
+        or isinstance(method, type)
+        or not dataclasses.is_dataclass(method)
+    ):
+        raise SalgenError(
+            f"method {method!r}: give a name, 'name:key=value', or an instance of a method, which is a dataclass with "
+            "attribute()"
+        )
     if not parameters:
         return method
     fields = {f.name: getattr(method, f.name) for f in dataclasses.fields(method)}  # type: ignore[arg-type]

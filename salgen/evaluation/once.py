@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import torch
@@ -27,21 +26,25 @@ class Once:
         self._seconds: dict[Hashable, float] = {}
         self._users: dict[Hashable, set[str]] = {}
         self._own: dict[str, float] = {}
-        self._user = ""
+        self._user: str | None = None
         self._inner = [0.0]  # time spent in the values that the running computation asked for
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value of `key`, computed if nobody has asked for it yet."""
         if key not in self._values:
             self._values[key], self._seconds[key] = self._timed(compute)
-        self._users.setdefault(key, set()).add(self._user)
+        if self._user is not None:
+            self._users.setdefault(key, set()).add(self._user)
         value: T = self._values[key]
         return value
 
     def run(self, user: str, work: Callable[[], T]) -> T:
         """The result of a user's own work, whose time is the user's."""
         self._user = user
-        result, self._own[user] = self._timed(work)
+        try:
+            result, self._own[user] = self._timed(work)
+        finally:
+            self._user = None  # what is asked between users is at nobody's expense
         return result
 
     def seconds(self) -> dict[str, float]:
@@ -55,7 +58,7 @@ class Once:
     def release(self) -> None:
         """Forget the values; those that hold on to tensors let go of them."""
         for value in self._values.values():
-            with suppress(AttributeError):
+            if callable(getattr(value, "release", None)):
                 value.release()
         self._values.clear()
 

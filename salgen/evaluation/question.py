@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
+from salgen.evaluation.first_look import first_look
+from salgen.evaluation.layout import Layout
 from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once, is_out_of_memory
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.model_view import ModelView, score_gradient
 from salgen.evaluation.once import Once
 from salgen.evaluation.passes import Passes, Wanted
 from salgen.evaluation.patterns import Patterns
@@ -45,11 +47,14 @@ class Explained(UserDict[str, SaliencyMap]):
 
 def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor) -> None:
     """Raise a SalgenError if a method is not defined for a model that takes such `pixels` (1, C, H, W)."""
+    explaining = [method for method in methods.values() if "model" in method.needs]
+    if not explaining:
+        return
     with torch.inference_mode(False), torch.no_grad():
         image = view.normalise(view.like(pixels))
-        for method in methods.values():
-            if "model" in method.needs:
-                method.check(view, image)
+        first_look(view, image)
+        for method in explaining:
+            method.check(view, image)
 
 
 @dataclass(frozen=True)
@@ -80,24 +85,52 @@ class Question:
             ) from None
 
     def _answer(self, most: int, budget: float) -> Explained:
-        check_methods(self.view, self.methods, self.pixels[:1].clone())
-        with torch.no_grad():
-            image = self.view.normalise(self.pixels[:1].clone())
-        wanted = Wanted.together(method.wanted(self.view, image) for method in self.methods.values())
-        forward = FORWARD_BATCH_SIZE
+        self._check_needs()
+        forward, wanted = FORWARD_BATCH_SIZE, Wanted()
         if self._needs_model:
+            with torch.no_grad():
+                image = self.view.normalise(self._lowest())
+            self._check_targets(first_look(self.view, image))
+            for method in self._explaining:
+                method.check(self.view, image)
+            wanted = Wanted.together(method.wanted(self.view, image) for method in self._explaining)
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
         return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, wanted, inner)))
+
+    def _check_needs(self) -> None:
+        """Masks and patterns are there for the methods that need them."""
+        for method in self.methods.values():
+            if "mask" in method.needs and self.masks is None:
+                raise SalgenError(f"{method.name} is made of the ground truth: give masks=, bool (N, H, W)")
+            if "patterns" in method.needs and self.patterns is None:
+                raise SalgenError(
+                    f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
+                    "salgen evaluate fits them itself"
+                )
+
+    def _check_targets(self, layout: Layout) -> None:
+        """The targets are classes of the model, and it has as many as the score takes."""
+        stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
+        score_gradient(torch.zeros(len(stated), classes_of(layout)), stated, self.score)
+
+    def _lowest(self) -> Tensor:
+        """The image (1, C, H, W) that has the lowest value: what some methods must know of the batch."""
+        lowest = int(self.pixels.flatten(1).amin(dim=1).argmin())
+        return self.pixels[lowest : lowest + 1].clone()
 
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:
         return cache(lambda: untrained(self.view, self.seed))
 
     @property
+    def _explaining(self) -> list[Method]:
+        return [method for method in self.methods.values() if "model" in method.needs]
+
+    @property
     def _needs_model(self) -> bool:
-        return any("model" in method.needs for method in self.methods.values())
+        return bool(self._explaining)
 
     def _part(self, part: slice, wanted: Wanted, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
@@ -148,6 +181,11 @@ class Question:
             signed=method.signed and (reduction is None or reduction in SIGNED),
             native_resolution=(raw.shape[2], raw.shape[3]),
         )
+
+
+def classes_of(layout: Layout) -> int:
+    """How many logits the network gives for an image."""
+    return int(layout.outputs[""][1])
 
 
 def _joined(parts: Sequence[Explained]) -> Explained:

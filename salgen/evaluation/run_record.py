@@ -17,6 +17,7 @@ from salgen.files import write_text
 from salgen.parameters import to_json
 
 if TYPE_CHECKING:
+    from salgen.evaluation.patterns import Patterns
     from salgen.evaluation.plan import Plan, Predictions
     from salgen.evaluation.subjects import Subject
     from salgen.evaluation.units import Unit
@@ -28,6 +29,7 @@ LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
 def write_run_record(
     plan: Plan,
     predictions: Sequence[Predictions],
+    patterns: Sequence[Patterns | None],
     units: Sequence[Unit],
     run: Path,
     seconds: float,
@@ -42,7 +44,7 @@ def write_run_record(
         "platform": platform.platform(),
         "device": str(plan.models[0].device),
         "dataset": _dataset(plan),
-        "models": [_model(plan, *pair) for pair in zip(plan.models, predictions, strict=True)],
+        "models": [_model(plan, *found) for found in zip(plan.models, predictions, patterns, strict=True)],
         "methods": _methods(plan, units),
         "left_out": plan.left_out,
         "metrics": list(plan.metrics),
@@ -76,7 +78,10 @@ def _dataset(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _model(plan: Plan, subject: Subject, said: Predictions) -> dict[str, Any]:
+def _model(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None) -> dict[str, Any]:
+    fitted = (
+        None if patterns is None else {"units": sum(map(len, patterns.by_map)), "degenerate": sum(patterns.degenerate)}
+    )
     return {
         "name": subject.name,
         "seed": subject.seed,
@@ -84,6 +89,7 @@ def _model(plan: Plan, subject: Subject, said: Predictions) -> dict[str, Any]:
         "n_images": len(plan.dataset),
         "chance": float(np.bincount(said.labels).max() / len(said.labels)),
         "weights_sha256": subject.digest,
+        "patterns": fitted,
         **subject.origin,
     }
 

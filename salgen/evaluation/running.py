@@ -100,8 +100,8 @@ def evaluate(
         if loaded
         else initial_classifier(dataset.path, model=str(model), scale=scale, settings=settings)
     )
-    chosen, left_out = selection.defined_for(network, torch.from_numpy(dataset[0]["image"][None]))
-    _check_has_patterns(dataset, [call for call, method in chosen.items() if "patterns" in method.needs])
+    first = torch.from_numpy(dataset[0]["image"][None])
+    chosen, left_out = selection.defined_for(network, first, _lacking(dataset))
     plan = Plan(dataset, loaded, chosen, *how, left_out, max_memory)
     if not plan.scored:
         raise SalgenError(
@@ -117,14 +117,17 @@ def evaluate(
     predictions = [work.predictions() for work in works]
     _merge(units, run / SCORES, dataset.name)
     save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
-    write_run_record(plan, predictions, units, run, time.monotonic() - started, command)
+    patterns = [work.patterns for work in works]
+    write_run_record(plan, predictions, patterns, units, run, time.monotonic() - started, command)
     write_summary(run)
     return run
 
 
-def _check_has_patterns(dataset: Dataset, calls: Sequence[str]) -> None:
-    if calls and "train" not in dataset.spec.splits:
-        raise SalgenError(f"{calls[0]} fits patterns to the split 'train', which {dataset.path} does not have")
+def _lacking(dataset: Dataset) -> dict[str, str]:
+    """What methods may need and this data set cannot give."""
+    if dataset.spec.splits.get("train"):
+        return {}
+    return {"patterns": f"fits patterns to the split 'train', which {dataset.path} does not have"}
 
 
 def default_run(path: str | Path, model: str | Path) -> Path:

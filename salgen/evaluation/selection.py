@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -38,13 +38,17 @@ class Selection:
         everything = {**self.named, **self.others}
         return dict(sorted(everything.items(), key=lambda item: item[1].control))
 
-    def defined_for(self, model: nn.Module, pixels: Tensor) -> tuple[dict[str, Method], dict[str, str]]:
+    def defined_for(
+        self, model: nn.Module, pixels: Tensor, lacking: Mapping[str, str] | None = None
+    ) -> tuple[dict[str, Method], dict[str, str]]:
         """The methods that can explain a model, and why the others cannot.
 
         Parameters
         ----------
         pixels
             One image (1, C, H, W) as the model takes it.
+        lacking
+            What methods may need and cannot have here, and why.
 
         Raises
         ------
@@ -52,13 +56,21 @@ class Selection:
             If one that was asked for by name cannot.
         """
         view, left_out = ModelView.of(model), {}
-        check_methods(view, self.named, pixels)
-        for call, method in self.others.items():
+        for call, method in self.methods.items():
             try:
+                _check_needs(method, lacking or {})
                 check_methods(view, {call: method}, pixels)
             except SalgenError as error:
+                if call in self.named:
+                    raise
                 left_out[call] = str(error)
         return {call: method for call, method in self.methods.items() if call not in left_out}, left_out
+
+
+def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
+    for need, why in lacking.items():
+        if need in method.needs:
+            raise SalgenError(f"{method.name} {why}")
 
 
 def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selection:

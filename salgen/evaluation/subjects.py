@@ -16,6 +16,7 @@ from torch import nn
 from salgen.datasets.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.checkpoints import WEIGHTS, Trained, check_fits, load_checkpoint
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.training import train_seeds
 from salgen.files import sha256_of
 from salgen.registry import MODELS
@@ -100,22 +101,22 @@ def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
     if not isinstance(made, nn.Module):
         raise SalgenError(f"--model {text}: it returned {type(made).__name__}, and must return a torch.nn.Module")
     classifier = made.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    logits = _logits(text, classifier, dataset)
     origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
-    subject = Subject(text, 0, classifier, _digest(text, classifier), run, origin)
-    _check_takes(subject, dataset)
-    return subject
+    return Subject(text, 0, classifier, _digest(text, classifier, logits), run, origin)
 
 
 def _function(text: str) -> Callable[[], Any]:
     """``package.module:function``, looked up in the working directory too."""
     module, _, name = text.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
     try:
         found = getattr(import_module(module), name)
-    except Exception as error:  # a user's module may fail in any way
+    except (Exception, SystemExit) as error:  # a user's module may fail in any way
         raise SalgenError(f"--model {text}: cannot be imported: {type(error).__name__}: {error}") from error
     finally:
-        sys.path.remove(str(Path.cwd()))
+        sys.path.remove(here)
     if not callable(found):
         raise SalgenError(f"--model {text}: {name} is no function; it must return a torch.nn.Module")
     function: Callable[[], Any] = found
@@ -125,30 +126,39 @@ def _function(text: str) -> Callable[[], Any]:
 def _call(function: Callable[[], Any], text: str) -> Any:
     try:
         return function()
-    except Exception as error:  # as may its function
+    except (Exception, SystemExit) as error:  # as may its function
         raise SalgenError(f"--model {text}: calling it failed: {type(error).__name__}: {error}") from error
 
 
-def _check_takes(subject: Subject, dataset: Dataset) -> None:
-    """The model gives one logit per class of the data for an image of the data."""
-    image = torch.from_numpy(dataset[0]["image"][None]).to(subject.device)
+def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
+    """What the model says of the data set's first image: one logit for each of its classes, or an error."""
+    device = next((p.device for p in classifier.parameters()), torch.device("cpu"))
+    image = torch.from_numpy(dataset[0]["image"][None]).to(device)
     classes: Sequence[str] = next(iter(dataset.tasks.values()))
+    view = ModelView.of(classifier)
     try:
         with torch.inference_mode():
-            logits = subject.classifier(image)
+            logits = view.network(view.normalise(view.like(image)))
     except Exception as error:  # a user's network may fail in any way
         reason = str(error).strip().partition("\n")[0]
-        raise SalgenError(f"--model {subject.name} fails on an image {tuple(image.shape)}: {reason}") from error
+        raise SalgenError(f"--model {text} fails on an image {tuple(image.shape)}: {reason}") from error
     shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
     if shape != (1, len(classes)):
         raise SalgenError(
-            f"--model {subject.name} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
+            f"--model {text} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
             f"{', '.join(classes)}"
         )
+    found: torch.Tensor = logits
+    return found
 
 
-def _digest(text: str, classifier: nn.Module) -> str:
-    digest = hashlib.sha256(text.encode())
+def _digest(text: str, classifier: nn.Module, logits: torch.Tensor) -> str:
+    """Of all that is known of a model: its weights, its modules, and what it says of an image.
+
+    Logits are taken to four digits, which the number of threads does not change.
+    """
+    said = " ".join(f"{value:.3e}" for value in logits.flatten().tolist())
+    digest = hashlib.sha256(f"{text}\n{classifier!r}\n{said}".encode())
     for name, tensor in classifier.state_dict().items():
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())

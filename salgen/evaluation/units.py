@@ -22,7 +22,7 @@ import torch
 
 from salgen.datasets.reader import Batch, open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.model_view import ModelView, check_logits
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import Patterns, fit_patterns
 from salgen.evaluation.plan import Classes, Plan, Predictions
 from salgen.evaluation.run_record import library_versions
@@ -168,8 +168,7 @@ class SubjectWork:
 
     def _predict(self, batch: Batch) -> Classes:
         with torch.inference_mode():
-            images = torch.from_numpy(batch.images).to(self.subject.device)
-            logits = check_logits(self.subject.classifier(images), len(images))
+            logits = self._view.logits(self._view.normalise(self._view.like(torch.from_numpy(batch.images))))
         return np.asarray(logits.argmax(dim=1).cpu().numpy(), dtype=np.int64)
 
     def _key(self, call: str, chunk: Sequence[int]) -> str:

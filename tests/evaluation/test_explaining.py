@@ -366,3 +366,78 @@ def test_parametrised_weights(network):
     for method in ("gradient", "lrp-z", "grad-cam"):
         assert salgen.explain(network, IMAGES, 0, method=method).values.isfinite().all()
     assert state_of(network) == before
+
+
+# What is wrong with a call is said before any work -------------------------------------------------
+
+
+class Watched(nn.Module):
+    """Counts the images that pass."""
+
+    def __init__(self, classes=3):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, classes))
+        self.seen = []
+
+    def __deepcopy__(self, memo):
+        copied = Watched(self.body[3].out_features)
+        copied.body.load_state_dict(self.body.state_dict())
+        copied.seen = self.seen
+        return copied
+
+    def forward(self, x):
+        self.seen.append(len(x))
+        return self.body(x)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "says"),
+    [
+        ("pattern-net", {}, "pattern-net needs patterns: give patterns=salgen.fit_patterns"),
+        ("oracle", {}, "oracle is made of the ground truth: give masks="),
+        ("eigen-cam", {"targets": 99}, "target 99: the model has 3 classes"),
+        ("gradient", {"score": "odds"}, "unknown score 'odds'"),
+        ("gradient", {"score": None}, "unknown score 'None'"),
+        ("gradient", {"ids": 5}, "ids = 5: give a list of names"),
+        ("gradient", {"patterns": "file"}, "patterns are str: give what salgen.fit_patterns returned"),
+    ],
+)
+def test_nothing_runs_before_the_call_is_right(method, arguments, says):
+    model = Watched()
+    with pytest.raises(SalgenError, match=says):
+        salgen.explain_all(model, IMAGES, methods=["rise:n=50", method], **arguments)
+    assert set(model.seen) <= {1}
+
+
+@pytest.mark.parametrize("layer", [[], "", [1], 5, ["body.0", ""]])
+def test_layers_are_names(layer):
+    with pytest.raises(SalgenError, match=r"layer = .*: give the dotted name of a module"):
+        salgen.explain(Watched(), IMAGES, 0, method="grad-cam", layer=layer)
+
+
+def test_a_margin_takes_two_classes():
+    model = Watched(classes=1)
+    with pytest.raises(SalgenError, match=r"margin.*two classes"):
+        salgen.explain(model, IMAGES, 0, method="grad-cam", score="margin")
+    assert set(model.seen) <= {1}
+
+
+@pytest.mark.parametrize("method", ["gradient", "rise:n=2", "lrp-z", "grad-cam"])
+def test_images_that_the_model_does_not_take_are_one_line(method):
+    for images in (np.zeros((2, 3, 6, 8), np.float32), np.zeros((2, 2, 2, 2), np.float32)):
+        with pytest.raises(SalgenError, match=r"the model fails on an image of .*channels and size") as caught:
+            salgen.explain(Watched(), images, 0, method=method)
+        assert "\n" not in str(caught.value)
+
+
+def test_one_name_is_a_list_of_one():
+    assert list(salgen.explain_all(Watched(), IMAGES, 0, methods="gradient")) == ["gradient"]
+
+
+def test_a_method_that_is_no_dataclass_is_refused():
+    class Bare:
+        def attribute(self, request):
+            return request.inputs
+
+    with pytest.raises(SalgenError, match=r"an instance of a method, which is a dataclass"):
+        salgen.explain(Watched(), IMAGES, 0, method=Bare())

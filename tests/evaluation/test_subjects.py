@@ -1,14 +1,18 @@
 """Models that the user brings: ``--model package.module:function``."""
 
+import importlib
 import json
 import sys
+from unittest.mock import ANY
 
 import pytest
+import torch
 
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.running import default_run, evaluate
+from salgen.evaluation.selection import select_methods
 from salgen.evaluation.subjects import is_factory, load_subject
 
 MODULE = """
@@ -102,6 +106,45 @@ def test_what_is_wrong_with_it_is_one_line_before_any_work(model, says, data, fo
 def test_settings_and_seeds_take_a_model_to_train(data, folder):
     with pytest.raises(SalgenError, match="trained already"):
         evaluate(data, model="own_models:good", seeds=2, out=folder / "run")
+
+
+def test_a_change_of_its_modules_is_another_model(data, folder):
+    """Weights may stay when the architecture does not."""
+    first = load_subject(salgen.open(data), "own_models:good", folder)
+    (folder / "own_models.py").write_text(MODULE.replace("nn.ReLU()", "nn.Tanh()"))
+    sys.modules.pop("own_models")
+    importlib.invalidate_caches()
+    assert load_subject(salgen.open(data), "own_models:good", folder).digest != first.digest
+
+
+def test_a_model_in_double_precision_is_evaluated(data, folder):
+    (folder / "own_models.py").write_text(MODULE.replace('cam_layer="1")', 'cam_layer="1").double()'))
+    run = evaluate(data, model="own_models:good", methods=["cam"], metrics=["roc-auc"], out=folder / "run")
+    assert (run / "scores.parquet").exists()
+
+
+def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypatch):
+    how = {"model": "own_models:good", "metrics": ["roc-auc"], "out": folder / "run"}
+    run = evaluate(data, methods=["pattern-net"], **how)
+    (patterns,) = run.glob("patterns-*.safetensors")
+    assert json.loads((run / "run.json").read_text())["models"][0]["patterns"] == {"units": 6, "degenerate": ANY}
+    monkeypatch.setattr("salgen.evaluation.units.fit_patterns", lambda *_: pytest.fail("fitted again"))
+    evaluate(data, methods=["pattern-net", "pattern-attribution"], **how)
+    patterns.write_bytes(b"something else")
+    with pytest.raises(SalgenError, match="is damaged"):
+        evaluate(data, methods=["pattern-net"], **how)
+
+
+def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch):
+    """As with imported data that has a test split only: an error by name, left out of all."""
+    lacking = {"patterns": "fits patterns to the split 'train', which is not there"}
+    monkeypatch.setattr("salgen.evaluation.running._lacking", lambda _: lacking)
+    with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
+        evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
+    network = load_subject(salgen.open(data), "own_models:good", folder).classifier
+    methods, left_out = select_methods(["all"]).defined_for(network, torch.zeros(1, 1, 32, 32), lacking)
+    assert left_out["pattern-net"] == "pattern-net fits patterns to the split 'train', which is not there"
+    assert "gradient" in methods
 
 
 def test_what_counts_as_a_function(folder):

@@ -23,7 +23,10 @@ CAM_SIDE = 7  # of a residual network's last layer, for images of 224x224
 
 @dataclass(frozen=True)
 class Untrained(Explanation):
-    """A method's map of the same network with weights that have learnt nothing."""
+    """A method's map of the same network with weights that have learnt nothing.
+
+    Reduction, sign and dependence on the class are the method's; those named here are the gradient's.
+    """
 
     name: ClassVar[str] = "untrained"
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
@@ -31,22 +34,28 @@ class Untrained(Explanation):
     control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
 
-    method: str = param("gradient", "the method, with its default parameters")
+    of: str = param("gradient", "the method, with its default parameters")
 
     def __post_init__(self) -> None:
-        needs = METHODS.load(self.method).needs
-        if "model" not in needs or "patterns" in needs or self.method == self.name:
-            raise SalgenError(f"untrained: method={self.method!r} does not explain a model; choose one that does")
+        method = METHODS.load(self.of)
+        if "model" not in method.needs or "patterns" in method.needs or self.of == self.name:
+            raise SalgenError(f"untrained: of={self.of!r} does not explain a model by its weights alone; choose another")
+        for declared in ("reduction", "signed", "class_dependent", "resolution", "defined_for"):
+            object.__setattr__(self, declared, getattr(method, declared))
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """As the method."""
-        METHODS.create(self.method).check(model, image)
+        METHODS.create(self.of).check(model, image)
 
     def attribute(self, request: Request) -> Tensor:
         """Raw attributions of the method."""
-        method, fresh = METHODS.create(self.method), request.untrained()
-        raw: Tensor = method.attribute(request.again(method.wanted(fresh, request.inputs[:1]), model=fresh))
-        return raw
+        method, fresh = METHODS.create(self.of), request.untrained()
+        asked = request.again(method.wanted(fresh, request.inputs[:1]), model=fresh)
+        try:
+            raw: Tensor = method.attribute(asked)
+            return raw
+        finally:
+            asked.once.release()
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,5 @@ class Oracle7x7(Control):
 
 
 def _mask(request: Request) -> Tensor:
-    if request.masks is None:
-        raise SalgenError("the oracle is the ground truth: give masks=, bool (N, H, W)")
+    assert request.masks is not None  # since the method says that it needs them
     return request.masks[:, None].to(request.pixels)

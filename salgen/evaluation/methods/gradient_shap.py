@@ -24,8 +24,8 @@ class GradientShap(Explanation):
 
     Per draw: a baseline, black plus normal noise of `noise` times the image's range (as
     SmoothGrad's), and a place uniform on the straight line. Attributions sum to about the score's
-    difference from the mean score of the baselines. It is captum's method with random numbers of
-    our own, since captum's come from NumPy's global generator.
+    difference from the mean score of the baselines. captum draws baselines from a given set instead,
+    can add noise to the image, and takes its random numbers from NumPy's global generator.
     """
 
     name: ClassVar[str] = "gradient-shap"

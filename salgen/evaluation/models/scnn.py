@@ -31,6 +31,10 @@ class SCNN(FromFile):
     reference: ClassVar[str] = "salgen's own; Szczepankiewicz et al. 2023 name an SCNN without its layers"
     quick: ClassVar[Mapping[str, Any]] = {"widths": (4, 4, 8, 8)}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {}, "small": {}, "full": {}}
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "demo": {"learning_rate": 3e-3, "epochs": 12},
+        "small": {"learning_rate": 3e-3, "epochs": 12},
+    }
     seams: ClassVar[Seams] = Seams(input="block1.conv", offset="block1.conv.bias", logits="logits")
 
     widths: tuple[int, ...] = param((32, 64, 128, 128), "channels of each block; each block halves the image", low=1)

@@ -46,7 +46,12 @@ class Budding2021:
     limit: int = param(200, "test images that count", low=1)
 
     def run(
-        self, out: Path, scale: str, extra_methods: Sequence[str] = (), command: Sequence[str] | None = None
+        self,
+        out: Path,
+        scale: str,
+        extra_methods: Sequence[str] = (),
+        max_memory: float | None = None,
+        command: Sequence[str] | None = None,
     ) -> tuple[list[Path], Path]:
         """Make both data sets, train, explain and score, and write one report; what is there already is kept.
 
@@ -69,6 +74,7 @@ class Budding2021:
                     target="pred",
                     reduce="abs",
                     seed=self.seed,
+                    max_memory=max_memory,
                     command=command,
                 )
             )

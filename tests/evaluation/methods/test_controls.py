@@ -138,9 +138,10 @@ def test_untrained_depends_on_the_seed_and_not_on_torchs(network):
 
 
 def test_untrained_takes_another_method(network):
-    cam = salgen.explain(network, IMAGES, 0, method="untrained:method=grad-cam")
+    cam = salgen.explain(network, IMAGES, 0, method="untrained:of=grad-cam")
+    assert (cam.reduction, cam.signed) == ("sum", False)
     assert cam.native_resolution == (10, 14)
     with pytest.raises(SalgenError, match="does not explain a model"):
-        salgen.explain(network, IMAGES, 0, method="untrained:method=sobel")
+        salgen.explain(network, IMAGES, 0, method="untrained:of=sobel")
     with pytest.raises(SalgenError, match="unknown method"):
-        salgen.explain(network, IMAGES, 0, method="untrained:method=gradeint")
+        salgen.explain(network, IMAGES, 0, method="untrained:of=gradeint")

@@ -1,0 +1,30 @@
+"""The first image through a network: whether it takes such images at all, before any work."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.layout import Layout
+from salgen.evaluation.memory import is_out_of_memory
+from salgen.evaluation.model_view import ModelView
+
+
+def first_look(view: ModelView, image: Tensor) -> Layout:
+    """The layout of a network for one normalised image (1, C, h, w) and those like it.
+
+    Raises
+    ------
+    SalgenError
+        If the network fails on it, or returns anything but finite logits (1, K).
+    """
+    try:
+        return Layout.of(view, image)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        if is_out_of_memory(error):
+            raise
+        reason = " ".join(str(error).split())
+        raise SalgenError(
+            f"the model fails on an image of {tuple(image.shape[1:])}: {reason[:300]}; give images of the channels and "
+            "size that it takes"
+        ) from error
