@@ -18,6 +18,9 @@ class SalgenWarning(UserWarning):
     """Something that a user should know and that stops nothing; the command line prints it as one line."""
 
 
+MANY = 30
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     """An error for a name that no one registered, with the nearest one that exists.
 
@@ -26,8 +29,12 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     >>> print(unknown_name("method", "gradcam", ["gradient", "grad-cam"]))
     unknown method 'gradcam': did you mean 'grad-cam'? (known: grad-cam, gradient)
     """
-    names = sorted(known)
-    near = get_close_matches(name, names, n=1)
-    hint = f" did you mean {near[0]!r}?" if near else ""
+    names = sorted(item for item in known if item)
+    near = get_close_matches(name.lower(), names, n=5)
+    hint = f": did you mean {near[0]!r}?" if near else ""
     listing = ", ".join(names) if names else "none"
-    return SalgenError(f"unknown {kind} {name!r}:{hint} (known: {listing})")
+    if len(names) > MANY:
+        listing = f"{len(names)} names" + (
+            f", nearest: {', '.join(near)}" if near else f" such as {', '.join(names[:5])}"
+        )
+    return SalgenError(f"unknown {kind} {name!r}{hint} (known: {listing})")

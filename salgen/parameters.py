@@ -92,11 +92,15 @@ def to_json(instance: Any) -> dict[str, Any]:
 
 def parse_pairs(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
     """``["a=1", "b=2"]`` as a mapping; an error names the pair that is not ``key=value``."""
-    result = {}
+    result: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise SalgenError(f"{option} {pair!r}: write it as key=value")
+        if key.strip() in result:
+            raise SalgenError(
+                f"{option} {key.strip()} is given twice, as {result[key.strip()]!r} and {value.strip()!r}"
+            )
         result[key.strip()] = value.strip()
     return result
 
@@ -111,7 +115,9 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
     >>> parse_call("occlusion:window=15,15,stride=8")
     ('occlusion', {'window': '15,15', 'stride': '8'})
     """
-    name, _, rest = text.partition(":")
+    name, colon, rest = text.partition(":")
+    if colon and not rest.strip():
+        raise SalgenError(f"{text!r}: write {name!r}, or {name}:key=value")
     pairs: list[str] = []
     for piece in rest.split(",") if rest else []:
         if "=" in piece or not pairs:
@@ -153,7 +159,7 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         options = typing.get_args(hint)
-        if type(None) in options and (value is None or value in ("none", "None", "")):
+        if type(None) in options and (value is None or value in ("none", "None")):
             return None
         return _convert(value, next(t for t in options if t is not type(None)), where)
     if origin is tuple:

@@ -114,3 +114,12 @@ def test_canonical_json_sorts_keys_and_refuses_nan():
     assert canonical_json({"b": 1, "a": [1.5]}) == '{"a":[1.5],"b":1}'
     with pytest.raises(ValueError, match="Out of range"):
         canonical_json(float("nan"))
+
+
+def test_what_is_given_twice_or_left_empty_is_an_error():
+    with pytest.raises(SalgenError, match="n is given twice, as '1' and '2'"):
+        parse_call("smoothgrad:n=1,n=2")
+    with pytest.raises(SalgenError, match="epochs is given twice"):
+        parse_pairs(["epochs=1", "epochs=2"])
+    with pytest.raises(SalgenError, match="'gradient:': write 'gradient', or gradient:key=value"):
+        parse_call("gradient:")

@@ -19,6 +19,7 @@ from salgen.cli.options import (
     settings,
     training_tables,
 )
+from salgen.errors import SalgenError
 from salgen.evaluation.conventions import Conventions
 from salgen.parameters import parse_pairs
 
@@ -66,11 +67,11 @@ def command(
     from salgen.evaluation.report import console_summary, report
     from salgen.evaluation.running import evaluate
 
-    chosen = [*method_calls, *_names(method_names)]
+    chosen = [*method_calls, *_names(method_names, "--methods")]
     run = evaluate(
         path,
         methods=chosen or None,
-        metrics=_names(metrics) or None,
+        metrics=_names(metrics, "--metrics") or None,
         settings=parse_pairs(pairs),
         command=command_line(),
         **options,
@@ -80,5 +81,11 @@ def command(
     click.echo(f"report: {page}")
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+def _names(text: str | None, option: str) -> list[str]:
+    """Names separated by commas."""
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise SalgenError(f"{option} {text!r}: give names separated by commas")
+    return names

@@ -19,6 +19,9 @@ def command(kind: str | None, name: str | None) -> None:
     if kind is not None and name is not None:
         plugin = REGISTRIES[kind].load(name)
         click.echo(f"{name}: {REGISTRIES[kind].entries[name].summary}\n{parameter_table(plugin)}")
+        for scale, values in getattr(plugin, "scales", {}).items():
+            if isinstance(values, dict) and values:
+                click.echo(f"  at scale {scale}: " + ", ".join(f"{key}={value}" for key, value in values.items()))
         return
     for shown in [kind] if kind else REGISTRIES:
         registry = REGISTRIES[shown]

@@ -176,7 +176,11 @@ def read_card(path: Path) -> Card:
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SalgenError(f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}") from None
+        inside = [found.parent for found in sorted(path.glob(f"*/{CARD}"))]
+        hint = f"; did you mean {inside[0]}?" if inside else ""
+        raise SalgenError(
+            f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}{hint}"
+        ) from None
     except (OSError, ValueError) as error:
         raise SalgenError(f"{file} cannot be read as JSON ({error}): train again, or restore the file") from None
     names = {f.name for f in fields(Card)}

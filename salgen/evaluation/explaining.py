@@ -10,7 +10,15 @@ import torch
 from torch import nn
 
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.arguments import at_least, check_ids, check_images, check_layers, check_masks, check_targets
+from salgen.evaluation.arguments import (
+    at_least,
+    check_ids,
+    check_images,
+    check_layers,
+    check_masks,
+    check_methods_given,
+    check_targets,
+)
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.model_view import SCORES, ModelView
 from salgen.evaluation.patterns import Patterns
@@ -147,7 +155,7 @@ def explain_all(
     >>> sorted(explain_all(None, torch.zeros(2, 1, 8, 8), methods=["center", "sobel"]))
     ['center', 'sobel']
     """
-    instances = [_method(method, {}) for method in ([methods] if isinstance(methods, str) else methods)]
+    instances = [_method(method, {}) for method in check_methods_given(methods)]
     chosen = {call_text(method): method for method in instances}
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
@@ -178,21 +186,26 @@ def explain_all(
 def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
     if isinstance(method, str):
         name, given = parse_call(method)
+        twice = sorted({key.replace("-", "_") for key in given} & parameters.keys())
+        if twice:
+            raise SalgenError(f"{twice[0]} is given twice: in {method!r}, and as {twice[0]}={parameters[twice[0]]!r}")
         created: Method = METHODS.create(name, {**given, **parameters})
         return created
-    if (
-        not callable(getattr(method, "attribute", None))
-        or isinstance(method, type)
-        or not dataclasses.is_dataclass(method)
-    ):
+    instance: Any = method
+    if not callable(getattr(instance, "attribute", None)) or not _is_instance_of_dataclass(instance):
         raise SalgenError(
             f"method {method!r}: give a name, 'name:key=value', or an instance of a method, which is a dataclass with "
             "attribute()"
         )
-    if not parameters:
-        return method
-    fields = {f.name: getattr(method, f.name) for f in dataclasses.fields(method)}  # type: ignore[arg-type]
-    return build(type(method), {**fields, **parameters})
+    if parameters:
+        fields = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
+        instance = build(type(instance), {**fields, **parameters})
+    chosen: Method = instance
+    return chosen
+
+
+def _is_instance_of_dataclass(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def _view(model: nn.Module | ModelView | None, methods: Mapping[str, Method]) -> ModelView:

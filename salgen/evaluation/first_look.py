@@ -6,8 +6,8 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.layout import Layout
-from salgen.evaluation.memory import is_out_of_memory
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.model_view import ModelView, check_deterministic
+from salgen.evaluation.out_of_memory import is_out_of_memory
 
 
 def first_look(view: ModelView, image: Tensor) -> Layout:
@@ -16,15 +16,17 @@ def first_look(view: ModelView, image: Tensor) -> Layout:
     Raises
     ------
     SalgenError
-        If the network fails on it, or returns anything but finite logits (1, K).
+        If the network fails on it, returns anything but finite logits (1, K), or draws random numbers.
     """
     try:
-        return Layout.of(view, image)
+        check_deterministic(view, image)
+        layout = Layout.of(view, image)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         if is_out_of_memory(error):
             raise
         reason = " ".join(str(error).split())
         raise SalgenError(
-            f"the model fails on an image of {tuple(image.shape[1:])}: {reason[:300]}; give images of the channels and "
-            "size that it takes"
+            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
+            f"{reason[:300]}"
         ) from error
+    return layout

@@ -18,6 +18,8 @@ from torch.utils._pytree import tree_leaves
 from salgen.evaluation.model_view import ModelView
 
 _RELU_NODE = "ReluBackward"
+_NORM_NODE = "NativeLayerNormBackward"
+_POOL_NODE = "Pool"
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,21 @@ class Layout:
         From fine to coarse: the module that gives the last rectified map of its resolution, of those
         that everything after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the
         ReLU before each max pool of a VGG.
+    bottleneck
+        The module that gave the last map, of more than one pixel per channel, through which alone
+        the logits depend on the image; of modules that give the same map, the outermost. Pools only
+        make a map coarser, and don't count. None if there is none.
+    features_last
+        The modules whose outputs evidently have their channels last, (N, h, w, K) or (N, T, K): a
+        layer norm over the last axis gave or took them.
     bytes
         All that the forward pass of one image computes, intermediate results included.
     """
 
     outputs: dict[str, tuple[int, ...] | str]
     stages: tuple[str, ...]
+    bottleneck: str | None
+    features_last: frozenset[str]
     bytes: int
 
     @classmethod
@@ -98,6 +109,10 @@ class _Trace:
 
     def layout(self) -> Layout:
         """Without the nodes, which hold the pass's tensors."""
+        features_last = self._features_last()
+        return Layout(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
+
+    def _stages(self) -> tuple[str, ...]:
         sizes: dict[tuple[int, ...], list[str]] = {}
         for name, node in self.nodes.items():
             shape = self.outputs[name]
@@ -106,20 +121,38 @@ class _Trace:
         found = (
             next((n for n in reversed(names) if self._carries_all(self.nodes[n])), None) for names in sizes.values()
         )
-        return Layout(self.outputs, tuple(name for name in found if name is not None), self.bytes)
+        return tuple(name for name in found if name is not None)
+
+    def _bottleneck(self, features_last: frozenset[str]) -> str | None:
+        maps = (n for n in self.nodes if n in features_last or _pixels(self.outputs[n]) > 1)
+        return next((n for n in reversed([*maps]) if not self._pooled(n) and self._carries_all(self.nodes[n])), None)
+
+    def _pooled(self, name: str) -> bool:
+        return self.nodes[name] is not None and _POOL_NODE in self.nodes[name].name()
+
+    def _features_last(self) -> frozenset[str]:
+        norms = [
+            n for n in _before(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
+        ]
+        found = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
+        several = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
+        return frozenset(name for name in several if self.nodes.get(name) in found)
 
     def _carries_all(self, node: Any) -> bool:
         """Whether the logits depend on the image through this node alone."""
-        seen, ahead = {node}, [self.end]
-        while ahead:
-            here = ahead.pop()
-            if here is None or here in seen:
-                continue
-            if not here.next_functions:  # the image: nothing else in the network asks for a gradient
-                return False
-            seen.add(here)
+        # only the image has nothing before it: nothing else in the network asks for a gradient
+        return self.end is not None and all(here.next_functions for here in _before(self.end, {node}))
+
+
+def _before(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
+    """The autograd nodes that `end` depends on, and itself, none of them through those that were seen."""
+    known, ahead = {None, *seen}, [end]
+    while ahead:
+        here = ahead.pop()
+        if here not in known:
+            known.add(here)
+            yield here
             ahead.extend(before for before, _ in here.next_functions)
-        return self.end is not None
 
 
 def _pixels(shape: tuple[int, ...] | str) -> int:

@@ -15,6 +15,7 @@ from torch import Tensor
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.layout import Layout
 from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.out_of_memory import is_out_of_memory
 
 T = TypeVar("T")
 
@@ -62,13 +63,6 @@ class MicroBatches:
             SalgenWarning,
             stacklevel=3,
         )
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine could not give the memory that was asked for."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:

@@ -8,14 +8,18 @@ copied, and ask for no gradient.
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.learnt import Learnt
+from salgen.evaluation.out_of_memory import is_out_of_memory
+from salgen.evaluation.random_state import random_state
 
 SCORES = ("logit", "margin")
 
@@ -50,7 +54,7 @@ class ModelView:
         SalgenError
             If the model cannot be copied.
         """
-        private = _private_copy(_unwrapped(model)).eval()
+        private = _private_copy(model).eval()
         if isinstance(private, Classifier):
             return cls(private.normalise, private.network, private.cam_layer, unit_pixels=True)
         return cls(nn.Identity(), private, getattr(private, "cam_layer", None), unit_pixels=False)
@@ -126,22 +130,82 @@ def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
     return start.scatter_(1, others.argmax(dim=1, keepdim=True), -1.0)
 
 
-def _unwrapped(model: nn.Module) -> nn.Module:
-    """The module itself, without `torch.compile` or a parallel wrapper around it."""
-    parallel = (nn.DataParallel, nn.parallel.DistributedDataParallel)
-    while isinstance(model, parallel) or hasattr(model, "_orig_mod"):
-        model = model.module if isinstance(model, parallel) else model._orig_mod  # type: ignore[assignment]
-    return model
+def check_deterministic(view: ModelView, image: Tensor) -> None:
+    """Refuse a model that draws random numbers, and warn of one whose answer depends on its batch.
+
+    It is run on one normalised image (1, C, h, w), alone and beside another, once per network and
+    size; torch's random state stays what it was.
+
+    Raises
+    ------
+    SalgenError
+        If it draws random numbers, or takes one image but not two.
+    """
+    if not _alone_as_together.of("", view, image):
+        warnings.warn(
+            "the model's answer for an image depends on the other images of its batch, and so do its maps: "
+            "use batch_size=1, or make it independent of them",
+            SalgenWarning,
+            stacklevel=3,
+        )
+
+
+def _compare(_name: str, view: ModelView, image: Tensor) -> bool:
+    """Whether an image's logits are the same beside another image."""
+    with torch.no_grad(), random_state("first look"):
+        before = _generators(image)
+        alone = view.logits(image)
+        try:
+            together = view.logits(torch.cat([image, image.flip(3) / 2]))
+        except (RuntimeError, ValueError) as error:
+            if is_out_of_memory(error):
+                return True  # one image at a time is all there is room for
+            reason = " ".join(str(error).split())
+            raise SalgenError(
+                f"the model takes one image of {tuple(image.shape[1:])} but not two: {reason[:300]}"
+            ) from None
+        drawn = any(not torch.equal(old, new) for old, new in zip(before, _generators(image), strict=True))
+    if drawn:
+        raise SalgenError(
+            "the model draws random numbers: does dropout stay on (pass training=self.training to it), or is noise "
+            "added in evaluation mode?"
+        )
+    slack = max(1e-3, 8 * torch.finfo(alone.dtype).eps)
+    return torch.allclose(alone, together[:1], rtol=slack, atol=slack * float(alone.abs().max()))
+
+
+def _generators(image: Tensor) -> list[Tensor]:
+    """The states of torch's random generators that the model may use."""
+    on_device = [torch.cuda.get_rng_state(image.device)] if image.is_cuda else []
+    return [torch.get_rng_state(), *on_device]
+
+
+_alone_as_together = Learnt(_compare)
 
 
 def _private_copy(model: nn.Module) -> nn.Module:
+    """A copy of the modules, which share the weights, without `torch.compile` or parallel wrappers anywhere."""
     try:
-        shared = {id(t): _shared(t) for module in model.modules() for t in _tensors_of(module)}
-        return copy.deepcopy(model, shared)
+        with torch.inference_mode(False):
+            known: dict[int, Any] = {id(t): _shared(t) for module in model.modules() for t in _tensors_of(module)}
+            for module in reversed(list(model.modules())):  # a wrapper's own content first
+                inner = _wrapped(module)
+                if inner is not None:
+                    known[id(module)] = copy.deepcopy(inner, known)
+            private: nn.Module = copy.deepcopy(model, known)
+            return private
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
         ) from error
+
+
+def _wrapped(module: nn.Module) -> nn.Module | None:
+    """What a module made by `torch.compile`, or a parallel one, is a wrapper of."""
+    if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+        inner: nn.Module = module.module
+        return inner
+    return None if isinstance(module, torch.jit.ScriptModule) else module._modules.get("_orig_mod")
 
 
 def _tensors_of(module: nn.Module) -> list[Tensor]:
@@ -150,5 +214,6 @@ def _tensors_of(module: nn.Module) -> list[Tensor]:
 
 
 def _shared(tensor: Tensor) -> Tensor:
-    shared = tensor.detach()
+    """The same values without gradient; autograd can use none that were made in inference mode, which are copied."""
+    shared = tensor.detach().clone() if tensor.is_inference() else tensor.detach()
     return nn.Parameter(shared, requires_grad=False) if isinstance(tensor, nn.Parameter) else shared

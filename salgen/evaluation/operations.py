@@ -51,8 +51,12 @@ MOVE = frozenset(
         *(torch.flatten, torch.reshape, torch.permute, torch.transpose, torch.squeeze, torch.unsqueeze, torch.movedim),
         *(Tensor.flatten, Tensor.reshape, Tensor.permute, Tensor.transpose, Tensor.squeeze, Tensor.unsqueeze),
         *(torch.chunk, torch.split, torch.cat, torch.concat, torch.stack, torch.clone, functional.pad),
+        *(torch.flip, torch.roll, torch.narrow, torch.select, torch.unbind, torch.index_select, torch.swapaxes),
+        *(functional.pixel_shuffle, functional.pixel_unshuffle, functional.channel_shuffle),
         *(Tensor.chunk, Tensor.split, Tensor.clone, Tensor.view, Tensor.unflatten, Tensor.movedim, Tensor.contiguous),
-        *(Tensor.expand, Tensor.repeat, Tensor.__getitem__, Tensor.to, Tensor.float),
+        *(Tensor.expand, Tensor.repeat, Tensor.__getitem__, Tensor.to, Tensor.float, Tensor.double, Tensor.half),
+        *(Tensor.flip, Tensor.roll, Tensor.narrow, Tensor.select, Tensor.unbind, Tensor.index_select, Tensor.swapaxes),
+        *(Tensor.type_as, Tensor.view_as, Tensor.reshape_as, Tensor.expand_as),
     }
 )
 IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, Tensor.add_})

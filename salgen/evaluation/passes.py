@@ -24,28 +24,35 @@ class Wanted:
     Attributes
     ----------
     layers
-        Dotted names of the modules whose outputs, and gradients there, are read.
+        Dotted names of the modules whose outputs are read, and nothing else.
+    gradients
+        Dotted names of the modules at which the score's gradient is read, and maybe the outputs.
     input_gradient
         Whether the gradient at the network's input is read.
     """
 
     layers: frozenset[str] = frozenset()
+    gradients: frozenset[str] = frozenset()
     input_gradient: bool = False
 
     @classmethod
     def together(cls, parts: Iterable[Wanted]) -> Wanted:
         """All that any of the parts wants."""
         known = list(parts)
-        return cls(frozenset().union(*(part.layers for part in known)), any(part.input_gradient for part in known))
+        return cls(
+            layers=frozenset().union(*(part.layers for part in known)),
+            gradients=frozenset().union(*(part.gradients for part in known)),
+            input_gradient=any(part.input_gradient for part in known),
+        )
 
 
 @dataclass
 class Passes:
     """One forward pass, and at most one backward pass, of a batch.
 
-    Nothing runs before it is asked for. The backward pass ends at the first layer that is wanted,
-    or at the input if its gradient is wanted. What was not said to be wanted is had by a pass of
-    its own.
+    Nothing runs before it is asked for. The graph, and with it the backward pass, begins at the
+    first layer whose gradient is wanted, or at the input if its gradient is; there is none if none
+    is wanted. What was not said to be wanted is had by a pass of its own.
 
     Attributes
     ----------
@@ -67,7 +74,8 @@ class Passes:
     wanted: Wanted
     stated: Tensor | None
     once: Once
-    _places: dict[str | None, Tensor] = field(default_factory=dict)
+    _outputs: dict[str, Tensor] = field(default_factory=dict)
+    _places: dict[str | None, Tensor] = field(default_factory=dict)  # of gradients; the input's is None
 
     def logits(self) -> Tensor:
         """Checked logits (n, K), detached."""
@@ -85,17 +93,17 @@ class Passes:
         SalgenError
             If the layer is unknown or does not run.
         """
-        if layer not in self.wanted.layers:
+        if layer not in self.wanted.layers | self.wanted.gradients:
             return self._other(Wanted(layers=frozenset({layer}))).output(layer)
         self._forward()
-        if layer not in self._places:
+        if layer not in self._outputs:
             raise SalgenError(f"layer {layer!r} does not run when the model does: choose another layer")
-        return self._places[layer].detach()
+        return self._outputs[layer]
 
     def gradient(self, layer: str) -> Tensor:
         """The score's gradient at the layer's output, shaped as the output."""
-        if layer not in self.wanted.layers:
-            return self._other(Wanted(layers=frozenset({layer}))).gradient(layer)
+        if layer not in self.wanted.gradients:
+            return self._other(Wanted(gradients=frozenset({layer}))).gradient(layer)
         self.output(layer)
         return self._backward()[layer]
 
@@ -119,19 +127,24 @@ class Passes:
 
     def _run_forward(self) -> Tensor:
         """Logits with the graph that is wanted."""
-        hooks = [(find_layer(self.model, name), partial(self._keep, name)) for name in sorted(self.wanted.layers)]
-        leaf = self.inputs.detach().requires_grad_(self.wanted.input_gradient)
-        if self.wanted.input_gradient:
+        wanted = self.wanted
+        names = sorted(wanted.layers | wanted.gradients)
+        leaf = self.inputs.detach().requires_grad_(wanted.input_gradient)
+        if wanted.input_gradient:
             self._places[None] = leaf
-        with torch.set_grad_enabled(bool(hooks) or self.wanted.input_gradient), hooked(hooks):
+        hooks = [(find_layer(self.model, name), partial(self._keep, name)) for name in names]
+        with torch.set_grad_enabled(bool(wanted.gradients) or wanted.input_gradient), hooked(hooks):
             return self.model.logits(leaf)
 
     def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> Tensor:
-        """Keep a layer's output; the graph begins here unless something before is wanted."""
+        """Keep a layer's output; the graph begins here if its gradient is wanted, and none before."""
         if not isinstance(output, Tensor):
             raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
-        self._places[name] = output if output.requires_grad else output.detach().requires_grad_()
-        return self._places[name].clone()  # what follows may work in place
+        kept: Tensor = output
+        if name in self.wanted.gradients:
+            kept = self._places[name] = output if output.requires_grad else output.detach().requires_grad_()
+        self._outputs[name] = kept.detach()
+        return kept.clone()  # what follows may work in place
 
     def _run_backward(self) -> dict[str | None, Tensor]:
         """Gradients at every wanted place, zero where the score does not depend on it."""
@@ -140,7 +153,23 @@ class Passes:
         if logits.requires_grad:
             start = score_gradient(logits.detach(), self.targets(), self.score)
             found = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
+        else:
+            self._check_differentiable(logits)
         return {
             name: torch.zeros_like(place) if gradient is None else gradient
             for (name, place), gradient in zip(places.items(), found, strict=True)
         }
+
+    def _check_differentiable(self, logits: Tensor) -> None:
+        """Zero is the right gradient of a score that does not depend on a place, not of one that was cut off."""
+        with torch.enable_grad():
+            if self.model.logits(self.inputs.detach().requires_grad_()).requires_grad:
+                return
+        with torch.no_grad():
+            others = (-self.inputs, torch.zeros_like(self.inputs))
+            if all(torch.equal(logits, self.model.logits(other)) for other in others):
+                return
+        raise SalgenError(
+            "the model's output depends on the image but has no gradient: remove detach() or torch.no_grad() from its "
+            "forward, or choose a method that takes none, such as occlusion"
+        )

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.arguments import check_images
+from salgen.evaluation.first_look import first_look
 from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.model_view import ModelView
 from salgen.files import write_bytes
@@ -144,9 +145,15 @@ def fit_patterns(
         view = model if isinstance(model, ModelView) else ModelView.of(model)
         batches: MicroBatches | None = None
         for batch in _batches(images):
+            if isinstance(batch, (tuple, list)) and not any(isinstance(item, (int, float)) for item in batch):
+                raise SalgenError(
+                    f"a batch of images is a {type(batch).__name__}: give images alone, such as (x for x, _ in loader)"
+                )
             with torch.no_grad():
                 inputs = view.normalise(view.like(check_images(batch)))
-            batches = batches or _micro_batches(view, inputs[:1], max_memory)
+            if batches is None:
+                first_look(view, inputs[:1])
+                batches = _micro_batches(view, inputs[:1], max_memory)
             _add(moments, view, inputs, batches)
     if batches is None:
         raise SalgenError("there are no images to fit patterns to: give some, best the training images")

@@ -1,8 +1,9 @@
-"""Backward passes that stay within ±1, where a network has bottlenecks.
+"""Backward passes that stay within the range of their numbers, where a network has bottlenecks.
 
 A bottleneck is a place that every path from the output to the input passes. A backward pass is linear
-in what it starts from, so scaling a sample's gradient there scales its result and changes nothing
-else; scaling it within one branch would.
+in what it starts from, so one factor for all that goes back there scales its result and changes nothing
+else; a factor within one branch would. It is the same factor for all samples, since nobody knows along
+which axis of a network's inside they stand, and a power of two, which changes no digit.
 """
 
 from __future__ import annotations
@@ -25,20 +26,26 @@ def project(values: Tensor) -> Tensor:
 
 @contextmanager
 def projected(output: Tensor) -> Iterator[None]:
-    """For as long as the block runs, backward passes from `output` (n, ...) are projected at every bottleneck."""
-    count = len(output)
+    """For as long as the block runs, backward passes from `output` are scaled at every bottleneck.
 
-    def scale(gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        if len(gradients) != 1 or gradients[0] is None or gradients[0].ndim == 0 or len(gradients[0]) != count:
-            return None
-        return (project(gradients[0]),)
-
-    handles = [node.register_prehook(scale) for node in bottlenecks(output)]
+    The largest absolute value there comes to lie in [0.5, 1), which leaves the samples their proportions.
+    """
+    handles = [node.register_prehook(_scaled) for node in bottlenecks(output)]
     try:
         yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _scaled(gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    known = [gradient for gradient in gradients if gradient is not None and gradient.numel()]
+    if not known:
+        return None
+    exponents = [int(torch.frexp(gradient.abs().max()).exponent) for gradient in known]
+    if not all(bool(torch.isfinite(gradient).all()) for gradient in known):
+        return None
+    return tuple(None if one is None else torch.ldexp(one, torch.tensor(-max(exponents))) for one in gradients)
 
 
 def bottlenecks(output: Tensor) -> list[Node]:

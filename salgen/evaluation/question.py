@@ -14,9 +14,10 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.first_look import first_look
 from salgen.evaluation.layout import Layout
-from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once, is_out_of_memory
+from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once
 from salgen.evaluation.model_view import ModelView, score_gradient
 from salgen.evaluation.once import Once
+from salgen.evaluation.out_of_memory import is_out_of_memory
 from salgen.evaluation.passes import Passes, Wanted
 from salgen.evaluation.patterns import Patterns
 from salgen.evaluation.reductions import NATIVE, SIGNED, reduce_channels, resize

@@ -41,9 +41,36 @@ def reduce_channels(raw: Tensor, name: str) -> Tensor:
 
 
 def resize(maps: Tensor, size: tuple[int, int]) -> Tensor:
-    """(n, C, h, w) to (n, C, H, W), bilinearly with ``align_corners=False``; untouched at equal size."""
-    if tuple(maps.shape[2:]) == size:
-        return maps
-    from torch.nn import functional
+    """(n, C, h, w) to (n, C, H, W), bilinearly with ``align_corners=False``; untouched at equal size.
 
-    return functional.interpolate(maps, size=size, mode="bilinear", align_corners=False)
+    To rounding ``torch.nn.functional.interpolate``, which makes small differences where there are
+    none. Here equal neighbours give exactly their value, what lies between two values stays there
+    and in their order.
+    """
+    return _along(2, _along(3, maps, size[1]), size[0])
+
+
+def _along(axis: int, maps: Tensor, count: int) -> Tensor:
+    """Maps with `count` pixels along an axis: near + share (far - near), with a share of one half at most."""
+    if maps.shape[axis] == count:
+        return maps
+    near, far, share = (place.to(maps.device) for place in _places(maps.shape[axis], count))
+    start = maps.index_select(axis, near)
+    shape = [-1 if axis == k else 1 for k in range(4)]
+    return maps.index_select(axis, far).sub_(start).mul_(share.to(maps).view(shape)).add_(start)
+
+
+def _places(given: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """For each of `count` pixels the nearer and the farther of its two neighbours of `given`, and the farther's share.
+
+    Pixel i is centred at (i + 1/2) given / count - 1/2, here in units of 1 / (2 count), without rounding.
+    """
+    import torch
+
+    unit = 2 * count
+    centres = ((2 * torch.arange(count) + 1) * given - count).clamp(min=0)
+    low, past = centres // unit, centres % unit
+    high = (low + 1).clamp(max=given - 1)
+    nearer_low = past <= count
+    share = torch.where(nearer_low, past, unit - past).double() / unit
+    return torch.where(nearer_low, low, high), torch.where(nearer_low, high, low), share

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from zennit.core import BasicHook
 from zennit.rules import Pass
 
+from salgen.errors import SalgenError
+from salgen.evaluation.input_bounds import Bounds
+from salgen.evaluation.learnt import Learnt
+from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.request import Request
 
@@ -55,6 +60,62 @@ def relevance(request: Request, method: str, rules: Rules, start: str, *, positi
     if start == "logit":
         initial = initial * (logits.clamp(min=0) if positive else logits)
     return network.propagate(rules, network.output, initial, network.leaf)
+
+
+def last_mixing(network: RelevanceNetwork) -> int:
+    """The position of the last linear map that mixes its inputs; -1 if there is none."""
+    return max((place for place, call in network.calls.items() if not call.map.elementwise), default=-1)
+
+
+@dataclass(frozen=True)
+class FirstMaps:
+    """The linear maps that take a network's own input.
+
+    Attributes
+    ----------
+    positions
+        Their places in the order of calls, without the very last map's; those that only scale each
+        value do not count, but what they scale does.
+    unbounded
+        Why the bounds of what they take are not known; empty if they are.
+    """
+
+    positions: tuple[int, ...]
+    unbounded: str
+
+
+def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
+    """The first linear maps for images (1, C, h, w) like this one.
+
+    Raises
+    ------
+    SalgenError
+        If the network has an operation that relevance has no rule for.
+    """
+    return _first_maps.of(method, view, image)
+
+
+def _find_first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
+    network = RelevanceNetwork.forward(method, view, image)
+    try:
+        mixing_maps = [call.map for call in network.calls.values() if not call.map.elementwise]
+        first = {layer.position: layer.from_input for layer in mixing_maps if layer.from_input is not None}
+        first.pop(last_mixing(network), None)
+        return FirstMaps(tuple(first), _why_unbounded(network.leaf.detach(), first.values()))
+    finally:
+        network.release()
+
+
+def _why_unbounded(leaf: Tensor, bounds: Iterable[Bounds]) -> str:
+    try:
+        for of in bounds:
+            of((leaf, leaf))
+    except SalgenError as error:
+        return str(error)
+    return ""
+
+
+_first_maps = Learnt(_find_first_maps)
 
 
 def relevance_network(request: Request, method: str) -> RelevanceNetwork:

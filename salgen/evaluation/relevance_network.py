@@ -18,6 +18,7 @@ from torch.nn import functional
 from zennit.core import BasicHook
 from zennit.rules import Norm, Pass
 
+from salgen.evaluation.input_bounds import Bounds, InputBounds
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.operations import (
     ADD,
@@ -36,6 +37,8 @@ from salgen.evaluation.operations import (
 
 ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
 
+NOT_FOLLOWED = LINEAR | RELU | {functional.batch_norm}  # after these a signal is no longer the input
+
 
 @dataclass(frozen=True)
 class LinearMap:
@@ -46,14 +49,15 @@ class LinearMap:
     position
         Its place in the order of calls, from 0.
     from_input
-        If the operation takes the network's own input, perhaps moved: makes what it takes of any
-        tensor that is shaped as the network's input.
+        If the operation takes the network's own input, perhaps moved, scaled, pooled or added up:
+        makes bounds of what it takes of bounds of the network's input. It raises a SalgenError where
+        nobody knows them.
     elementwise
         Whether it only scales and shifts each value, as a batch norm does with no linear map before it.
     """
 
     position: int
-    from_input: Callable[[Tensor], Tensor] | None
+    from_input: Bounds | None
     elementwise: bool = False
 
 
@@ -95,7 +99,8 @@ class RelevanceNetwork(Rewiring):
     linear_maps
         How many linear operations were called.
     before_last_map
-        Dotted names of the modules that had finished when the last of them began, in that order.
+        Dotted names of the modules that had finished, in that order, when the last of them began that
+        is not elementwise.
     output
         The logits (n, K).
     calls
@@ -110,7 +115,7 @@ class RelevanceNetwork(Rewiring):
         self.calls: dict[int, Affine] = {}
         self._rules = Rules(linear=lambda _: None)
         self._affine: dict[int, Affine] = {}
-        self._from_input: dict[int, Callable[[Tensor], Tensor]] = {id(leaf): lambda t: t}
+        self._bounds = InputBounds(leaf)
 
     @classmethod
     def forward(
@@ -145,6 +150,15 @@ class RelevanceNetwork(Rewiring):
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation with its rule."""
+        result = self._with_rule(operation, args, kwargs)
+        alone = self._affine.get(id(result))
+        if alone is not None and alone.map.elementwise:
+            self._bounds.follow(alone.call, (alone.signal, alone.weight, alone.bias), {}, result)
+        elif operation not in NOT_FOLLOWED:
+            self._bounds.follow(operation, args, kwargs, result)
+        return result
+
+    def _with_rule(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if operation in LINEAR:
             return self._linear(operation, args, kwargs)
         if operation is functional.batch_norm:
@@ -159,10 +173,8 @@ class RelevanceNetwork(Rewiring):
             return self._add(*args, **kwargs)
         if operation in SCALE and len(args) == 2 and isinstance(args[1], (int, float)):
             return self.run(_Applied(lambda t: operation(t, args[1])), self._passing, args[0])
-        if operation in MOVE:
-            return self._move(operation, args, kwargs)
         result = operation(*args, **kwargs)
-        if operation not in WINNER and any(tensor.requires_grad for tensor in tensors_in(result)):
+        if operation not in WINNER | MOVE and any(tensor.requires_grad for tensor in tensors_in(result)):
             raise self.refuse(name_of(operation), ADVICE)
         return result
 
@@ -208,8 +220,9 @@ class RelevanceNetwork(Rewiring):
 
     def _next_map(self, signal: Tensor, *, elementwise: bool = False) -> LinearMap:
         self.linear_maps += 1
-        self.before_last_map = tuple(self.outputs)
-        return LinearMap(self.linear_maps - 1, self._from_input.get(id(signal)), elementwise)
+        if not elementwise:
+            self.before_last_map = tuple(self.outputs)
+        return LinearMap(self.linear_maps - 1, self._bounds.of(signal), elementwise)
 
     def _apply(self, affine: Affine) -> Tensor:
         self.calls[affine.map.position] = affine
@@ -233,14 +246,6 @@ class RelevanceNetwork(Rewiring):
             return torch.clone(terms[0])
         same_shape: list[Tensor] = torch.broadcast_tensors(*terms)  # type: ignore[no-untyped-call]
         return self.run(_Applied(lambda t: t.sum(dim=-1)), self._sharing, torch.stack(same_shape, dim=-1))
-
-    def _move(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Values that only change their place; what came from the input still does."""
-        result = operation(*args, **kwargs)
-        before = self._from_input.get(id(args[0])) if args else None
-        if before is not None and isinstance(result, Tensor):
-            self._from_input[id(result)] = lambda t: operation(before(t), *args[1:], **kwargs)
-        return result
 
     def _passing(self) -> BasicHook | None:
         return self._rules.passing

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from salgen.datasets.manifest import FILE as MANIFEST
 from salgen.datasets.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.arguments import check_methods_given
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.memory import memory_budget
@@ -87,11 +89,14 @@ def evaluate(
         If a name, a number, the data set or the checkpoint is not what it must be.
     """
     started = time.monotonic()
+    _check_kinds(model, out)
     dataset = open_dataset(path, split)
-    selection = select_methods(methods, scale)
+    selection = select_methods(None if methods is None else check_methods_given(methods), scale)
     how = _metrics(metrics), build(Conventions, conventions)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     run = Path(out) if out is not None else default_run(path, model)
+    if (run / MANIFEST).exists():
+        raise SalgenError(f"{run} is a data set: choose another folder for the run")
     loaded = [] if str(model) in MODELS.entries else [load_subject(dataset, model, run)]
     if loaded and (settings or seeds != 1):
         raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
@@ -121,6 +126,17 @@ def evaluate(
     write_run_record(plan, predictions, patterns, units, run, time.monotonic() - started, command)
     write_summary(run)
     return run
+
+
+def _check_kinds(model: Any, out: Any) -> None:
+    if isinstance(model, torch.nn.Module):
+        raise SalgenError(
+            "model is a torch.nn.Module: evaluate takes a name, a checkpoint's folder or 'package.module:function', "
+            "which it can record; salgen.explain takes any module"
+        )
+    for what, value in (("model", model), ("out", out)):
+        if not isinstance(value, (str, Path)) and not (what == "out" and value is None):
+            raise SalgenError(f"{what} = {value!r}: must be text or a path")
 
 
 def _lacking(dataset: Dataset) -> dict[str, str]:

@@ -96,6 +96,8 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selectio
 
 
 def _create(call: str, scale: str) -> Method:
+    if not isinstance(call, str):
+        raise SalgenError(f"method {call!r}: must be text, a name or a call such as 'grad-cam:layer=layer4'")
     name, given = parse_call(call)
     method: Method = METHODS.create(name, {**METHODS.load(name).scales.get(scale, {}), **given})
     return method

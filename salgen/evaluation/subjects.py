@@ -97,7 +97,8 @@ def load_subject(dataset: Dataset, model: str | Path, run: Path) -> Subject:
 
 
 def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
-    made = _call(_function(text), text)
+    found = _found(text)
+    made = found if isinstance(found, nn.Module) else _call(found, text)
     if not isinstance(made, nn.Module):
         raise SalgenError(f"--model {text}: it returned {type(made).__name__}, and must return a torch.nn.Module")
     classifier = made.eval().to("cuda" if torch.cuda.is_available() else "cpu")
@@ -106,9 +107,11 @@ def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
     return Subject(text, 0, classifier, _digest(text, classifier, logits), run, origin)
 
 
-def _function(text: str) -> Callable[[], Any]:
-    """``package.module:function``, looked up in the working directory too."""
+def _found(text: str) -> Any:
+    """What ``package.module:function`` names, looked up in the working directory too: a function or a module."""
     module, _, name = text.partition(":")
+    if not module or not name or module.endswith(".py") or "/" in module:
+        raise SalgenError(f"--model {text}: write PACKAGE.MODULE:FUNCTION, such as my_models:detector")
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
@@ -119,8 +122,7 @@ def _function(text: str) -> Callable[[], Any]:
         sys.path.remove(here)
     if not callable(found):
         raise SalgenError(f"--model {text}: {name} is no function; it must return a torch.nn.Module")
-    function: Callable[[], Any] = found
-    return function
+    return found
 
 
 def _call(function: Callable[[], Any], text: str) -> Any:

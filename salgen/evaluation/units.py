@@ -143,7 +143,10 @@ class SubjectWork:
                         advance(len(batch.ids))
 
                 fit_patterns(self._view, images()).save(path)
-        return Patterns.load(path)
+        try:
+            return Patterns.load(path)
+        except SalgenError as error:
+            raise SalgenError(f"{error}; remove the file and run the same command again") from None
 
     @cached_property
     def _view(self) -> ModelView:

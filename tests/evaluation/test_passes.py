@@ -104,13 +104,13 @@ def test_gradients_are_those_of_autograd(score):
     leaf = IMAGES.clone().requires_grad_()
     targets = torch.tensor([0, 1, 2, 0, 1])
     (expected,) = torch.autograd.grad(view.scores(leaf, targets, score).sum(), leaf)
-    found = passes(Wanted(frozenset({"relu1"}), input_gradient=True), score)
+    found = passes(Wanted(gradients=frozenset({"relu1"}), input_gradient=True), score)
     torch.testing.assert_close(found.input_gradient(), expected)
     assert found.gradient("relu1").shape == found.output("relu1").shape == (5, 4, 6, 6)
 
 
 def test_what_was_not_wanted_is_had_all_the_same():
-    said = passes(Wanted(frozenset({"relu1", "relu2"}), input_gradient=True))
+    said = passes(Wanted(gradients=frozenset({"relu1", "relu2"}), input_gradient=True))
     unsaid = passes(Wanted())
     for layer in ("relu1", "relu2"):
         torch.testing.assert_close(unsaid.output(layer), said.output(layer))
@@ -132,10 +132,8 @@ def test_a_layer_after_which_nothing_matters_has_zero_gradient():
             self.relu1(self.conv1(x))
             return self.head(torch.zeros(len(x), 4))
 
-    view = ModelView.of(Blind())
-    found = Passes(
-        view, IMAGES, "logit", Wanted(frozenset({"relu1"}), True), torch.zeros(5).long(), Once(IMAGES.device)
-    )
+    wanted = Wanted(gradients=frozenset({"relu1"}), input_gradient=True)
+    found = Passes(ModelView.of(Blind()), IMAGES, "logit", wanted, torch.zeros(5).long(), Once(IMAGES.device))
     assert not found.gradient("relu1").any()
     assert not found.input_gradient().any()
 
@@ -158,6 +156,56 @@ def test_layers_that_cannot_be_read_are_named():
 
 
 def test_wanted_together():
-    parts = [Wanted(frozenset({"a"})), Wanted(frozenset({"a", "b"})), Wanted(input_gradient=True)]
-    assert Wanted.together(parts) == Wanted(frozenset({"a", "b"}), True)
+    layers, gradients = frozenset({"a"}), frozenset({"b", "c"})
+    parts = [
+        Wanted(layers),
+        Wanted(gradients=frozenset({"b"})),
+        Wanted(gradients=gradients),
+        Wanted(input_gradient=True),
+    ]
+    assert Wanted.together(parts) == Wanted(layers, gradients, True)
+    assert Wanted.together(parts[:2]) == Wanted(layers, frozenset({"b"}))
     assert Wanted.together([]) == Wanted()
+
+
+class Graphs(Network):
+    """Says of every pass of a whole batch where it has a graph: after the first ReLU, and at the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.graphs = Counts(seen=[])
+
+    def forward(self, x):
+        first = self.relu1(self.conv1(x))
+        logits = self.head(self.relu2(self.conv2(first)).mean(dim=(2, 3)))
+        if len(x) == len(IMAGES):
+            self.graphs["seen"].append((first.requires_grad, logits.requires_grad))
+        return logits
+
+
+@pytest.mark.parametrize(
+    ("methods", "graph"),
+    [
+        (["eigen-cam:layer=relu1", "poly-cam-plus:layers=relu1+relu2"], (False, False)),
+        (["ablation-cam:layer=relu1", "score-cam:layer=relu1"], (False, False)),
+        (["eigen-cam:layer=relu1", "grad-cam:layer=relu2"], (False, True)),
+        (["fast-cam:layer=relu2"], (False, True)),
+        (["eigen-cam:layer=relu2", "grad-cam:layer=relu1"], (True, True)),
+        (["eigen-cam:layer=relu1", "smooth-grad-cam++:layer=relu1,n=1"], (False, False)),
+    ],
+)
+def test_the_graph_begins_where_a_gradient_is_wanted(methods, graph):
+    network = Graphs()
+    explain_all(network, IMAGES, 0, methods=methods)
+    assert network.graphs["seen"][0] == graph
+
+
+@pytest.mark.parametrize("order", [("relu1", "relu2"), ("relu2", "relu1")])
+def test_an_output_that_is_read_beside_a_gradient(order):
+    output, gradient = order
+    found = passes(Wanted(frozenset({output}), frozenset({gradient})))
+    both = passes(Wanted(gradients=frozenset(order)))
+    for layer in order:
+        assert not found.output(layer).requires_grad
+        torch.testing.assert_close(found.output(layer), both.output(layer))
+        torch.testing.assert_close(found.gradient(layer), both.gradient(layer))  # that of `output` by its own pass

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
@@ -141,12 +142,30 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
         ({"settings": {"epochs": 0}}, "must be at least 1"),
         ({"scale": "huge"}, "unknown scale"),
         ({"split": "tset"}, "did you mean 'test'"),
+        ({"methods": []}, "no method was chosen"),
+        ({"methods": ["gradient", 3]}, "method 3: must be text"),
+        ({"methods": ["gradient:"]}, "write 'gradient'"),
+        ({"model": nn.Identity()}, "salgen.explain takes any module"),
+        ({"model": None}, "model = None: must be text or a path"),
+        ({"max_memory": -1}, "must be a positive number of GB"),
     ],
 )
 def test_what_is_refused_before_any_work(arguments, says, data, tmp_path):
     with pytest.raises(SalgenError, match=says):
         evaluate(data, out=tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_does_not_go_into_a_data_set(data):
+    with pytest.raises(SalgenError, match="is a data set: choose another folder"):
+        evaluate(data, methods=["gradient"], out=data)
+    with pytest.raises(SalgenError, match="out = 5: must be text or a path"):
+        evaluate(data, methods=["gradient"], out=5)
+
+
+def test_a_folder_of_checkpoints_names_one(run, data, tmp_path):
+    with pytest.raises(SalgenError, match=r"no checkpoint at .*did you mean .*lesion-cnn-seed0"):
+        evaluate(data, model=run, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize("how", ["truncated", "of another method", "of something else"])

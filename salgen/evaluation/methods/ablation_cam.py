@@ -30,6 +30,7 @@ class AblationCam(ClassActivation):
     name: ClassVar[str] = "ablation-cam"
     reference: ClassVar[str] = "Desai and Ramaswamy 2020, Ablation-CAM"
     shares: ClassVar[str | None] = None
+    reads_gradients: ClassVar[bool] = False
 
     def map_at(self, layer: str, request: Request) -> Tensor:
         """Non-negative (n, 1, h, w)."""

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.layers import find_layer
 from salgen.evaluation.layout import hooked
+from salgen.evaluation.learnt import Learnt
 from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.passes import Wanted
@@ -59,7 +60,7 @@ class Attention(Explanation):
 
     def attribute(self, request: Request) -> Tensor:
         """Non-negative (n, 1, side, side)."""
-        blocks = request.once.get(Block, lambda: attention_blocks(self.name, request.model, request.inputs))
+        blocks = attention_blocks(self.name, request.model, request.inputs)
         patches = self._mixing([_attention(request, block) for block in self._read(blocks)])[:, 0, 1:]
         side = isqrt(patches.shape[1])
         return patches.reshape(-1, 1, side, side)
@@ -117,6 +118,10 @@ def attention_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]
         If there is none, one attends over anything else or runs more than once, or the tokens are
         not a class token and a square of patches.
     """
+    return _blocks.of(method, view, image)
+
+
+def _find_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]:
     notes = _Notes(method, {module: name for name, module in view.network.named_modules()})
     with hooked(notes.hooks()), torch.no_grad():
         view.logits(image[:1])
@@ -125,6 +130,9 @@ def attention_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]
     if len({block.norm for block in notes.blocks}) < len(notes.blocks):
         raise SalgenError(f"{method}: a block of the network runs more than once{_ADVICE}")
     return notes.blocks
+
+
+_blocks = Learnt(_find_blocks)
 
 
 _ADVICE = ": it is for vision transformers such as vit-b-16; choose another method or network"

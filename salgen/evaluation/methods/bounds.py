@@ -39,7 +39,9 @@ class Untrained(Explanation):
     def __post_init__(self) -> None:
         method = METHODS.load(self.of)
         if "model" not in method.needs or "patterns" in method.needs or self.of == self.name:
-            raise SalgenError(f"untrained: of={self.of!r} does not explain a model by its weights alone; choose another")
+            raise SalgenError(
+                f"untrained: of={self.of!r} does not explain a model by its weights alone; choose another"
+            )
         for declared in ("reduction", "signed", "class_dependent", "resolution", "defined_for"):
             object.__setattr__(self, declared, getattr(method, declared))
 

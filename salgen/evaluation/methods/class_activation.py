@@ -20,15 +20,21 @@ from salgen.parameters import param
 
 @dataclass(frozen=True)
 class ClassActivation(Explanation):
-    """A map made of a layer's channels and of the score's gradients there.
+    """A map made of a layer's channels, and for most methods of the score's gradients there.
 
     Several layers give one channel each, resized bilinearly to the finest of their resolutions.
+
+    Attributes
+    ----------
+    reads_gradients
+        Whether the shared pass must have the score's gradients at the layers.
     """
 
     reduction: ClassVar[str] = "sum"  # of one channel per layer
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the layer's"
     defined_for: ClassVar[str] = "networks with a layer of channels, or of tokens on a square grid"
+    reads_gradients: ClassVar[bool] = True
 
     layer: str | None = param(
         None, "dotted name of the module, or several joined by +; by default the model's own choice"
@@ -40,8 +46,9 @@ class ClassActivation(Explanation):
             check_layer(model, image, layer)
 
     def wanted(self, model: ModelView, image: Tensor) -> Wanted:
-        """The layers."""
-        return Wanted(layers=frozenset(self.layers_of(model, image)))
+        """The layers, with the gradients there if the method reads them."""
+        layers = frozenset(self.layers_of(model, image))
+        return Wanted(gradients=layers) if self.reads_gradients else Wanted(layers=layers)
 
     def attribute(self, request: Request) -> Tensor:
         """One channel per layer, (n, L, h, w), neither scaled nor shifted."""
@@ -53,7 +60,7 @@ class ClassActivation(Explanation):
         raise NotImplementedError
 
     def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
-        """The layers that were named, or the one that the model names, or its last with spatial extent."""
+        """The layers that were named, or the one that the model names, or else the last through which all goes."""
         if self.layer:
             return layer_names(self.layer)
         return (model.cam_layer or last_spatial_layer(model, image),)
@@ -80,14 +87,30 @@ def together(maps: list[Tensor]) -> Tensor:
 
 
 def activations_at(layer: str, request: Request) -> Tensor:
-    """The layer's activations A (n, K, h, w), in single precision at least."""
-    return _precise(request.activations(layer))
+    """The layer's activations A (n, K, h, w), in single precision at least.
+
+    Raises
+    ------
+    SalgenError
+        If they are not finite.
+    """
+    return request.once.get(("activations", layer), lambda: _precise(request.activations(layer), layer, "activations"))
 
 
 def gradients_at(layer: str, request: Request) -> Tensor:
-    """The score's gradient g at the layer (n, K, h, w), in single precision at least."""
-    return _precise(request.gradients(layer))
+    """The score's gradient g at the layer (n, K, h, w), in single precision at least.
+
+    Raises
+    ------
+    SalgenError
+        If it is not finite.
+    """
+    return request.once.get(("gradients", layer), lambda: _precise(request.gradients(layer), layer, "gradients"))
 
 
-def _precise(values: Tensor) -> Tensor:
+def _precise(values: Tensor, layer: str, what: str) -> Tensor:
+    if not bool(torch.isfinite(values).all()):
+        raise SalgenError(
+            f"layer {layer!r} has NaN or infinite {what}: check the model's weights, or choose another layer"
+        )
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

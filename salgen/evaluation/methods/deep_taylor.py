@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,16 +10,15 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
+from salgen.evaluation.input_bounds import Box
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, relevance, relevance_network, stabilised
-from salgen.evaluation.relevance_network import LinearMap, Rules
+from salgen.evaluation.relevance import STARTS, first_maps, last_mixing, relevance, relevance_network, stabilised
+from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
 NAMES = ("deep-taylor",)
-
-Box = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,20 @@ class DeepTaylor(RelevanceMethod):
         """Refuse networks with other operations, and signed inputs of unknown bounds."""
         super().check(model, image)
         self._check_bounds(model, image)
+        if self.first == "box" or self._signed(image):
+            self._check_first(model, image)
 
     def attribute(self, request: Request) -> Tensor:
         """(n, C, h, w); non-negative but for margins, too narrow a box, and negative terms of a residual sum."""
         from zennit.rules import Norm
 
         network = relevance_network(request, self.name)
-        box, last = self._box(request, network.leaf), network.linear_maps - 1
-        rules = Rules(lambda layer: self._rule(layer, last, box), sharing=Norm(stabilised(self.stabiliser)))
+        box, last = self._box(request, network.leaf), last_mixing(network)
+        boxes = {} if box is None else _boxes(network, box)
+        rules = Rules(lambda layer: self._rule(layer, last, boxes), sharing=Norm(stabilised(self.stabiliser)))
         return relevance(request, self.name, rules, self.start, positive=True)
 
-    def _rule(self, layer: LinearMap, last: int, box: Box | None) -> Any:
+    def _rule(self, layer: LinearMap, last: int, boxes: Mapping[int, Box]) -> Any:
         from zennit.rules import Pass, WSquare, ZBox, ZPlus
 
         stabiliser = stabilised(self.stabiliser)
@@ -71,17 +74,29 @@ class DeepTaylor(RelevanceMethod):
             return Pass()
         if layer.position == last:
             return WSquare(stabilizer=stabiliser, zero_params=["bias"])
-        if layer.from_input is not None and box is not None:
-            low, high = (layer.from_input(corner) for corner in box)
-            return ZBox(low, high, stabilizer=stabiliser)
+        if layer.position in boxes:
+            return ZBox(*boxes[layer.position], stabilizer=stabiliser)
         return ZPlus(stabilizer=stabiliser, zero_params=None if self.bias else ["bias"])
 
     def _check_bounds(self, model: ModelView, inputs: Tensor) -> None:
-        wanted = self.first == "box" or (self.first == "auto" and bool((inputs < 0).any()))
-        if wanted and self.low is None and not model.unit_pixels:
+        if (self.first == "box" or self._signed(inputs)) and self.low is None and not model.unit_pixels:
             raise SalgenError(
                 f"{self.name}: the z-B rule of signed inputs needs their bounds: give low= and high=, "
                 "or wrap the model in Classifier(network, normalise), or choose first=alpha1beta0"
+            )
+
+    def _signed(self, inputs: Tensor) -> bool:
+        """Whether the rule of the first layer is chosen by the inputs, and some are negative."""
+        return self.first == "auto" and bool((inputs < 0).any())
+
+    def _check_first(self, model: ModelView, inputs: Tensor) -> None:
+        first = first_maps(self.name, model, inputs)
+        if first.unbounded:
+            raise SalgenError(f"{self.name}: {first.unbounded}: choose first=alpha1beta0, or another method")
+        if self.first == "box" and not first.positions:
+            raise SalgenError(
+                f"{self.name}: first=box is for a first layer that takes the network's input; here a ReLU comes before "
+                "it, or it is the last: choose first=alpha1beta0"
             )
 
     def _box(self, request: Request, leaf: Tensor) -> Box | None:
@@ -90,6 +105,7 @@ class DeepTaylor(RelevanceMethod):
         box = None if self.first == "alpha1beta0" else self._known_box(request)
         if box is None or (self.first == "auto" and not bool((box[0] < 0).any())):
             return None
+        self._check_first(request.model, request.inputs)
         return box[0].to(leaf), box[1].to(leaf)
 
     def _known_box(self, request: Request) -> Box | None:
@@ -99,3 +115,9 @@ class DeepTaylor(RelevanceMethod):
             return None
         black, white = (corner.expand_as(request.inputs) for corner in request.model.corners(request.pixels))
         return torch.minimum(black, white), torch.maximum(black, white)
+
+
+def _boxes(network: RelevanceNetwork, box: Box) -> dict[int, Box]:
+    """By position: the bounds of what every linear map takes that takes the network's input."""
+    first = {place: call.map.from_input for place, call in network.calls.items()}
+    return {place: bounds(box) for place, bounds in first.items() if bounds is not None}

@@ -57,6 +57,7 @@ class EigenCam(Principal):
     name: ClassVar[str] = "eigen-cam"
     reference: ClassVar[str] = "Muhammad and Yeasin 2020, Eigen-CAM: class activation map using principal components"
     class_dependent: ClassVar[bool] = False
+    reads_gradients: ClassVar[bool] = False
 
     def decomposed(self, layer: str, request: Request) -> Tensor:
         """The activations."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.layers import as_channels, find_layer
+from salgen.evaluation.learnt import Learnt
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import mixing, relevance_network, stabilised
+from salgen.evaluation.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
@@ -26,10 +28,12 @@ UNCHANGED = (nn.Flatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn
 
 @dataclass(frozen=True)
 class ExcitationBackprop(RelevanceMethod):
-    """Probability passed down in proportion to excitation: by positive contributions alone.
+    """Probability passed down in proportion to excitation: by positive values times positive weights.
 
-    P(j) = sum_i P(i) a_j w+_ji / sum_j a_j w+_ji, from 1 at the target; a margin starts with -1 at
-    the best other class too. Summed over channels, then clamped at zero.
+    P(j) = sum_i P(i) a_j w+_ji / sum_j a_j w+_ji, where a_j is a value's positive part, from 1 at the
+    target; a margin starts with -1 at the best other class too. Summed over channels, then clamped at
+    zero. So an input below zero, as normalisation makes them, excites nothing. A batch norm that no
+    linear map comes before is a map of one weight per value.
 
     The sum over a layer stays 1 but for the stabiliser, unless probability comes to a unit that
     nothing excites, where it ends: one that is on by its bias alone, say. Below a residual sum single
@@ -49,11 +53,7 @@ class ExcitationBackprop(RelevanceMethod):
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations, and layers without excitation."""
-        network = RelevanceNetwork.forward(self.name, model, image)
-        try:
-            self._check_layers(model, network)
-        finally:
-            network.release()
+        _layers_checked(self).of(self.name, model, image)
 
     def attribute(self, request: Request) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
@@ -86,10 +86,10 @@ class ExcitationBackprop(RelevanceMethod):
             )
 
     def _rules(self) -> Rules:
-        from zennit.rules import Norm, ZPlus
+        from zennit.rules import Norm
 
-        stabiliser = stabilised(self.stabiliser)
-        return Rules(mixing(ZPlus(stabiliser, self._zeroed)), sharing=Norm(stabiliser))
+        rule = _excitation(self.stabiliser, self._zeroed)
+        return Rules(lambda _: rule, sharing=Norm(stabilised(self.stabiliser)))
 
     @property
     def _zeroed(self) -> list[str] | None:
@@ -122,7 +122,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         layer, contrast = self._layer(request.model, network), place(network, self._contrast(request.model, network))
         rules = self._rules()
         excited = network.propagate(rules, network.output, start, contrast)
-        opposed = network.propagate(self._dual_rules(network.linear_maps - 1), network.output, start, contrast)
+        opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)
         return _attention(network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
 
     def _contrast(self, model: ModelView, network: RelevanceNetwork) -> str:
@@ -137,8 +137,8 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         self._check_path(network, place(network, contrast), self._layer(model, network), whence)
 
     def _dual_rules(self, last: int) -> Rules:
-        """The rules with the last linear map's weights negated."""
-        rules, dual = self._rules(), _excitation_of_negated(self.stabiliser, self._zeroed)
+        """The rules with the weights negated of the last linear map that mixes its inputs."""
+        rules, dual = self._rules(), _excitation(self.stabiliser, self._zeroed, negated=True)
 
         def choose(layer: LinearMap) -> Any:
             return dual if layer.position == last else rules.linear(layer)
@@ -191,14 +191,30 @@ def _attention(excitation: Tensor, layer: str) -> Tensor:
     return as_channels(excitation, layer).sum(dim=1, keepdim=True).clamp(min=0)
 
 
-def _excitation_of_negated(epsilon: float, zeroed: list[str] | None) -> Any:
-    """The z+ rule of a map with negated weights: in proportion to the negative contributions of the map itself."""
+def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = False) -> Any:
+    """In proportion to positive values times positive weights, or times the negative ones of a `negated` map."""
     from zennit.core import BasicHook, Stabilizer
     from zennit.rules import ClampMod
 
     stabiliser = Stabilizer.ensure(stabilised(epsilon))
+    weights = ClampMod(max=0.0, zero_params=zeroed) if negated else ClampMod(min=0.0, zero_params=zeroed)
     return BasicHook(
-        input_modifiers=[lambda signal: signal.clamp(min=0), lambda signal: signal.clamp(max=0)],
-        param_modifiers=[ClampMod(max=0.0, zero_params=zeroed), ClampMod(min=0.0, zero_params=["bias"])],
-        gradient_mapper=lambda probability, totals: [probability / stabiliser(sum(totals))] * 2,
+        input_modifiers=[lambda signal: signal.clamp(min=0)],
+        param_modifiers=[weights],
+        gradient_mapper=lambda probability, totals: [probability / stabiliser(totals[0])],
+        reducer=lambda signals, gradients: signals[0] * gradients[0],
     )
+
+
+@cache
+def _layers_checked(method: ExcitationBackprop) -> Learnt[None]:
+    """Whether the method's layers have excitation, once per network and size."""
+
+    def check(_name: str, view: ModelView, image: Tensor) -> None:
+        network = RelevanceNetwork.forward(method.name, view, image)
+        try:
+            method._check_layers(view, network)
+        finally:
+            network.release()
+
+    return Learnt(check)

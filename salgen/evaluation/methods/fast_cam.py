@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import as_channels, check_layer, find_layer
-from salgen.evaluation.layout import Layout, hooked
-from salgen.evaluation.methods.class_activation import ClassActivation, layer_names, together
+from salgen.evaluation.layers import as_channels, check_layer
+from salgen.evaluation.layout import Layout
+from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, layer_names, together
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
-from salgen.evaluation.methods.smoe import smoe_scale, squashed
+from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
 from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.once import Once
+from salgen.evaluation.passes import Passes, Wanted
 from salgen.evaluation.reductions import resize
 from salgen.evaluation.request import Request
 from salgen.parameters import param
@@ -28,9 +29,10 @@ class FastActivation(ClassActivation):
     """The weighted mean of several layers' SMOE scale, times a class activation map in [0, 1].
 
     The SMOE scale of each layer is squashed by the distribution function of the gamma distribution
-    fitted to it and resized bilinearly to the input; the class activation map is resized, then
-    scaled by its minimum and maximum (zeros where it is constant). The paper weights the maps of
-    five layers by 0.18, 0.15, 0.37, 0.40 and 0.72 where no class activation map takes part.
+    fitted to it and resized bilinearly to the input; the class activation map is scaled by its
+    minimum and maximum, then resized. One that is constant, or varies by less than 1e-6 of its
+    largest value, which is rounding, shows no place: the result is zero. The paper weights the maps
+    of five layers by 0.18, 0.15, 0.37, 0.40 and 0.72 where no class activation map takes part.
     """
 
     name: ClassVar[str]
@@ -49,20 +51,25 @@ class FastActivation(ClassActivation):
         for layer in layers:
             check_layer(model, image, layer)
         self._shares(layers)
-        _smoe_maps(self.name, model, image, layers)
+        if self.layers:  # the default ones are rectified
+            passes = Passes(model, image, "logit", Wanted(layers=frozenset(layers)), None, Once(image.device))
+            for layer in layers:
+                self._check_rectified(as_channels(passes.output(layer), layer), layer)
+
+    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+        """The rectified layers, and those of the class activation map with their gradients."""
+        layers = frozenset(self._rectified(model, image))
+        return Wanted.together([super().wanted(model, image), Wanted(layers=layers)])
 
     def attribute(self, request: Request) -> Tensor:
         """One channel in [0, 1], (n, 1, h, w)."""
         size = (request.inputs.shape[2], request.inputs.shape[3])
         layers = self._rectified(request.model, request.inputs[:1])
-        maps = request.once.get(
-            ("smoe scale", layers), lambda: _smoe_maps(self.name, request.model, request.inputs, layers)
-        )
-        shares = zip(self._shares(layers), maps, strict=True)
-        activity = torch.stack([share * resize(m, size) for share, m in shares]).sum(dim=0)
+        shares = zip(self._shares(layers), layers, strict=True)
+        activity = torch.stack([share * resize(self._smoe_map(layer, request), size) for share, layer in shares])
         cams = [self.class_map(layer, request) for layer in self.layers_of(request.model, request.inputs[:1])]
-        where = resize(together(cams).sum(dim=1, keepdim=True), size)
-        return activity * _from_0_to_1(where)
+        where = _from_0_to_1(together(cams).sum(dim=1, keepdim=True))
+        return activity.sum(dim=0) * resize(where, size)
 
     def class_map(self, layer: str, request: Request) -> Tensor:
         """The class activation map of a layer, (n, 1, h, w)."""
@@ -77,6 +84,23 @@ class FastActivation(ClassActivation):
                 f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method"
             )
         return stages
+
+    def _smoe_map(self, layer: str, request: Request) -> Tensor:
+        """The squashed SMOE scale of a layer, (n, 1, h, w)."""
+
+        def compute() -> Tensor:
+            activations = activations_at(layer, request)
+            self._check_rectified(activations, layer)
+            return squashed(smoe_scale(activations)).to(activations.dtype)
+
+        return request.once.get(("smoe scale", layer), compute)
+
+    def _check_rectified(self, activations: Tensor, layer: str) -> None:
+        if bool((activations < 0).any()):
+            raise SalgenError(
+                f"{self.name} takes logarithms of activations, and layer {layer!r} gives negative ones: choose layers "
+                "that end in a ReLU with layers="
+            )
 
     def _shares(self, layers: tuple[str, ...]) -> list[float]:
         """The weights, scaled to sum to one."""
@@ -113,31 +137,9 @@ class FastCamPlusPlus(FastActivation):
         return grad_cam_plus_plus(layer, request)
 
 
-def _smoe_maps(method: str, view: ModelView, inputs: Tensor, layers: tuple[str, ...]) -> list[Tensor]:
-    """The squashed SMOE scale of each layer, (n, 1, h, w), by a forward pass without gradient.
-
-    The shared pass would keep a graph from the first of these layers on.
-    """
-    maps: dict[str, Tensor] = {}
-
-    def note(layer: str, _module: nn.Module, _inputs: Any, output: Tensor) -> None:
-        maps[layer] = _smoe_map(method, as_channels(output, layer), layer)
-
-    hooks = [(find_layer(view, layer), partial(note, layer)) for layer in layers]
-    with torch.no_grad(), hooked(hooks):
-        view.logits(inputs)
-    return [maps[layer] for layer in layers]
-
-
-def _smoe_map(method: str, activations: Tensor, layer: str) -> Tensor:
-    if bool((activations < 0).any()):
-        raise SalgenError(
-            f"{method} takes logarithms of activations, and layer {layer!r} gives negative ones: choose layers that "
-            "end in a ReLU with layers="
-        )
-    return squashed(smoe_scale(activations)).to(activations.dtype)
-
-
 def _from_0_to_1(maps: Tensor) -> Tensor:
+    """Each map (n, 1, h, w) by its own minimum and maximum; zeros where it is constant to rounding."""
     low, high = maps.amin(dim=(2, 3), keepdim=True), maps.amax(dim=(2, 3), keepdim=True)
-    return (maps - low) / torch.where(high > low, high - low, 1)
+    spread = high - low
+    flat = spread <= SPREAD * torch.maximum(high.abs(), low.abs())
+    return ((maps - low) / torch.where(flat, 1, spread)).masked_fill(flat, 0)

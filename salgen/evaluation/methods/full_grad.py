@@ -38,7 +38,7 @@ class FullGrad(Explanation):
 
     def wanted(self, model: ModelView, image: Tensor) -> Wanted:
         """The gradients at the input and at every bias."""
-        return Wanted(layers=frozenset(biases(model, image)), input_gradient=True)
+        return Wanted(gradients=frozenset(biases(model, image)), input_gradient=True)
 
     def attribute(self, request: Request) -> Tensor:
         """Non-negative (n, 1, h, w)."""

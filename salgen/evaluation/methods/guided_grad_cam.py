@@ -9,7 +9,7 @@ from torch import Tensor
 
 from salgen.evaluation.methods.class_activation import ClassActivation, together
 from salgen.evaluation.methods.grad_cam import grad_cam
-from salgen.evaluation.methods.modified_backprop import ModifiedBackprop, ReluNetwork, guided_gradient
+from salgen.evaluation.methods.modified_backprop import ModifiedBackprop, check_relu_network, guided_gradient
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.reductions import resize
 from salgen.evaluation.request import Request
@@ -31,7 +31,7 @@ class GuidedGradCam(ClassActivation):
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse layers without channels, and networks with other activations than ReLU."""
         super().check(model, image)
-        ReluNetwork.forward(self.name, model, image).release()
+        check_relu_network(self.name, model, image)
 
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, C, h, w)."""

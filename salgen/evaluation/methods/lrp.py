@@ -10,8 +10,8 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, mixing, relevance, stabilised
-from salgen.evaluation.relevance_network import RelevanceNetwork, Rules
+from salgen.evaluation.relevance import STARTS, first_maps, mixing, relevance, stabilised
+from salgen.evaluation.relevance_network import Rules
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -28,7 +28,7 @@ class RelevanceMethod(Explanation):
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations."""
-        RelevanceNetwork.forward(self.name, model, image).release()
+        first_maps(self.name, model, image)
 
 
 @dataclass(frozen=True)

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
+from salgen.evaluation.affine import FILLED, READS, is_affine
+from salgen.evaluation.learnt import Learnt
 from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.operations import RELU, Operation, Rewiring, name_of
+from salgen.evaluation.operations import DROPOUT, RELU, WINNER, Operation, Rewiring, name_of, tensors_in
 from salgen.evaluation.request import Request
 
 NAMES = ("guided-backprop", "deconvnet")
 
-_SMOOTH = "gelu silu mish elu selu celu softplus softsign logsigmoid sigmoid tanh hardsigmoid hardswish"
-_PIECEWISE = "relu6 leaky_relu prelu rrelu hardtanh hardshrink softshrink tanhshrink threshold glu"
-_PLAIN = "sigmoid tanh clamp clamp_min clamp_max clip maximum minimum where softmax sigmoid_ tanh_ clamp_ clamp_min_"
-OTHER_ACTIVATIONS = frozenset(
-    {
-        *(getattr(functional, name) for name in f"{_SMOOTH} {_PIECEWISE}".split()),
-        *(getattr(owner, name) for owner in (torch, Tensor) for name in _PLAIN.split() if hasattr(owner, name)),
-        *(functional.softmax, functional.scaled_dot_product_attention, functional.multi_head_attention_forward),
-    }
-)
+ADVICE = "its rule is for networks of ReLU and affine operations; choose another method or network"
 
 
 @dataclass(frozen=True)
@@ -38,8 +30,8 @@ class ModifiedBackprop(Explanation):
     defined_for: ClassVar[str] = "networks whose only activation is ReLU"
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse networks with other activations."""
-        ReluNetwork.forward(self.name, model, image).release()
+        """Refuse networks with other activations, products and the like."""
+        check_relu_network(self.name, model, image)
 
 
 @dataclass(frozen=True)
@@ -77,7 +69,20 @@ def guided_gradient(request: Request) -> Tensor:
 
 
 def _network(request: Request, method: str) -> ReluNetwork:
-    return request.once.get(ReluNetwork, lambda: ReluNetwork.forward(method, request.model, request.inputs))
+    return request.once.get(
+        ReluNetwork, lambda: ReluNetwork.forward(method, request.model, request.inputs, request.passes.logits)
+    )
+
+
+def check_relu_network(method: str, view: ModelView, image: Tensor) -> None:
+    """Refuse networks that hold anything but ReLU, max pools and affine operations, in the name of `method`.
+
+    Raises
+    ------
+    SalgenError
+        If the network does, for images (1, C, h, w) like this one.
+    """
+    _checked.of(method, view, image)
 
 
 class ReluNetwork(Rewiring):
@@ -89,10 +94,12 @@ class ReluNetwork(Rewiring):
         self._logits = leaf
 
     @classmethod
-    def forward(cls, method: str, view: ModelView, inputs: Tensor) -> ReluNetwork:
-        """The network after its forward pass."""
+    def forward(
+        cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
+    ) -> ReluNetwork:
+        """The network after its forward pass; `expected` gives the logits that it must have."""
         network = cls(method, inputs.detach().requires_grad_())
-        network._logits = network.logits(view)
+        network._logits = network.logits(view, expected)
         return network
 
     def gradient(self, rule: Any, request: Request) -> Tensor:
@@ -101,9 +108,20 @@ class ReluNetwork(Rewiring):
         return torch.autograd.grad(self._logits, self.leaf, request.start(self._logits), retain_graph=True)[0]
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The operation itself, but for ReLUs; other activations are refused."""
+        """The operation itself, but for ReLUs; what is neither affine nor a max pool is refused."""
         if operation in RELU:
             return self.run(nn.ReLU(), lambda: self._rule, args[0])
-        if operation in OTHER_ACTIVATIONS:
-            raise self.refuse(name_of(operation), "its rule is for ReLU networks; choose another method or network")
-        return operation(*args, **kwargs)
+        if operation in DROPOUT and kwargs.get("training", True):
+            raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
+        result = operation(*args, **kwargs)
+        made = any(True for _ in tensors_in(result))
+        if (made or operation in READS) and operation not in WINNER | FILLED and not is_affine(operation, args, kwargs):
+            raise self.refuse(name_of(operation), ADVICE)
+        return result
+
+
+def _check(method: str, view: ModelView, image: Tensor) -> None:
+    ReluNetwork.forward(method, view, image).release()
+
+
+_checked = Learnt(_check)

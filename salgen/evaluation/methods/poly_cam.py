@@ -13,15 +13,16 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from salgen.errors import SalgenError
 from salgen.evaluation.layers import check_layer
 from salgen.evaluation.layout import Layout
+from salgen.evaluation.methods.class_activation import activations_at, layer_names
 from salgen.evaluation.methods.declarations import Explanation
 from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.passes import Wanted
+from salgen.evaluation.reductions import resize
 from salgen.evaluation.request import Request
 from salgen.parameters import param
 
@@ -42,7 +43,7 @@ class PolyCam(Explanation):
     reduction: ClassVar[str] = "sum"  # of one channel
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the first layer's"
-    defined_for: ClassVar[str] = "networks with layers of channels or tokens"
+    defined_for: ClassVar[str] = "networks with ReLU layers of several resolutions, or whose layers= are named"
     shares: ClassVar[str | None] = "poly-cam"
     quick: ClassVar[Mapping[str, Any]] = {"channels": 3}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"channels": 8}, "small": {"channels": 32}}
@@ -57,14 +58,17 @@ class PolyCam(Explanation):
     compat: bool = param(False, "masks as the authors' code makes them: (x - p0.1) / p99.9, before enlarging")
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Raise a SalgenError if there is no layer, or one that gives no channels or is named twice."""
+        """Raise a SalgenError if there is no layer, or one that gives no channels, or is named twice."""
         names = self._layers(model, image)
         if not names:
             raise SalgenError(f"{self.name} finds no ReLU with a spatial output in the model: name layers=")
         for name in names:
             check_layer(model, image, name)
-        if len(set(names)) < len(names):
-            raise SalgenError(f"{self.name}: layers={self.layers!r} names a layer twice: give each once")
+        running = [name for name in Layout.of(model, image).outputs if name in names]
+        if running != names:
+            raise SalgenError(
+                f"{self.name}: layers = {'+'.join(names)}: must be in running order, which is {'+'.join(running)}"
+            )
 
     def wanted(self, model: ModelView, image: Tensor) -> Wanted:
         """The layers."""
@@ -76,15 +80,15 @@ class PolyCam(Explanation):
         found = self._map(request, first)
         for layer in others:
             finer = self._map(request, layer)
-            found = _locally_normalised(finer, found.shape[2:]) * _resized(found, finer.shape[2:])
+            found = _locally_normalised(finer, _size(found)) * resize(found, _size(finer))
         return found
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
-        return self.layers.split("+") if self.layers else list(Layout.of(model, image).stages)
+        return list(layer_names(self.layers) if self.layers else Layout.of(model, image).stages)
 
     def _map(self, request: Request, layer: str) -> Tensor:
         """One layer's channels, weighted, summed and rectified: (n, 1, h, w)."""
-        activations = _activations(request, layer)
+        activations = activations_at(layer, request)
         weights = self._weights(request, layer).to(activations)
         return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].clamp(min=0)
 
@@ -106,13 +110,13 @@ class PolyCam(Explanation):
 
     def _compared(self, request: Request, layer: str, what: str) -> Tensor:
         """The value, or its fall, per image and channel; 0 for channels that are left out."""
-        activations = _activations(request, layer)
+        activations = activations_at(layer, request)
         chosen = _chosen(activations, self.channels)
         owners, numbers = chosen.nonzero(as_tuple=True)
 
         def inputs(part: slice) -> Tensor:
             images = request.inputs[owners[part]]
-            masks = self._masks(activations[owners[part], numbers[part], None], images.shape[2:]).to(images)
+            masks = self._masks(activations[owners[part], numbers[part], None], _size(images)).to(images)
             return images * (masks if what == "kept" else 1 - masks)
 
         values = values_of(request, self.output, owners, inputs)
@@ -120,12 +124,12 @@ class PolyCam(Explanation):
             values = value_of(request.passes.logits(), request.targets, self.output, request.score)[owners] - values
         return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
 
-    def _masks(self, channels: Tensor, size: torch.Size) -> Tensor:
+    def _masks(self, channels: Tensor, size: tuple[int, int]) -> Tensor:
         """Channels (m, 1, h, w) as masks of the image's size, in [0, 1]."""
         if self.compat:
             low, high = _percentiles(channels)
-            return _resized(((channels - low) / high.clamp(min=1e-12)).clamp(0, 1), size)
-        enlarged = _resized(channels, size)
+            return resize(((channels - low) / high.clamp(min=1e-12)).clamp(0, 1), size)
+        enlarged = resize(channels, size)
         low, high = _percentiles(enlarged)
         return ((enlarged - low) / (high - low).clamp(min=torch.finfo(low.dtype).tiny)).clamp(0, 1)
 
@@ -160,12 +164,6 @@ class PolyCamPm(PolyCam):
         return (self._kept(request, layer) + self._fall(request, layer)).clamp(min=0)
 
 
-def _activations(request: Request, layer: str) -> Tensor:
-    """(n, K, h, w), float32 or finer."""
-    found = request.activations(layer)
-    return found.to(torch.promote_types(found.dtype, torch.float32))
-
-
 def _chosen(activations: Tensor, most: int | None) -> Tensor:
     """The channels that are not zero everywhere, at most so many, by their mean: bool (n, K)."""
     alive = (activations != 0).flatten(2).any(dim=2)
@@ -191,12 +189,12 @@ def _percentiles(maps: Tensor) -> tuple[Tensor, Tensor]:
     return value(largest=False), value(largest=True)
 
 
-def _locally_normalised(maps: Tensor, coarse: torch.Size) -> Tensor:
+def _locally_normalised(maps: Tensor, coarse: tuple[int, int]) -> Tensor:
     """Each map divided by itself at a coarser resolution, so that only detail remains."""
-    local = _resized(_resized(maps, coarse), maps.shape[2:])
+    local = resize(resize(maps, coarse), _size(maps))
     floor = (FLOOR * maps.amax(dim=(2, 3), keepdim=True)).clamp(min=torch.finfo(maps.dtype).tiny)
     return maps / torch.maximum(local, floor)
 
 
-def _resized(maps: Tensor, size: torch.Size) -> Tensor:
-    return functional.interpolate(maps, size=tuple(size), mode="bilinear", align_corners=False)
+def _size(maps: Tensor) -> tuple[int, int]:
+    return maps.shape[2], maps.shape[3]

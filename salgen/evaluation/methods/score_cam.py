@@ -29,6 +29,7 @@ class ScoreCam(ClassActivation):
     name: ClassVar[str] = "score-cam"
     reference: ClassVar[str] = "Wang et al. 2020, Score-CAM: score-weighted visual explanations"
     shares: ClassVar[str | None] = None
+    reads_gradients: ClassVar[bool] = False
 
     def map_at(self, layer: str, request: Request) -> Tensor:
         """Non-negative (n, 1, h, w)."""

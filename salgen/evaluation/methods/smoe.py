@@ -13,7 +13,7 @@ from torch import Tensor
 
 _OFFSET = 1e-7  # the authors', against the logarithm of zero
 _STEPS = 10
-_SPREAD = 1e-6  # a range below this share of the values is rounding in float32
+SPREAD = 1e-6  # a range below this share of the values is rounding in float32
 
 
 def smoe_scale(activations: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ def squashed(maps: Tensor) -> Tensor:
     """
     values = maps.flatten(1)
     low, high = values.amin(dim=1, keepdim=True), values.amax(dim=1, keepdim=True)
-    flat = high - low <= _SPREAD * values.abs().amax(dim=1, keepdim=True)
+    flat = high - low <= SPREAD * values.abs().amax(dim=1, keepdim=True)
     shifted = values - low + _OFFSET
     shape, scale = gamma_fit(shifted + _OFFSET)
     share: Tensor = torch.special.gammainc(shape.where(~flat, 1), shifted / scale)

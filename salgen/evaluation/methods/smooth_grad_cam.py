@@ -37,6 +37,7 @@ class SmoothGradCamPlusPlus(ClassActivation):
         "Omeiza et al. 2019, Smooth Grad-CAM++: an enhanced inference level visualization technique"
     )
     shares: ClassVar[str | None] = None
+    reads_gradients: ClassVar[bool] = False  # at the image itself
     quick: ClassVar[Mapping[str, Any]] = {"n": 3}
 
     n: int = param(25, "noisy copies per image", low=1)
@@ -54,7 +55,7 @@ class SmoothGradCamPlusPlus(ClassActivation):
         moments = {layer: [torch.zeros((), device=request.inputs.device)] * 3 for layer in layers}
         for _ in range(self.n):
             inputs = request.inputs + self.noise * normal(request.inputs, streams)
-            noisy = request.again(Wanted(layers=frozenset(layers)), inputs=inputs)
+            noisy = request.again(Wanted(gradients=frozenset(layers)), inputs=inputs)
             for layer in layers:
                 gradients = gradients_at(layer, noisy)
                 moments[layer] = [m + gradients**k / self.n for k, m in enumerate(moments[layer], start=1)]

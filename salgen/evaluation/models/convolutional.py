@@ -34,7 +34,15 @@ class Convolutional(FromTorchvision):
     quick: ClassVar[Mapping[str, Any]] = {"width": 1 / 16}
     smallest: ClassVar[int] = 1
 
-    width: float = param(1.0, "share of the architecture's channels, in steps of 1/32", low=1 / STEPS)
+    width: float = param(1.0, "share of the architecture's channels, in steps of 1/32", low=1 / STEPS, high=4.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        steps = max(1, round(self.width * STEPS))
+        if self.width * STEPS != steps:
+            raise SalgenError(
+                f"{self.name}: width = {self.width:g}: must be a multiple of 1/32, such as {steps / STEPS:g}"
+            )
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
         """A freshly initialised network.
@@ -66,7 +74,7 @@ class Convolutional(FromTorchvision):
                 f"image size {image_size[0]}x{image_size[1]} is too small for {self.name}: each side must be at "
                 f"least {self.smallest}; make the images larger"
             )
-        share = Fraction(max(1, round(self.width * STEPS)), STEPS)
+        share = Fraction(round(self.width * STEPS), STEPS)
         whole = share == 1
         # Weights that are about to be replaced need neither memory nor random numbers.
         with nullcontext() if whole else torch.device("meta"):

@@ -19,6 +19,7 @@ NAMES = ("resnet18", "resnet50", "resnext50")
 class _Residual(Convolutional):
     reference: ClassVar[str] = "He et al. 2016, Deep residual learning for image recognition"
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"epochs": 12}, "small": {"epochs": 12}}
     seams: ClassVar[Seams] = Seams(input="conv1", offset="bn1.running_mean", logits="fc")
 
     def cam_layer(self, network: nn.Module) -> str:

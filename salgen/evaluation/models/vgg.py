@@ -19,6 +19,10 @@ NAMES = ("vgg16", "vgg19")
 class _VGG(Convolutional):
     reference: ClassVar[str] = "Simonyan and Zisserman 2015, Very deep convolutional networks"
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"width": 0.25}, "small": {"width": 0.25}, "full": {}}
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "demo": {"learning_rate": 5e-4, "epochs": 20},
+        "small": {"learning_rate": 5e-4, "epochs": 20},
+    }
     seams: ClassVar[Seams] = Seams(input="features.0", offset="features.0.bias", logits="classifier.6")
     smallest: ClassVar[int] = 32  # five pools
 

@@ -35,6 +35,10 @@ class VisionTransformer(FromTorchvision):
         "small": {"side": 64, "patch": 8, "hidden": 96, "layers": 6, "heads": 4},
         "full": {},
     }
+    training: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "demo": {"learning_rate": 1e-3, "epochs": 20},
+        "small": {"learning_rate": 1e-3, "epochs": 20},
+    }
     architecture: ClassVar[str] = "vit_b_16"
     seams: ClassVar[Seams] = Seams(input="conv_proj", offset="conv_proj.bias", logits="heads.head")
     part: ClassVar[str] = "vit"

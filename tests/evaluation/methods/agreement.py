@@ -170,8 +170,8 @@ def captum_lrp(network: nn.Module, images: Tensor) -> Tensor:
     return captum.attr.LRP(copy.deepcopy(network)).attribute(images.clone(), target=TARGETS)
 
 
-def grad_cam(name: str) -> Peer:
-    """pytorch-grad-cam's weighted sum, before it rectifies, scales and resizes it."""
+def grad_cam(name: str, *, times_score: bool = False) -> Peer:
+    """pytorch-grad-cam's weighted sum, before it rectifies, scales and resizes it, perhaps times the score."""
 
     def peer(network: nn.Module, images: Tensor) -> Tensor:
         import pytorch_grad_cam
@@ -189,14 +189,15 @@ def grad_cam(name: str) -> Peer:
                 activations = cam.activations_and_grads.activations[0].detach().numpy()
                 gradients = cam.activations_and_grads.gradients[0].detach().numpy() if cam.uses_gradients else None
                 image_map = cam.get_cam_image(leaf, network.layer, targets, activations, gradients, False)
-            maps.append(torch.as_tensor(image_map).reshape(1, *image_map.shape[-2:]))
+            scale = float(logits[0, target]) if times_score else 1.0
+            maps.append(scale * torch.as_tensor(image_map).reshape(1, *image_map.shape[-2:]))
         return torch.stack(maps)
 
     return peer
 
 
-def zennit(kind: str, last: str | None = None) -> Peer:
-    """A composite of zennit's rules, one of its own for the last linear map, batch norm merged."""
+def zennit(kind: str, last: str | None = None, layer: str | None = None) -> Peer:
+    """A composite of zennit's rules, one of its own for the last linear map, batch norm merged; read at a layer."""
 
     def peer(network: nn.Module, images: Tensor) -> Tensor:
         from zennit.canonizers import SequentialMergeBatchNorm
@@ -225,7 +226,14 @@ def zennit(kind: str, last: str | None = None) -> Peer:
         with composite.context(network) as hooked:
             leaf = images.clone().requires_grad_()
             start = functional.one_hot(TARGETS, CLASSES).double()
-            return torch.autograd.grad(hooked(leaf), leaf, start)[0]
+            places = {None: leaf}
+            if layer is not None:
+                note = lambda _module, _inputs, output: places.update({layer: output})  # noqa: E731
+                handle = hooked.get_submodule(layer).register_forward_hook(note)
+            logits = hooked(leaf)
+            if layer is not None:
+                handle.remove()
+            return torch.autograd.grad(logits, places[layer], start)[0]
 
     return peer
 
@@ -273,6 +281,13 @@ ROWS = (
     cam_row("hires-cam", "HiResCAM"),
     cam_row("score-cam", "ScoreCAM"),
     Row(
+        "ablation-cam:layer=layer",
+        "pytorch-grad-cam",
+        grad_cam("AblationCAM", times_score=True),
+        "pytorch-grad-cam divides by the score, which is undone here",
+        rectified=True,
+    ),
+    Row(
         "lrp-z:start=logit,stabiliser=1e-9",
         "captum",
         captum_lrp,
@@ -293,10 +308,10 @@ ROWS = (
         "the last linear map by squared weights",
     ),
     Row(
-        "excitation-backprop:layer=input",
+        "excitation-backprop:layer=relu1",
         "zennit",
-        zennit("z-plus"),
-        "zennit keeps biases unless told otherwise",
+        zennit("z-plus", layer="relu1"),
+        "zennit keeps biases unless told otherwise, and lets negative inputs excite by negative weights",
         rectified=True,
     ),
 )

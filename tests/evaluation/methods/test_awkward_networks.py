@@ -162,18 +162,28 @@ REFUSED = [
     (MODIFIED, nn.Sigmoid(), "sigmoid"),
     (MODIFIED, lambda x: x.clamp(min=0), "clamp"),
     (MODIFIED, nn.LeakyReLU(), "leaky_relu"),
+    (MODIFIED[:2], torch.abs, "abs"),
+    (MODIFIED[:2], torch.erf, "erf"),
+    (MODIFIED[:2], lambda x: x**2, "pow"),
+    (MODIFIED[:2], lambda x: x * x, "mul"),
+    (MODIFIED[:2], lambda x: x * (x > 0), "gt"),
+    (MODIFIED[:2], lambda x: x * x.detach(), "detach"),
     (MODIFIED, drops_its_result, "in-place"),
     (MODIFIED, Double.apply, "outside Python"),
     (["lrp-z", "lrp-alpha-beta", "deep-taylor"], nn.GroupNorm(2, 4), "group_norm"),
     (["lrp-z"], lambda x: x + 1, "adding a constant.*normalisation"),
     (["lrp-z"], lambda x: x * x, "mul"),
     (["lrp-z"], lambda x: x @ x, "matmul"),
-    (["lrp-z"], lambda x: F.conv2d(x, x[:1].mean((2, 3), keepdim=True)), "weights that depend on the image"),
-    (["lrp-z"], lambda x: F.dropout(x, 0.5), "dropout that stays on"),
+    (
+        ["lrp-z"],
+        lambda x: F.conv2d(x, x[:1].mean((2, 3), keepdim=True).expand(4, -1, 1, 1)),
+        "weights that depend on the image",
+    ),
     (["lrp-z"], nn.BatchNorm2d(4, track_running_stats=False), "the batch's own statistics"),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:the model's answer:salgen.errors.SalgenWarning")
 @pytest.mark.parametrize(("method", "flaw", "words"), [(m, flaw, words) for ms, flaw, words in REFUSED for m in ms])
 def test_what_has_no_rule_is_refused(method, flaw, words, images):
     net = Flawed(flaw)

@@ -7,6 +7,8 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.methods.pooled_head import check_pooled_head
+from salgen.evaluation.model_view import ModelView
 from salgen.registry import MODELS
 
 
@@ -89,6 +91,29 @@ def test_cam_is_refused_where_it_is_not_defined(head, images):
         salgen.explain(Headed(NOT_POOLED[head]), images, 0, method="cam", layer="coarse")
 
 
+def heads(seed):
+    """Heads that are no linear layer of the means, with weights of their own."""
+    torch.manual_seed(seed)
+    dense, hidden = nn.Linear(5, 3), nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 3))
+    return {
+        "log_softmax": lambda maps, x: dense(mean(maps)).log_softmax(dim=1),
+        "ReLU": lambda maps, x: dense(mean(maps)).relu(),
+        "MLP": lambda maps, x: hidden(mean(maps)),
+        "GELU MLP": lambda maps, x: hidden[2](nn.functional.gelu(hidden[0](mean(maps)))),
+        "tanh": lambda maps, x: nn.functional.linear(mean(maps), dense.weight).tanh(),
+        "norm": lambda maps, x: dense(nn.functional.normalize(mean(maps))),
+        "clipped": lambda maps, x: dense(mean(maps).clamp(-6, 6)),
+    }
+
+
+@pytest.mark.parametrize("head", heads(0))
+def test_no_draw_of_weights_makes_a_nonlinear_head_linear(head, images):
+    for seed in range(30):
+        view = ModelView.of(Headed(heads(seed)[head]).eval())
+        with pytest.raises(SalgenError, match="cam is not defined for this network"):
+            check_pooled_head(view, images[:1], "coarse")
+
+
 @pytest.mark.parametrize("layer", ["coarse.2", "coarse.1", "fine"])
 def test_cam_is_refused_at_a_layer_that_is_not_pooled(layer, images):
     with pytest.raises(SalgenError, match="must come global average pooling"):
@@ -110,6 +135,24 @@ def test_the_style_of_writing_a_pooled_head_does_not_matter(head, images):
     found = salgen.explain(Headed(POOLED[head]), images, TARGETS, method="cam", layer="coarse").values
     assert expected.abs().max() > 0
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("bias", [0, 1, 100])
+def test_pooled_heads_are_accepted_in_every_precision(dtype, bias, images):
+    for seed in range(30):
+        torch.manual_seed(seed)
+        dense, batch_norm = nn.Linear(5, 3).to(dtype), nn.BatchNorm1d(5).to(dtype).eval()
+        dense.bias.data *= bias
+        styles = [
+            lambda maps, x, dense=dense: dense(mean(maps)),
+            lambda maps, x, dense=dense: dense(nn.functional.adaptive_avg_pool2d(maps, 1).flatten(1)),
+            lambda maps, x, dense=dense, norm=batch_norm: dense(norm(mean(maps))),
+            lambda maps, x, dense=dense: dense(maps.movedim(1, -1)).mean(dim=(1, 2)),
+        ]
+        for style in styles:
+            view = ModelView.of(Headed(style).to(dtype).eval())
+            check_pooled_head(view, images[:1].to(dtype), "coarse")
 
 
 @pytest.mark.parametrize("name", ["resnet18", "resnet50", "resnext50", "scnn"])

@@ -52,7 +52,7 @@ def test_five_methods_cost_one_forward_and_one_backward(images):
 
     found = explain_all(Classifier(Counted(), cam_layer="coarse"), images, TARGETS, methods=AT_ONE_LAYER)
     assert forwards.count(len(images)) == 1
-    assert set(forwards) == {1, len(images)}  # single images for the network's layout and its size in memory
+    assert set(forwards) == {1, 2, len(images)}  # one and two images for a first look at the network
     assert backwards == [1]
     for method in AT_ONE_LAYER:
         alone = salgen.explain(Pyramid(), images, TARGETS, method=method, layer="coarse")
@@ -70,7 +70,7 @@ def test_the_networks_layout_is_found_once_per_size(images):
     view = ModelView.of(Counted())
     for size in (8, 8, 6, 8):
         part = images[:, :, :size]
-        assert last_spatial_layer(view, part) == "coarse.3"
+        assert last_spatial_layer(view, part) == "coarse"
         assert Layout.of(view, part).outputs["fine"] == (1, 4, size, 12)
     assert forwards == [1, 1]
 
@@ -181,7 +181,7 @@ def test_a_constant_network_gives_a_constant_map(method):
     torch.testing.assert_close(found.values, found.values[:, :1, :1].expand_as(found.values), rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("method", [*AT_ONE_LAYER, "smooth-grad-cam++", "guided-grad-cam", "fast-cam", "fast-cam++"])
+@pytest.mark.parametrize("method", [*AT_ONE_LAYER, "smooth-grad-cam++", "fast-cam", "fast-cam++"])
 def test_the_margin_is_the_difference_of_two_logits(method, images):
     """A network whose first logit is the margin over the best other class has the same map."""
 

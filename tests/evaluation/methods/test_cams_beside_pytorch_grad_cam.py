@@ -267,7 +267,8 @@ def test_score_cam_keeps_to_the_memory_budget(images):
             return super().forward(x)
 
     explained(images, "score-cam", Measured(), max_memory=1e-9)
-    assert max(sizes) == 1
+    assert sizes.count(2) == 1  # at a first look
+    assert max(sizes) == 2
     small = explained(images, "score-cam", Network(), max_memory=1e-9)
     torch.testing.assert_close(small, explained(images, "score-cam"), rtol=1e-4, atol=1e-6)
 

@@ -44,7 +44,7 @@ def test_a_layer_before_an_in_place_relu_is_seen_before_it():
         torch.testing.assert_close(found.values[0], (0.5 * IMAGE - 0.5 * IMAGE)[0, 0].clamp(min=0))
 
 
-def test_the_default_is_the_last_relu_or_convolution_with_space():
+def test_the_default_is_the_last_map_with_space_before_pools():
     net = nn.Sequential(
         nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Conv2d(2, 2, 1), nn.ReLU()
     )

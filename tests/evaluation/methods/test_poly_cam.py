@@ -172,10 +172,18 @@ def test_the_variants_share_their_passes(network, images):
     assert together < both + len(images)  # what has been said of one variant is not asked again
 
 
+def test_spaces_around_names_do_not_matter(network, images):
+    tight, wide = (
+        salgen.explain(network, images, TARGETS, method="poly-cam-plus", layers=layers).values
+        for layers in ("stage1+stage2", " stage1 + stage2")
+    )
+    assert torch.equal(tight, wide)
+
+
 def test_faults_name_the_layer(network, images):
     with pytest.raises(SalgenError, match="unknown layer 'stage9'"):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="stage1+stage9")
-    with pytest.raises(SalgenError, match="names a layer twice"):
+    with pytest.raises(SalgenError, match="must be different names"):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="stage1+stage1")
     with pytest.raises(SalgenError, match="must be channels"):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="head")

@@ -166,11 +166,11 @@ class Counted(nn.Module):
 
 @pytest.mark.parametrize("call", ["resnet18", "vgg16"])
 def test_all_methods_share_one_forward_pass(call):
-    """One pass for the logits that every method sees, one for all that propagate relevance; checks run one image."""
+    """One pass for the logits that every method sees, one for all that propagate relevance; checks run one or two."""
     model = Counted(built(call))
     explain_all(model, noise(count=5), "pred", methods=["deep-taylor:low=-1,high=1", *METHODS[:2], *METHODS[3:]])
     assert model.counts.count(5) == 2
-    assert set(model.counts) == {1, 5}
+    assert set(model.counts) == {1, 2, 5}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -232,7 +232,7 @@ def test_deep_taylor_conserves_what_it_can(model, images, first):
 
 
 def rule_excitation(_, matrix, bias, x, signal):
-    return share(np.maximum(matrix * x, 0), 0, signal)
+    return share(np.maximum(matrix, 0) * np.maximum(x, 0), 0, signal)
 
 
 def rule_excitation_of_the_dual(number, matrix, bias, x, signal):

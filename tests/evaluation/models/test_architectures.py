@@ -95,7 +95,7 @@ def test_width_changes_sizes_and_nothing_else(name):
             assert (one.bias is None) == (other.bias is None)
 
 
-@pytest.mark.parametrize("width", [1 / 32, 0.09, 0.3, 1.5])
+@pytest.mark.parametrize("width", [1 / 32, 0.09375, 0.3125, 1.5])
 @pytest.mark.parametrize("name", CONVOLUTIONAL)
 def test_any_width_has_sizes_that_fit_together(name, width):
     plugin = MODELS.create(name, {"width": width})
@@ -262,3 +262,8 @@ def test_the_example_of_the_extending_page_is_a_model():
     assert all(torch.equal(tensor, before[key]) for key, tensor in network.state_dict().items())
     assert network(plugin.normalise(1)(torch.rand(2, 1, 32, 32))).shape == (2, 2)
     assert isinstance(network.get_submodule(plugin.cam_layer(network)), nn.ReLU)
+
+
+def test_a_width_between_steps_is_an_error_that_names_the_nearest():
+    with pytest.raises(SalgenError, match=r"width = 0\.05: must be a multiple of 1/32, such as 0\.0625"):
+        MODELS.create("resnet18", {"width": 0.05})
