@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 32
 KIND = "salgen-patterns"
+VERSION = "1"  # changes whenever the patterns do
 ADVICE = "fit patterns to this model with salgen.fit_patterns(model, images)"
 
 

@@ -23,6 +23,7 @@ import torch
 from salgen.datasets.reader import Batch, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.patterns import Patterns, fit_patterns
 from salgen.evaluation.plan import Classes, Plan, Predictions
 from salgen.evaluation.run_record import library_versions
@@ -131,7 +132,8 @@ class SubjectWork:
         if not any("patterns" in method.needs for method in self.plan.methods.values()):
             return None
         train = open_dataset(self.plan.dataset.path, "train")
-        digest = hashlib.sha256(f"{self.subject.digest}{train.fingerprint}".encode()).hexdigest()[:16]
+        known = f"{self.subject.digest} {train.fingerprint} {PATTERNS_VERSION}"
+        digest = hashlib.sha256(known.encode()).hexdigest()[:16]
         path = self.subject.folder / f"patterns-{digest}.safetensors"
         if not path.exists():
             label = f"fit patterns, {self.subject.name} seed {self.subject.seed}"
@@ -142,7 +144,7 @@ class SubjectWork:
                         yield batch.images
                         advance(len(batch.ids))
 
-                fit_patterns(self._view, images()).save(path)
+                fit_patterns(self._view, images(), max_memory=self.plan.max_memory).save(path)
         try:
             return Patterns.load(path)
         except SalgenError as error:
