@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salgen.errors import SalgenError
 from salgen.evaluation.models.declarations import FromScratch
+from salgen.evaluation.models.halving import check_size, check_widths
 from salgen.evaluation.models.initialisation import he_uniform
 from salgen.parameters import param
 
@@ -42,8 +42,7 @@ class LesionCNN(FromScratch):
     batch_norm: bool = param(True, "batch normalisation after each convolution")
 
     def __post_init__(self) -> None:
-        if not self.widths:
-            raise SalgenError("lesion-cnn: widths is empty; it takes one number of channels per block, e.g. 8,16,32,64")
+        check_widths(self.name, self.widths, (8, 16, 32, 64))
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
         """A freshly initialised network.
@@ -66,12 +65,8 @@ class LesionCNN(FromScratch):
         """
         from torch import nn
 
+        check_size(self.name, len(self.widths), image_size)
         height, width = (extent >> len(self.widths) for extent in image_size)
-        if not height or not width:
-            raise SalgenError(
-                f"image size {image_size[0]}x{image_size[1]} is too small for {self.name} with {len(self.widths)} "
-                f"blocks: each side must be at least {2 ** len(self.widths)}; make the images larger or widths shorter"
-            )
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
             layers[f"block{number}"] = self._block(before, after)

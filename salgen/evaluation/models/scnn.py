@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salgen.errors import SalgenError
 from salgen.evaluation.models.declarations import FromFile
+from salgen.evaluation.models.halving import check_size, check_widths
 from salgen.evaluation.models.initialisation import he_uniform
 from salgen.evaluation.models.start_weights import Seams
 from salgen.parameters import param
@@ -41,8 +41,7 @@ class SCNN(FromFile):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.widths:
-            raise SalgenError("scnn: widths is empty; it takes one number of channels per block, e.g. 32,64,128,128")
+        check_widths(self.name, self.widths, (32, 64, 128, 128))
 
     def build(self, channels: int, classes: int, image_size: tuple[int, int]) -> nn.Module:
         """A freshly initialised network.
@@ -65,12 +64,7 @@ class SCNN(FromFile):
         """
         from torch import nn
 
-        smallest = 2 ** len(self.widths)
-        if min(image_size) < smallest:
-            raise SalgenError(
-                f"image size {image_size[0]}x{image_size[1]} is too small for {self.name} with {len(self.widths)} "
-                f"blocks: each side must be at least {smallest}; make the images larger or widths shorter"
-            )
+        check_size(self.name, len(self.widths), image_size)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
         for number, (before, after) in enumerate(zip((channels, *self.widths), self.widths, strict=False), start=1):
             layers[f"block{number}"] = _block(before, after)

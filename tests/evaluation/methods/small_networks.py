@@ -26,3 +26,17 @@ class Tidy(nn.Module):
         x = self.pool1(self.relu1(self.conv1(x)))
         x = self.pool2(self.relu2(self.conv2(x))).flatten(1)
         return self.dense2(self.relu3(self.dense1(x)))
+
+
+class Pyramid(nn.Module):
+    """Two resolutions, then the mean of each channel and a linear layer."""
+
+    def __init__(self, channels=1):
+        super().__init__()
+        torch.manual_seed(1)
+        self.fine = nn.Sequential(nn.Conv2d(channels, 4, 3, padding=1), nn.ReLU())
+        self.coarse = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.head(self.coarse(self.fine(x)).mean(dim=(2, 3)))

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from small_networks import Pyramid
 from torch import nn
 
 import salgen
@@ -10,20 +11,6 @@ from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.methods.pooled_head import check_pooled_head
 from salgen.evaluation.model_view import ModelView
 from salgen.registry import MODELS
-
-
-class Pyramid(nn.Module):
-    """Two resolutions, then the mean of each channel and a linear layer."""
-
-    def __init__(self, channels=1):
-        super().__init__()
-        torch.manual_seed(1)
-        self.fine = nn.Sequential(nn.Conv2d(channels, 4, 3, padding=1), nn.ReLU())
-        self.coarse = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
-        self.head = nn.Linear(5, 3)
-
-    def forward(self, x):
-        return self.head(self.coarse(self.fine(x)).mean(dim=(2, 3)))
 
 
 @pytest.fixture
