@@ -1,6 +1,8 @@
 """What all tests share."""
 
+import numpy as np
 import pytest
+import torch
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -9,3 +11,10 @@ def _cache_of_its_own(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_every_time():
+    """Other libraries draw from the global generators: no test depends on which ran before it."""
+    torch.manual_seed(0)
+    np.random.seed(0)  # noqa: NPY002
