@@ -10,7 +10,6 @@ from typing import ClassVar
 from torch import Tensor
 from zennit.core import BasicHook, ParamMod
 
-from salgen.errors import SalgenError
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.patterns import Patterns
 from salgen.evaluation.projection import project, projected
@@ -51,10 +50,10 @@ class PatternMethod(RelevanceMethod):
         Raises
         ------
         SalgenError
-            If there are no patterns, or they are another model's.
+            If the patterns are another model's.
         """
         network = relevance_network(request, self.name)
-        weights, patterns = _weights_and_patterns(request, network, self.name)
+        weights, patterns = _weights_and_patterns(request, network)
         places = zip(weights, patterns, strict=True)
         rules = [_gradient_with(replaced(weight, pattern)) for weight, pattern in places]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
@@ -85,16 +84,10 @@ class PatternAttribution(PatternMethod):
         return self.through(request, lambda weight, pattern: weight * pattern)
 
 
-def _weights_and_patterns(
-    request: Request, network: RelevanceNetwork, method: str
-) -> tuple[list[Tensor], list[Tensor]]:
+def _weights_and_patterns(request: Request, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
     """Both of every linear map, in the order of calls, checked once for both methods."""
     patterns = request.patterns
-    if patterns is None:
-        raise SalgenError(
-            f"{method} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
-            "salgen evaluate fits them itself"
-        )
+    assert patterns is not None  # since the method says that it needs them
     weights = [network.calls[place].weight for place in range(network.linear_maps)]
     return weights, request.once.get(Patterns, lambda: patterns.matched(weights, request.inputs.dtype))
 

@@ -40,3 +40,13 @@ class Pyramid(nn.Module):
 
     def forward(self, x):
         return self.head(self.coarse(self.fine(x)).mean(dim=(2, 3)))
+
+
+def by_hand():
+    """Two layers: the input (1, 2) gives hidden units (1, 2, 0) after the ReLU, and logits (1, -1.5)."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2))
+    net[1].weight.data = torch.tensor([[2.0, -1.0], [1.0, 1.0], [-1.0, 0.0]])
+    net[1].bias.data = torch.tensor([1.0, -1.0, 0.0])
+    net[3].weight.data = torch.tensor([[3.0, -1.0, 4.0], [-2.0, 1.0, 0.0]])
+    net[3].bias.data = torch.tensor([0.0, -1.5])
+    return net

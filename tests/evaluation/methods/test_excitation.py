@@ -1,6 +1,7 @@
 """Excitation backprop and its contrastive form: by hand, by zennit, and by the laws they obey."""
 
 import pytest
+import small_networks
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,13 +22,8 @@ EXCITATION, CONTRASTIVE = "excitation-backprop", "contrastive-excitation-backpro
 
 @pytest.fixture
 def by_hand():
-    """Two layers: the input (1, 2) gives hidden units (1, 2, 0), of which the third is off, and logits (1, -1.5)."""
-    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2))
-    net[1].weight.data = torch.tensor([[2.0, -1.0], [1.0, 1.0], [-1.0, 0.0]])
-    net[1].bias.data = torch.tensor([1.0, -1.0, 0.0])
-    net[3].weight.data = torch.tensor([[3.0, -1.0, 4.0], [-2.0, 1.0, 0.0]])
-    net[3].bias.data = torch.tensor([0.0, -1.5])
-    return net
+    """Hidden units (1, 2, 0), of which the third is off."""
+    return small_networks.by_hand()
 
 
 IMAGE = torch.tensor([1.0, 2.0]).view(1, 1, 1, 2)

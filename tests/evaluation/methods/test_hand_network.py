@@ -6,7 +6,7 @@ z = (1, 2, -1), h = (1, 2, 0), logits = (1, -1.5).
 
 import pytest
 import torch
-from torch import nn
+from small_networks import by_hand
 
 import salgen
 from salgen.errors import SalgenError
@@ -14,12 +14,7 @@ from salgen.errors import SalgenError
 
 @pytest.fixture
 def network():
-    net = nn.Sequential(nn.Flatten(), nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2))
-    net[1].weight.data = torch.tensor([[2.0, -1.0], [1.0, 1.0], [-1.0, 0.0]])
-    net[1].bias.data = torch.tensor([1.0, -1.0, 0.0])
-    net[3].weight.data = torch.tensor([[3.0, -1.0, 4.0], [-2.0, 1.0, 0.0]])
-    net[3].bias.data = torch.tensor([0.0, -1.5])
-    return net
+    return by_hand()
 
 
 IMAGE = torch.tensor([1.0, 2.0]).view(1, 1, 1, 2)
