@@ -49,4 +49,5 @@ def _masks(channels: Tensor, images: Tensor) -> Tensor:
     """Channels (m, 1, h, w) as masks of the images' size in [0, 1]; zero where a channel is constant."""
     enlarged = functional.interpolate(channels, images.shape[2:], mode="bilinear", align_corners=True)
     low, high = enlarged.amin(dim=(2, 3), keepdim=True), enlarged.amax(dim=(2, 3), keepdim=True)
-    return ((enlarged - low) / (high - low + 1e-8)).to(images)
+    flat = channels.amin(dim=(2, 3), keepdim=True) == channels.amax(dim=(2, 3), keepdim=True)
+    return ((enlarged - low) / (high - low + 1e-8)).masked_fill(flat, 0).to(images)  # else enlarging leaves rounding

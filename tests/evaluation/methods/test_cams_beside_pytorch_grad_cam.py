@@ -15,6 +15,7 @@ from torch.nn import functional
 import salgen
 from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.methods.full_grad import biases
+from salgen.evaluation.methods.score_cam import _masks
 from salgen.evaluation.model_view import ModelView
 from salgen.testing.methods import state_of
 
@@ -256,6 +257,13 @@ def test_gradient_cams_share_the_pass_and_need_no_other(images):
         explain_all(net, images, 0, methods=[f"{method}:layer=relu" for method in methods], batch_size=3)
         counts.append(len(passes))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("side", [1, 7])
+def test_a_constant_channel_masks_everything(side):
+    """Enlarging makes differences in the last digit of it, which must not be scaled to a mask."""
+    channels = torch.rand(20, 1, 1, 1).expand(20, 1, side, side).contiguous()
+    assert not _masks(channels, torch.zeros(20, 3, 33, 40)).any()
 
 
 def test_score_cam_keeps_to_the_memory_budget(images):
