@@ -27,9 +27,9 @@ def save_gallery(plan: Plan, subject: Subject, said: Predictions, patterns: Patt
     """
     chosen = _first_of_each_class(said.labels[: plan.considered])
     (batch,) = plan.dataset.batches(len(chosen), chosen)
-    explained = plan.explain(
-        ModelView.of(subject.classifier), list(plan.methods), batch, said.predicted[chosen], patterns
-    )
+    targets = batch.labels if plan.conventions.target == "label" else said.predicted[chosen]
+    view = ModelView.of(subject.classifier)
+    explained = plan.explain(view, list(plan.methods), batch.images, targets, batch, patterns)
     maps = [np.asarray(explained[call].values.cpu()) for call in plan.methods]
     arrays = {
         "ids": np.array(batch.ids),

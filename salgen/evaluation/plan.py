@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from salgen.datasets.reader import Batch, Dataset
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import Patterns
 from salgen.evaluation.question import Explained
 from salgen.evaluation.subjects import Subject
+from salgen.types import Float32
 
 WHOLE_IMAGE = "region:image"
 
@@ -54,15 +56,21 @@ class Plan:
         Calls of methods that are not defined for the model, and why.
     max_memory
         GB that explaining may use, or None.
+    paired
+        A second model, for metrics that contrast two.
+    shuffled
+        Training seed to a model that was trained with it on permuted labels.
     """
 
     dataset: Dataset
     models: list[Subject]
     methods: dict[str, Any]
-    metrics: dict[str, Any]
+    metrics: dict[str, Metric]
     conventions: Conventions
     left_out: dict[str, str]
     max_memory: float | None
+    paired: Subject | None = None
+    shuffled: Mapping[int, Subject] = field(default_factory=dict)
 
     @cached_property
     def task(self) -> str:
@@ -88,6 +96,20 @@ class Plan:
         return {**({f"region:{valid}": valid} if valid else {}), WHOLE_IMAGE: None}
 
     @cached_property
+    def of_maps(self) -> dict[str, Metric]:
+        """The metrics that are scored map by map, without training again."""
+        return {name: metric for name, metric in self.metrics.items() if "training" not in metric.needs}
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """All that these need."""
+        return frozenset().union(*(metric.needs for metric in self.of_maps.values()))
+
+    def metrics_in(self, variant: str) -> dict[str, Metric]:
+        """Those that are scored in a variant: some look at the whole image only."""
+        return {name: m for name, m in self.of_maps.items() if m.regional or self.variants[variant] is None}
+
+    @cached_property
     def groups(self) -> list[list[str]]:
         """Calls of the methods that are explained together, since they have passes in common."""
         groups: dict[str, list[str]] = {}
@@ -99,18 +121,24 @@ class Plan:
         self,
         model: ModelView,
         calls: Sequence[str],
+        images: Float32,
+        targets: Classes | None,
         batch: Batch,
-        predicted: Classes | None,
         patterns: Patterns | None,
     ) -> Explained:
-        """The maps of some methods for a batch, under the run's conventions.
+        """The maps of some methods, under the run's conventions.
 
-        `predicted` is int64 (n,), or None where the model has not been asked yet.
+        Parameters
+        ----------
+        images, targets
+            float32 (n, C, H, W), of the batch's samples, and the classes to explain; None for the predicted.
+        batch
+            Whose masks and ids they are.
         """
         return explain_all(
             model,
-            batch.images,
-            batch.labels if self.conventions.target == "label" else predicted,
+            images,
+            targets,
             methods=[self.methods[call] for call in calls],
             reduce=self.conventions.reduce,
             score=self.conventions.score,

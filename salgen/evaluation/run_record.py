@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.patterns import Patterns
     from salgen.evaluation.plan import Plan, Predictions
     from salgen.evaluation.subjects import Subject
-    from salgen.evaluation.units import Unit
+    from salgen.evaluation.unit_files import Unit
 
 RECORD = "run.json"
 LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 
 from salgen.datasets.manifest import FILE as MANIFEST
@@ -19,27 +17,28 @@ from salgen.evaluation.arguments import check_methods_given
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.memory import memory_budget
-from salgen.evaluation.metrics import Metric
+from salgen.evaluation.metric_selection import DEFAULT, swept
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.run_record import write_run_record
 from salgen.evaluation.score_cube import SCORES
-from salgen.evaluation.scoring import choose_metrics
+from salgen.evaluation.scoring import check_needs
 from salgen.evaluation.selection import select_methods
+from salgen.evaluation.settling import write_scores
 from salgen.evaluation.subjects import is_factory, load_subject, train_subjects
 from salgen.evaluation.summary import write_summary
 from salgen.evaluation.training import initial_classifier
-from salgen.evaluation.units import PARTS, RESULT_COLUMNS, SubjectWork, Unit
-from salgen.files import atomic_path, remove_temporaries
-from salgen.parameters import build, call_text
+from salgen.evaluation.unit_files import PARTS
+from salgen.evaluation.units import SubjectWork
+from salgen.files import remove_temporaries
+from salgen.parameters import build
 from salgen.registry import MODELS
-
-HEADLINE = "roc-auc"
 
 
 def evaluate(
     path: str | Path,
     *,
     model: str | Path = "lesion-cnn",
+    paired_model: str | Path | None = None,
     methods: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     out: str | Path | None = None,
@@ -61,9 +60,14 @@ def evaluate(
         A registered model, which is trained first; the folder of a checkpoint; or
         ``"package.module:function"``, whose result is a trained ``torch.nn.Module`` from images in
         [0, 1] to logits, perhaps a :class:`~salgen.evaluation.classifier.Classifier`.
-    methods, metrics
+    paired_model
+        A second trained model, as `model` without being trained here, for metrics that contrast two.
+    methods
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``; None for all that are defined for the
         model. The controls are always added.
+    metrics
+        Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
+        for a metric with each. None for those that rank pixels. The first one is the headline.
     out
         The run folder; ``runs/<data set>-<model>`` by default.
     split
@@ -92,7 +96,10 @@ def evaluate(
     _check_kinds(model, out)
     dataset = open_dataset(path, split)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
-    how = _metrics(metrics), build(Conventions, conventions)
+    given = _given(dataset, model, paired_model)
+    chosen_metrics = swept(metrics or DEFAULT, given - BY_NAME_ONLY)
+    check_needs(chosen_metrics, given)
+    how = chosen_metrics, build(Conventions, conventions)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     run = Path(out) if out is not None else default_run(path, model)
     if (run / MANIFEST).exists():
@@ -112,6 +119,8 @@ def evaluate(
         raise SalgenError(
             f"none of the {plan.considered} samples has a ground-truth mask to score against: raise --limit"
         )
+    if paired_model is not None:
+        plan = replace(plan, paired=load_subject(dataset, paired_model, run))
     plan = replace(plan, models=loaded or train_subjects(dataset, str(model), run, scale, settings, seeds))
     (run / PARTS).mkdir(parents=True, exist_ok=True)
     remove_temporaries(run / PARTS)
@@ -120,7 +129,7 @@ def evaluate(
         work.finish()
     units = [unit for work in works for unit in work.units]
     predictions = [work.predictions() for work in works]
-    _merge(units, run / SCORES, dataset.name)
+    write_scores(units, plan.of_maps, run / SCORES, dataset.name, certified={})
     save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
     patterns = [work.patterns for work in works]
     write_run_record(plan, predictions, patterns, units, run, time.monotonic() - started, command)
@@ -155,15 +164,16 @@ def default_run(path: str | Path, model: str | Path) -> Path:
     return Path("runs") / f"{Path(path).resolve().name}-{name}"
 
 
-def _metrics(calls: Sequence[str] | None) -> dict[str, Metric]:
-    """Metrics by their calls; all of them by default, the headline first."""
-    return {call_text(metric): metric for metric in choose_metrics(calls or [HEADLINE, "all"]).values()}
+BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
 
 
-def _merge(units: Sequence[Unit], path: Path, dataset: str) -> None:
-    """All units' rows in one file, a unit at a time, under the name that the data set has now."""
-    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for unit in units:
-            rows = unit.read()
-            name = pa.array([dataset] * len(rows), pa.string())
-            writer.write_table(rows.set_column(rows.column_names.index("dataset"), "dataset", name))
+def _given(dataset: Dataset, model: str | Path, paired_model: str | Path | None) -> frozenset[str]:
+    """What metrics may need and this run can give."""
+    given = {"mask", "negatives", "image", "target", "model", "method"}
+    if dataset.manifest.twins:
+        given |= {"twin", "twin_maps"}
+    if paired_model is not None:
+        given |= {"paired_maps"}
+    if str(model) in MODELS.entries:
+        given |= BY_NAME_ONLY
+    return frozenset(given)

@@ -1,38 +1,66 @@
-"""Score: maps against masks, all metrics from one sort per map."""
+"""Score: maps against masks and models, all ranking metrics from one sort per map."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.metrics import EMPTY_MASK, MASK_FAULTS, NON_FINITE_MAP, TRIVIAL_FULL_MASK, Metric
-from salgen.evaluation.ranking import Ranking, Values
-from salgen.parameters import build, call_text, parse_call
-from salgen.registry import METRICS
-from salgen.types import Mask, SaliencyMap, Scores
+from salgen.errors import SalgenError
+from salgen.evaluation.evidence import COUNTERPARTS, OF_THE_MASK, Evidence
+from salgen.evaluation.metric_selection import Metrics, choose_metrics
+from salgen.evaluation.metrics import (
+    EMPTY_MASK,
+    MISCLASSIFIED,
+    NO_TWIN,
+    NON_FINITE_MAP,
+    NOT_THE_MAPS_DOING,
+    TRIVIAL_FULL_MASK,
+    Metric,
+    worst_of,
+)
+from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.score_inputs import evidence_of
+from salgen.types import Float64, Scores
 
-ALL = "all"
-OF_THE_MASK = frozenset({"mask", "negatives"})
-
-Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, Metric]
+HOW_TO_GIVE = {
+    "mask": "masks=",
+    "negatives": "masks=",
+    "image": "images=",
+    "target": "targets=",
+    "twin": "twins=",
+    "model": "model=",
+    "method": "model=, images=, targets= and method=, or the SaliencyMap that salgen.explain returned",
+    "twin_maps": "twin_maps=",
+    "paired_maps": "paired_maps=",
+    "shuffled_maps": "shuffled_maps=",
+}
 
 
 def score(
     maps: Any,
-    masks: Any,
-    metrics: Metrics,
+    masks: Any = None,
+    metrics: Metrics = "all",
     valid: Any = None,
     twins: Any = None,
     model: Any = None,
     images: Any = None,
     targets: Any = None,
+    *,
+    method: Any = None,
+    twin_maps: Any = None,
+    paired_maps: Any = None,
+    shuffled_maps: Any = None,
+    correct: Any = None,
+    ids: Any = None,
+    seed: int = 0,
+    max_memory: float | None = None,
 ) -> Scores:
-    """Score saliency maps against ground-truth masks.
+    """Score saliency maps against ground-truth masks, and against the model that they explain.
 
     Parameters
     ----------
@@ -42,15 +70,32 @@ def score(
         nothing is made absolute.
     masks
         bool (or 0 and 1) (N, H, W), or (N, K, H, W) for K acceptable masks, of which the best counts;
-        an empty one of the K is passed over.
+        an empty one of the K is passed over. None for metrics that need no mask.
     metrics
-        Names, calls such as ``"prec99:authors_exact=true"``, metric instances, or ``"all"``: every
-        registered metric that what is given suffices for. A mapping gives instances names of its own.
+        Names, calls such as ``"prec99:compat=authors_exact"``, metric instances, families, or ``"all"``:
+        every registered metric that what is given suffices for. A mapping gives instances names of its
+        own.
     valid
         bool (H, W) or (N, H, W): the scored region. What lies outside it is don't-care: its values,
-        NaN included, and its mask pixels do not count.
-    twins, model, images, targets
-        What metrics may need besides the mask: arrays of N, and one model.
+        NaN included, and its mask pixels do not count. Metrics that ask a model look at the whole map.
+    twins
+        The images without the feature, one for each map: (N, C, H, W), or a list with None.
+    model, images, targets
+        A ``torch.nn.Module``, its images (N, C, H, W) as `explain` takes them, and the classes that the
+        maps explain, integers (N,).
+    method
+        The method's call, for metrics that explain again; by default that of a `SaliencyMap`. Or a
+        function ``(model, images, targets) -> maps``, given tensors.
+    twin_maps, paired_maps, shuffled_maps
+        As `maps`: of the twins by the same method, model and targets; of the same images under a second
+        model; under a model that was trained on permuted labels.
+    correct
+        bool (N,): which samples are classified rightly (where two maps are compared: both times), for
+        metrics that are defined for those only; all by default.
+    ids, seed
+        What keys the randomness of metrics that have any; ids are "0", "1", ... by default.
+    max_memory
+        GB that asking the model may use; half of what is free by default.
 
     Returns
     -------
@@ -58,10 +103,12 @@ def score(
         Metric name as given (for an instance: its call) to float64 (N,). A full mask is scored with
         the reason ``trivial_full_mask``. NaN where undefined, with a reason, and in `worst_case`
 
-        - NaN still, where the mask is at fault, which drops the sample for every method alike:
-          ``empty_mask``, and ``trivial_full_mask`` where the metric needs other pixels;
-        - the metric's worst value where the map is at fault: ``non_finite_map``, ``zero_energy``,
-          ``too_few_negatives`` (a better map has a value on the same mask), and reasons of other plug-ins.
+        - NaN still, where the map is not at fault, which drops the sample for every method alike:
+          ``empty_mask``, ``trivial_full_mask`` where the metric needs other pixels, ``misclassified``,
+          ``no_twin``;
+        - the metric's worst value, or the worst that another map has where it is unbounded, where the map
+          is at fault: ``non_finite_map``, ``zero_energy``, ``too_few_negatives`` (a better map has a value
+          on the same mask), and reasons of other plug-ins.
 
     Raises
     ------
@@ -76,167 +123,182 @@ def score(
     >>> score(maps, masks, ["roc-auc", "m-gt"])
     {'roc-auc': array([0.875]), 'm-gt': array([0.75])}
     """
-    values = _as_maps(maps)
-    accepted = _as_masks(masks, values.shape)
-    region = _as_valid(valid, values.shape)
-    offered = {"twin": twins, "model": model, "image": images, "target": targets}
-    given = {name: value for name, value in offered.items() if value is not None}
-    chosen = choose_metrics(metrics, given)
-    _check_given(given, len(values))
-    _check_metrics(chosen, given, accepted.shape[1])
-    scores = _empty_scores(chosen, len(values))
-    for i in range(len(values)):
-        rankings = [Ranking(values[i], mask, None if region is None else region[i]) for mask in accepted[i]]
-        sample = {name: value if name == "model" else value[i] for name, value in given.items()}
-        for name, metric in chosen.items():
-            evidence = {need: sample[need] for need in metric.needs - OF_THE_MASK}
-            value, reason = _best(metric, rankings, evidence)
-            scores[name][i], scores.reasons[name][i] = value, reason
-            failed = math.isnan(value) and reason not in MASK_FAULTS
-            scores.worst_case[name][i] = metric.worst if failed else value
+    others = {"twin_maps": twin_maps, "paired_maps": paired_maps, "shuffled_maps": shuffled_maps}
+    evidence = evidence_of(
+        maps, masks, valid, twins, model, images, targets, method, others, correct, ids, seed, max_memory
+    )
+    chosen = choose_metrics(metrics, evidence.given)
+    check_needs(chosen, evidence.given)
+    _check_one_mask(chosen, evidence)
+    return settled(chosen, measure(evidence, chosen))
+
+
+@dataclass
+class Measured:
+    """What is known of a batch before the other batches are: values, and the measures of data set metrics.
+
+    Attributes
+    ----------
+    values
+        Metric name to float64 (N,).
+    reasons
+        Metric name to N strings.
+    measures
+        Metric of kind "dataset" to float64 (k,) for each sample, or None where its value is undefined.
+    """
+
+    values: dict[str, Float64] = field(default_factory=dict)
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+    measures: dict[str, list[Float64 | None]] = field(default_factory=dict)
+
+
+def measure(evidence: Evidence, metrics: Mapping[str, Metric]) -> Measured:
+    """Every metric on every map of a batch: those of single maps together, since they share a sort."""
+    measured = Measured()
+    for name, metric in metrics.items():
+        measured.values[name] = np.full(len(evidence), np.nan)
+        measured.reasons[name] = [""] * len(evidence)
+        if hasattr(metric, "settle"):
+            measured.measures[name] = [None] * len(evidence)
+    single = {name: metric for name, metric in metrics.items() if not hasattr(metric, "measure")}
+    finite = np.ones(len(evidence), dtype=bool)
+    for i in range(len(evidence)):
+        rankings = evidence.rankings(i)
+        for name, metric in single.items():
+            _of_one(name, metric, evidence, i, rankings, measured)
+        if len(single) < len(metrics):
+            finite[i] = np.isfinite(evidence.maps[i]).all()
+    for name in metrics.keys() - single.keys():
+        _of_batch(name, metrics[name], evidence, np.flatnonzero(finite), measured)
+    return measured
+
+
+def settled(metrics: Mapping[str, Metric], measured: Measured) -> Scores:
+    """The scores of all samples, from what was measured of them."""
+    scores = Scores()
+    for name, metric in metrics.items():
+        values, reasons = measured.values[name], measured.reasons[name]
+        if name in measured.measures:
+            values = settle(metric, values, measured.measures[name])
+        scores[name], scores.reasons[name] = values, reasons
+        scores.worst_case[name] = fill_worst(metric, worst_case(metric, values, reasons), values)
     return scores
 
 
-def choose_metrics(metrics: Metrics, given: Sequence[str] | Mapping[str, Any] = ()) -> dict[str, Metric]:
-    """Metrics by name; ``"all"`` stands for those of single samples that need no more than `given`."""
-    if isinstance(metrics, Mapping):
-        return dict(metrics)
-    chosen: dict[str, Metric] = {}
-    for item in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else metrics:
-        if item == ALL:
-            every: dict[str, Metric] = {name: METRICS.create(name) for name in METRICS.names()}
-            chosen |= {name: m for name, m in every.items() if m.kind == "sample" and not _missing(m, given)}
-        elif isinstance(item, str):
-            chosen[item] = create_metric(item)
-        elif isinstance(item, type) or not hasattr(item, "needs"):
-            raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
-        else:
-            chosen[call_text(item)] = item
-    return chosen
+def settle(metric: Any, values: Float64, measures: list[Float64 | None]) -> Float64:
+    """The values of a data set metric for all samples of one method."""
+    known = [i for i, found in enumerate(measures) if found is not None]
+    result = values.copy()
+    if known:
+        result[known] = metric.settle(np.stack([found for found in measures if found is not None]))
+    return result
 
 
-def create_metric(call: str) -> Metric:
-    """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
-    name, values = parse_call(call)
-    if name in METRICS.entries:
-        found = METRICS.load(name)
-    else:
-        classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
-        if name not in classes:
-            raise unknown_name("metric", name, METRICS.names())
-        found = classes[name]
-    metric: Metric = build(found, values)
-    return metric
+def worst_case(metric: Metric, values: Float64, reasons: list[str]) -> Float64:
+    """The values, with the worst there is (which may be infinite) where the map is at fault."""
+    at_fault = [bool(np.isnan(v)) and r not in NOT_THE_MAPS_DOING for v, r in zip(values, reasons, strict=True)]
+    return np.where(at_fault, worst_of(metric), values)
 
 
-def _best(metric: Metric, rankings: Sequence[Ranking], evidence: Mapping[str, Any]) -> tuple[float, str]:
-    """The value under the acceptable mask that suits the map best."""
+def fill_worst(metric: Metric, worst: Float64, observed: Float64) -> Float64:
+    """Where the worst that there is is infinite, the worst that was observed, if any was."""
+    known = observed[np.isfinite(observed)]
+    if not np.isinf(worst).any():
+        return worst
+    extreme = math.nan if not known.size else float(known.min() if metric.higher_is_better else known.max())
+    return np.where(np.isinf(worst), extreme, worst)
+
+
+def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
+    """Raise a SalgenError if no metric was chosen, or one needs what is not there."""
+    if not metrics:
+        raise SalgenError("no metric was chosen")
+    for name, metric in metrics.items():
+        missing = sorted(metric.needs - given)
+        if "training" in missing:
+            raise SalgenError(f"metric {name!r} trains models again, which takes a data set: use salgen.evaluate")
+        if missing:
+            raise SalgenError(f"metric {name!r} needs what is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}")
+
+
+def _check_one_mask(metrics: Mapping[str, Metric], evidence: Evidence) -> None:
+    count = 1 if evidence.masks is None else evidence.masks.shape[1]
+    for name, metric in metrics.items():
+        if count > 1 and metric.kind == "pair" and "mask" in metric.needs:
+            raise SalgenError(f"metric {name!r} takes one mask per map: masks hold {count}; give their union, or one")
+
+
+def _of_batch(name: str, metric: Any, evidence: Evidence, finite: NDArray[np.int64], measured: Measured) -> None:
+    """A metric of whole batches, on the maps that are finite."""
+    reasons = [NON_FINITE_MAP] * len(evidence)
+    if len(finite):
+        usable = evidence.once(("finite", finite.tobytes()), lambda: evidence.take(finite))
+        values, found = metric.measure(usable)
+        measured.values[name][finite] = values
+        for place, reason in zip(finite, found, strict=True):
+            reasons[place] = reason
+    measured.reasons[name] = reasons
+
+
+def _of_one(
+    name: str, metric: Any, evidence: Evidence, index: int, rankings: list[Ranking], measured: Measured
+) -> None:
+    """One metric on one map: the value under the acceptable mask that suits the map best."""
+    extra = _evidence_for(metric, evidence, index)
+    if isinstance(extra, str):
+        measured.reasons[name][index] = extra
+        return
     if "mask" in metric.needs and len(rankings) > 1:
         rankings = [ranking for ranking in rankings if ranking.p] or rankings[:1]
-    results = [_one(metric, ranking, evidence) for ranking in rankings]
-    direction = 1.0 if metric.higher_is_better else -1.0
-    return max(results, key=lambda result: -math.inf if math.isnan(result[0]) else direction * result[0])
+    if name in measured.measures:
+        reason = _fault(metric, rankings[0])
+        measured.measures[name][index] = None if reason else metric.measures(rankings)
+        measured.reasons[name][index] = reason
+        return
+    results = [_under(metric, ranking, extra) for ranking in rankings]
+    direction = -1.0 if metric.higher_is_better is False else 1.0
+    best = max(results, key=lambda result: -math.inf if math.isnan(result[0]) else direction * result[0])
+    measured.values[name][index], measured.reasons[name][index] = best
 
 
-def _one(metric: Metric, ranking: Ranking, evidence: Mapping[str, Any]) -> tuple[float, str]:
-    """The value under one mask; a fault of the mask goes before a fault of the map."""
-    if "mask" in metric.needs and ranking.p == 0:
-        return math.nan, EMPTY_MASK
-    if "negatives" in metric.needs and ranking.n == 0:
-        return math.nan, TRIVIAL_FULL_MASK
-    if not ranking.finite:
-        return math.nan, NON_FINITE_MAP
-    value, reason = metric(ranking, **evidence)
+def _evidence_for(metric: Metric, evidence: Evidence, index: int) -> dict[str, Any] | str:
+    """What a metric needs of one sample besides map and mask, or why there is none."""
+    extra: dict[str, Any] = {}
+    if metric.needs <= OF_THE_MASK and not metric.only_correct:
+        return extra
+    for need in metric.needs - OF_THE_MASK:
+        if need in COUNTERPARTS:
+            other = evidence.counterparts[need]
+            if not other.there[index]:
+                return NO_TWIN
+            extra[need.removesuffix("s")] = other.maps[index]
+        else:
+            known: dict[str, Any] = {"image": evidence.images, "target": evidence.targets, "twin": evidence.twins}
+            extra[need] = known[need][index]
+            if extra[need] is None:
+                return NO_TWIN
+    if not evidence.counts(metric, index):
+        return MISCLASSIFIED
+    valid = evidence.valid[index] if evidence.valid is not None else True
+    seconds = [value for need, value in extra.items() if need.endswith("_map")]
+    if not all(np.isfinite(second).all(where=valid) for second in seconds):
+        return NON_FINITE_MAP
+    return extra
+
+
+def _under(metric: Any, ranking: Ranking, extra: Mapping[str, Any]) -> tuple[float, str]:
+    """The value under one mask."""
+    if reason := _fault(metric, ranking):
+        return math.nan, reason
+    value, reason = metric(ranking, **extra)
     trivial = "mask" in metric.needs and ranking.n == 0 and not reason
     return value, TRIVIAL_FULL_MASK if trivial else reason
 
 
-def _empty_scores(chosen: Mapping[str, Metric], count: int) -> Scores:
-    scores = Scores()
-    for name in chosen:
-        scores[name] = np.full(count, np.nan)
-        scores.worst_case[name] = np.full(count, np.nan)
-        scores.reasons[name] = [""] * count
-    return scores
-
-
-# What may be given ------------------------------------------------------------------------------------
-
-
-def _as_maps(maps: Any) -> Values:
-    array = _as_array(maps.values if isinstance(maps, SaliencyMap) else maps)
-    if array.ndim != 3:
-        raise SalgenError(f"maps have shape {array.shape}: must be (N, H, W), one map per image")
-    if array.dtype.kind not in "fiub":
-        raise SalgenError(f"maps are of type {array.dtype}: must be real numbers")
-    small = array.dtype.kind in "fb" and array.dtype.itemsize <= 4
-    return array.astype(np.float32 if small else np.float64, copy=False)
-
-
-def _as_masks(masks: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Masks as bool (N, K, H, W)."""
-    array = _as_bool(masks, "masks")
-    if array.shape == shape:
-        return array[:, np.newaxis]
-    if array.ndim == 4 and array.shape[1] and (array.shape[0], *array.shape[2:]) == shape:
-        return array
-    raise SalgenError(
-        f"masks have shape {array.shape} and maps {shape}: "
-        "masks must be (N, H, W) like the maps, or (N, K, H, W) for K acceptable masks"
-    )
-
-
-def _as_valid(valid: Any, shape: tuple[int, ...]) -> Mask | None:
-    if valid is None:
-        return None
-    array = _as_bool(valid, "valid")
-    if array.shape not in (shape, shape[1:]):
-        raise SalgenError(f"valid has shape {array.shape} and maps {shape}: valid must be (H, W) or (N, H, W)")
-    return np.broadcast_to(array, shape)
-
-
-def _as_bool(values: Any, what: str) -> NDArray[np.bool_]:
-    array = _as_array(values)
-    if array.dtype == np.bool_:
-        return array
-    if array.dtype.kind not in "fiu":
-        raise SalgenError(f"{what} are of type {array.dtype}: must be bool, or 0 and 1")
-    other = array[(array != 0) & (array != 1)]
-    if other.size:
-        raise SalgenError(
-            f"{what} hold the value {other[0]}: must be bool, or 0 and 1; compare first, as in {what} > 0"
-        )
-    return array.astype(np.bool_)
-
-
-def _as_array(values: Any) -> NDArray[Any]:
-    """A NumPy array of an array or a tensor; torch is not imported."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
-    try:
-        return np.asarray(values)
-    except ValueError as error:  # ragged lists
-        raise SalgenError(f"not an array: {error}") from None
-
-
-def _check_given(given: Mapping[str, Any], count: int) -> None:
-    for name, value in given.items():
-        if name != "model" and len(value) != count:
-            raise SalgenError(f"{name}s: {len(value)} of them for {count} maps; give one per map")
-
-
-def _check_metrics(chosen: Mapping[str, Metric], given: Mapping[str, Any], masks: int) -> None:
-    if not chosen:
-        raise SalgenError("no metric was chosen")
-    for name, metric in chosen.items():
-        if metric.kind != "sample":
-            raise SalgenError(f"metric {name!r} is of kind {metric.kind!r}: score takes metrics of single samples")
-        if missing := _missing(metric, given):
-            raise SalgenError(f"metric {name!r} needs a {missing[0]} for each map, which is not given")
-        if masks > 1 and not metric.best_of:
-            raise SalgenError(f"metric {name!r} takes one mask per map: masks hold {masks}; give their union, or one")
-
-
-def _missing(metric: Metric, given: Sequence[str] | Mapping[str, Any]) -> list[str]:
-    return sorted(metric.needs - OF_THE_MASK - set(given))
+def _fault(metric: Metric, ranking: Ranking) -> str:
+    """Why a metric is undefined for a mask or a map, or ""; a fault of the mask goes first."""
+    if "mask" in metric.needs and ranking.p == 0:
+        return EMPTY_MASK
+    if "negatives" in metric.needs and ranking.n == 0:
+        return TRIVIAL_FULL_MASK
+    return "" if ranking.finite else NON_FINITE_MAP

@@ -13,70 +13,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from salgen.datasets.reader import Batch, open_dataset
+from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.patterns import Patterns, fit_patterns
 from salgen.evaluation.plan import Classes, Plan, Predictions
 from salgen.evaluation.run_record import library_versions
-from salgen.evaluation.scoring import score as score_maps
+from salgen.evaluation.scoring import measure
 from salgen.evaluation.subjects import Subject
+from salgen.evaluation.unit_evidence import ChunkEvidence
+from salgen.evaluation.unit_files import PARTS, Unit, unit_table
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
-from salgen.types import ResultRow, SaliencyMap, Scores
+from salgen.types import Float32, SaliencyMap
 
 CHUNK = 64
-PARTS = "parts"
-
-ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
-RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A chunk of samples under one method, and the file of their scores."""
-
-    call: str
-    indices: tuple[int, ...]
-    path: Path
-
-    def read(self) -> pa.Table:
-        """The rows of the unit's file, if it is the one that was written for it."""
-        try:
-            table = pq.read_table(self.path)
-            rows = table.replace_schema_metadata(None)
-            if self.record().get("method") != self.call or not rows.schema.equals(pa.schema(RESULT_COLUMNS)):
-                raise ValueError("it holds other rows")
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(error) from None
-        return rows
-
-    def record(self) -> dict[str, Any]:
-        """What its file says of how it was made: method, seconds, maps, predicted and more."""
-        try:
-            record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(error) from None
-        return record
-
-    def predicted(self) -> list[int]:
-        """The class that the model predicts for each of its samples."""
-        found = self.record().get("predicted")
-        if not isinstance(found, list) or len(found) != len(self.indices):
-            raise self._damaged("it holds other rows")
-        return found
-
-    def _damaged(self, why: object) -> SalgenError:
-        return SalgenError(f"{self.path} is damaged ({why}): remove it and run the same command again")
 
 
 @dataclass(frozen=True)
@@ -122,7 +82,7 @@ class SubjectWork:
         rest = np.flatnonzero(predicted < 0).tolist()
         start = 0
         for batch in dataset.batches(CHUNK, rest) if rest else ():
-            predicted[rest[start : start + len(batch.ids)]] = self._predict(batch)
+            predicted[rest[start : start + len(batch.ids)]] = self.predict(batch.images)
             start += len(batch.ids)
         return Predictions(np.asarray(dataset.column(self.plan.task)), predicted)
 
@@ -144,14 +104,15 @@ class SubjectWork:
                         yield batch.images
                         advance(len(batch.ids))
 
-                fit_patterns(self._view, images(), max_memory=self.plan.max_memory).save(path)
+                fit_patterns(self.view, images(), max_memory=self.plan.max_memory).save(path)
         try:
             return Patterns.load(path)
         except SalgenError as error:
             raise SalgenError(f"{error}; remove the file and run the same command again") from None
 
     @cached_property
-    def _view(self) -> ModelView:
+    def view(self) -> ModelView:
+        """The model as methods see it."""
         return ModelView.of(self.subject.classifier)
 
     def _explain(self, chunk: Sequence[Unit], missing: Sequence[Unit]) -> Iterator[Unit]:
@@ -163,18 +124,33 @@ class SubjectWork:
             units = [unit for unit in missing if unit.call in calls]
             if not units:
                 continue
-            explained = self.plan.explain(self._view, [unit.call for unit in units], batch, predicted, self.patterns)
+            names = tuple(unit.call for unit in units)
+            stated = batch.labels if self.plan.conventions.target == "label" else predicted
+            explained = self.plan.explain(self.view, names, batch.images, stated, batch, self.patterns)
             if predicted is None:
                 logits = explained.logits
-                predicted = self._predict(batch) if logits is None else logits.argmax(dim=1).cpu().numpy()
+                predicted = self.predict(batch.images) if logits is None else logits.argmax(dim=1).cpu().numpy()
+            evidence = ChunkEvidence(self, batch, predicted, predicted if stated is None else stated, names)
             for unit in units:
-                self._write(unit, explained[unit.call], explained.seconds[unit.call], batch, predicted)
+                self._write(unit, explained[unit.call], explained.seconds[unit.call], evidence)
                 yield unit
 
-    def _predict(self, batch: Batch) -> Classes:
+    def predict(self, images: Float32) -> Classes:
+        """The most likely class of each image (n, C, H, W), int64 (n,)."""
         with torch.inference_mode():
-            logits = self._view.logits(self._view.normalise(self._view.like(torch.from_numpy(batch.images))))
+            logits = self.view.logits(self.view.normalise(self.view.like(torch.from_numpy(images))))
         return np.asarray(logits.argmax(dim=1).cpu().numpy(), dtype=np.int64)
+
+    @cached_property
+    def others(self) -> dict[str, SubjectWork]:
+        """The models whose maps stand beside this one's, by what metrics call the maps."""
+        plan, models = (
+            self.plan,
+            {"paired_maps": self.plan.paired, "shuffled_maps": self.plan.shuffled.get(self.subject.seed)},
+        )
+        return {
+            name: SubjectWork(plan, m, self.run) for name, m in models.items() if m is not None and name in plan.needs
+        }
 
     def _key(self, call: str, chunk: Sequence[int]) -> str:
         """A digest of all that a unit's scores depend on."""
@@ -184,14 +160,16 @@ class SubjectWork:
             "weights": self.subject.digest,
             "by": [self.subject.device.type, library_versions()],
             "method": [call, to_json(method), method.version],
-            "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.metrics.items()],
+            "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
+            "others": {name: work.subject.digest for name, work in self.others.items()},
             "variants": list(plan.variants),
             "conventions": {**to_json(plan.conventions), "limit": None},  # the chunk says which samples
         }
         return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
 
-    def _write(self, unit: Unit, maps: SaliencyMap, seconds: float, batch: Batch, predicted: Classes) -> None:
+    def _write(self, unit: Unit, maps: SaliencyMap, seconds: float, evidence: ChunkEvidence) -> None:
         """Score one unit's maps, and keep the rows with the time that the maps took."""
+        batch, predicted = evidence.batch, evidence.predicted
         record = {
             "method": unit.call,
             "seconds": seconds,
@@ -201,19 +179,15 @@ class SubjectWork:
             "predicted": predicted.tolist(),
         }
         shared = self._shared_columns(record)
-        explained = batch.labels if self.plan.conventions.target == "label" else predicted
-        shared |= {"target": np.asarray(explained, dtype=np.int64), "correct": predicted == batch.labels}
-        tables = [
-            _table(shared, variant, batch.ids, self._scores(maps, batch, region))
-            for variant, region in self.plan.variants.items()
-        ]
+        shared |= {"target": evidence.targets, "correct": predicted == batch.labels}
+        tables = []
+        for variant, region in self.plan.variants.items():
+            metrics = self.plan.metrics_in(variant)
+            measured = measure(evidence.of(unit.call, maps, region), metrics)
+            tables.append(unit_table(shared, variant, batch.ids, metrics, measured))
         table = pa.concat_tables(tables).replace_schema_metadata({"salgen": json.dumps(record)})
         with atomic_path(unit.path) as temporary:
             pq.write_table(table, temporary)
-
-    def _scores(self, maps: SaliencyMap, batch: Batch, region: str | None) -> Scores:
-        valid = None if region is None else batch.regions[region]
-        return score_maps(maps.values, batch.masks, self.plan.metrics, valid=valid)
 
     def _shared_columns(self, record: Mapping[str, Any]) -> dict[str, Any]:
         plan = self.plan
@@ -230,21 +204,3 @@ class SubjectWork:
             "reduction": record["reduction"],
             "native_resolution": record["native_resolution"],
         }
-
-
-def _table(shared: Mapping[str, Any], variant: str, ids: Sequence[str], scores: Scores) -> pa.Table:
-    """One row per metric and sample; a shared value is one for all rows, or one per sample."""
-    count, metrics = len(ids), list(scores)
-    columns: dict[str, Any] = {
-        name: np.tile(value, len(metrics)) if isinstance(value, np.ndarray) else [value] * (count * len(metrics))
-        for name, value in shared.items()
-    }
-    columns |= {
-        "sample_id": list(ids) * len(metrics),
-        "metric": np.repeat(metrics, count),
-        "variant": [variant] * (count * len(metrics)),
-        "value": np.concatenate([scores[name] for name in metrics]),
-        "value_worst_case": np.concatenate([scores.worst_case[name] for name in metrics]),
-        "reason": [reason for name in metrics for reason in scores.reasons[name]],
-    }
-    return pa.table({name: pa.array(columns[name], type=kind) for name, kind in RESULT_COLUMNS.items()})

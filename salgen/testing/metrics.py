@@ -19,11 +19,12 @@ TOLERANCE = 1e-12
 
 
 def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> None:
-    """Check the laws that hold for every metric of single samples that needs a map and a mask.
+    """Check what a metric declares, and the laws that hold for every one that needs a map and a mask only.
 
     The declared members are there; values lie within the bounds and reasons explain NaN; the mask
-    itself as a map reaches the ceiling and beats random maps in the declared direction; ties are not
-    decided by where pixels are; what lies outside the scored region does not matter; faults of masks
+    itself as a map reaches the ceiling (unless that is NaN: it depends on the mask's shape) and beats
+    random maps in the declared direction; ties are not decided by where pixels are, if the metric ignores it;
+    what lies outside the scored region does not matter; faults of masks
     and maps are told apart; what is given is not changed.
 
     Parameters
@@ -39,13 +40,15 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
         name, metric = metric, METRICS.create(metric, parameters)
         _require(metric.name == name, metric, f"is registered as {name!r}")
     _check_metric_declarations(metric)
-    if metric.kind != "sample" or not metric.needs <= {"mask", "negatives"}:
+    if not metric.needs or not metric.needs <= {"mask", "negatives"} or metric.higher_is_better is None:
         return
     mask = _blocks()
     _check_metric_values(metric, mask)
     _check_metric_ceiling(metric, mask)
-    _check_metric_ties(metric)
-    _check_metric_region(metric, mask)
+    if metric.ignores_position:
+        _check_metric_ties(metric)
+    if metric.regional:
+        _check_metric_region(metric, mask)
     _check_metric_faults(metric, mask)
 
 
@@ -69,6 +72,9 @@ def _random_maps(count: int = 20) -> Float32:
 
 
 def _check_metric_declarations(metric: Any) -> None:
+    from salgen.evaluation.evidence import OF_THE_MASK
+    from salgen.evaluation.metrics import FAMILIES
+    from salgen.evaluation.scoring import HOW_TO_GIVE
     from salgen.registry import METRICS
 
     _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
@@ -76,8 +82,10 @@ def _check_metric_declarations(metric: Any) -> None:
     _require(bool(metric.version) and bool(metric.reference), metric, "states no version or no reference")
     low, high = metric.bounds
     _require(low < high, metric, f"bounds {metric.bounds} are not in order")
-    worst = low if metric.higher_is_better else high
-    _require(metric.worst == worst or math.isinf(worst), metric, f"worst is {metric.worst}, its bounds say {worst}")
+    _require(metric.family in FAMILIES, metric, f"family {metric.family!r} is none of {', '.join(FAMILIES)}")
+    unknown = metric.needs - {*OF_THE_MASK, *HOW_TO_GIVE, "training"}
+    _require(not unknown, metric, f"needs {sorted(unknown)}, which nothing can give")
+    _require(set(metric.sweep) <= {f.name for f in dataclasses.fields(metric)}, metric, "sweeps what is no parameter")
     clash = set(metric.aliases) & set(METRICS.names())
     _require(not clash, metric, f"aliases {sorted(clash)} are names of registered metrics")
     _require(all(f.metadata.get("help") for f in dataclasses.fields(metric)), metric, "a parameter has no description")
@@ -107,7 +115,11 @@ def _check_metric_ceiling(metric: Any, mask: Mask) -> None:
     sign = 1.0 if metric.higher_is_better else -1.0
     ceiling = metric.ceiling(int(mask.sum()), int((~mask).sum()))
     oracle = _value(metric, mask, mask)
-    _require(abs(oracle - ceiling) <= TOLERANCE, metric, f"the mask as a map has {oracle}, not the ceiling {ceiling}")
+    _require(
+        math.isnan(ceiling) or abs(oracle - ceiling) <= TOLERANCE,
+        metric,
+        f"the mask as a map has {oracle}, not the ceiling {ceiling}",
+    )
     noise = np.random.default_rng(1).normal(size=(20, *SIZE)).astype(np.float32)
     random = [_value(metric, values, mask) for values in noise]
     better = sign * float(np.nanmean(random)) < sign * oracle
@@ -135,6 +147,7 @@ def _check_metric_region(metric: Any, mask: Mask) -> None:
 
 
 def _check_metric_faults(metric: Any, mask: Mask) -> None:
+    from salgen.evaluation.metrics import worst_of
     from salgen.evaluation.scoring import score
 
     maps = np.ones((3, *SIZE), dtype=np.float32)
@@ -144,7 +157,12 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
     (values,), (worst,), (reasons,) = scores.values(), scores.worst_case.values(), scores.reasons.values()
     _require(bool(np.isnan(values[1:]).all()), metric, "a map with NaN or infinity has a value")
     _require(reasons[1:] == ["non_finite_map"] * 2, metric, f"reasons for maps with NaN or infinity: {reasons[1:]}")
-    _require(bool((worst[1:] == metric.worst).all()), metric, "a map with NaN or infinity does not get the worst value")
+    expected = worst_of(metric) if math.isfinite(worst_of(metric)) else math.nan
+    _require(
+        np.array_equal(worst[1:], [expected] * 2, equal_nan=True),
+        metric,
+        "a map with NaN or infinity does not get the worst value",
+    )
     if "mask" in metric.needs:
         empty = math.isnan(values[0]) and math.isnan(worst[0]) and reasons[0] == "empty_mask"
         _require(empty, metric, "an empty mask is not dropped as empty_mask")

@@ -17,7 +17,7 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.running import evaluate
 from salgen.evaluation.selection import select_methods
-from salgen.evaluation.units import PARTS, RESULT_COLUMNS
+from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS
 from salgen.registry import METHODS
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}

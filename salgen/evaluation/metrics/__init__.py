@@ -1,43 +1,71 @@
 """Metrics: what makes a saliency map right, one definition each.
 
-A metric plug-in is a frozen dataclass with the members of :class:`Metric`. It takes one map against
-one mask and never an absolute value: how channels and signs become a map is the method's reduction.
+A metric plug-in is a frozen dataclass with the members of :class:`Metric`; `declarations` has the
+defaults. No metric takes an absolute value: how channels and signs become a map is the method's
+reduction.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
-
-from salgen.evaluation.ranking import Ranking
 
 EMPTY_MASK = "empty_mask"
 TRIVIAL_FULL_MASK = "trivial_full_mask"
+MISCLASSIFIED = "misclassified"
+NO_TWIN = "no_twin"
 NON_FINITE_MAP = "non_finite_map"
 ZERO_ENERGY = "zero_energy"
 TOO_FEW_NEGATIVES = "too_few_negatives"
+CONSTANT_MAP = "constant_map"
 
-MASK_FAULTS = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK})  # these are no map's doing
+NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN})
+
+FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic")
 
 
 class Metric(Protocol):
-    """What a registered metric provides; its dataclass fields are its parameters.
+    """What a registered metric declares; its dataclass fields are its parameters.
+
+    Besides, it has one of these:
+
+    - ``__call__(ranking, **evidence) -> (value, reason)`` for one map, see
+      :class:`~salgen.evaluation.metrics.declarations.MaskMetric`;
+    - ``measures(rankings) -> float64 (k,)`` for one map and ``settle(measures) -> float64 (N,)`` once all
+      maps are known, see :class:`~salgen.evaluation.metrics.declarations.DatasetMetric`;
+    - ``measure(evidence) -> (values, reasons)`` for a batch, see
+      :class:`~salgen.evaluation.metrics.declarations.ModelMetric`;
+    - none of them, where whole trainings stand behind a value, see
+      :class:`~salgen.evaluation.metrics.declarations.RetrainingMetric`.
 
     Attributes
     ----------
     name, aliases
         Registered name, and other names that :func:`salgen.score` takes.
     kind
-        ``"sample"``: one map at a time; others are ``"pair"`` and ``"dataset"``.
+        ``"sample"``: one map at a time; ``"pair"``: two maps of one sample; ``"dataset"``: the values
+        of samples hang together.
+    family
+        One of `FAMILIES`: what it asks. Also the name by which a group is chosen.
     needs
-        What must be there besides the map: ``"mask"`` (at least one pixel of it in the scored
-        region), ``"negatives"`` (at least one pixel outside it), and of ``"twin"``, ``"model"``,
-        ``"image"``, ``"target"`` those that it takes as keyword arguments.
-    higher_is_better, bounds
-        Direction, and the smallest and largest value that any sample can have.
-    worst
-        What a map that failed gets in `Scores.worst_case`.
-    best_of
-        Whether several acceptable masks are scored by the best of them.
+        What must be there besides the map: ``"mask"`` (at least one pixel of it in the scored region),
+        ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"model"``,
+        ``"method"`` (which can explain again), ``"twin"`` (the image's twin), ``"twin_maps"``,
+        ``"paired_maps"``, ``"shuffled_maps"`` (maps of the twins, of a second model, and of a model
+        trained on permuted labels), ``"training"``.
+    only_correct
+        Whether it is defined for rightly classified samples only: under both models, or with and without
+        the feature, where two maps are compared.
+    regional
+        Whether it is scored within a region; otherwise only on the whole image.
+    higher_is_better
+        Direction; None for a diagnostic, which ranks nothing.
+    bounds
+        Smallest and largest value that any sample can have. A map that failed gets the worse of them in
+        `Scores.worst_case`, or the worst that was observed where that is infinite.
+    sweep
+        Parameter to the values that a run takes where the call does not set it.
     reference
         Paper and equation.
     version
@@ -47,18 +75,25 @@ class Metric(Protocol):
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    family: ClassVar[str]
     needs: ClassVar[frozenset[str]]
-    higher_is_better: ClassVar[bool]
+    only_correct: ClassVar[bool]
+    regional: ClassVar[bool]
+    higher_is_better: ClassVar[bool | None]
     bounds: ClassVar[tuple[float, float]]
-    worst: ClassVar[float]
-    best_of: ClassVar[bool]
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]]
     reference: ClassVar[str]
     version: ClassVar[str]
 
-    def __call__(self, ranking: Ranking, *args: Any, **evidence: Any) -> tuple[float, str]:
-        """The value, and why it is undefined (NaN) or ""; the map is finite and what is needed is there."""
-        ...
 
-    def ceiling(self, p: int, n: int) -> float:
-        """The best value for a mask of p pixels with n pixels outside it: what the mask itself, as a map, gets."""
-        ...
+def compat_of(metric: Metric) -> str | None:
+    """The code or paper whose deviating reading an instance follows, its field `compat`; None for the canonical one."""
+    found: str | None = getattr(metric, "compat", None)
+    return found
+
+
+def worst_of(metric: Metric) -> float:
+    """What a map that failed gets: the worse bound, which may be infinite; NaN for a diagnostic."""
+    if metric.higher_is_better is None:
+        return math.nan
+    return metric.bounds[0] if metric.higher_is_better else metric.bounds[1]

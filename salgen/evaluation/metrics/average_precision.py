@@ -24,6 +24,7 @@ class AveragePrecision(MaskMetric):
     """
 
     name: ClassVar[str] = "average-precision"
+    family: ClassVar[str] = "ranking"
     aliases: ClassVar[tuple[str, ...]] = ("ap",)
     reference: ClassVar[str] = "Budding et al. 2021; scikit-learn's average_precision_score"
 

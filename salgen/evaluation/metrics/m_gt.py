@@ -26,8 +26,8 @@ class MGt(MaskMetric):
     """
 
     name: ClassVar[str] = "m-gt"
+    family: ClassVar[str] = "ranking"
     aliases: ClassVar[tuple[str, ...]] = ("relevance-rank-accuracy",)
-    best_of: ClassVar[bool] = True
     reference: ClassVar[str] = "Szczepankiewicz et al. 2023, m_GT; Arras et al. 2022, relevance rank accuracy"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:

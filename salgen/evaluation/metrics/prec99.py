@@ -27,14 +27,17 @@ class Prec99(MaskMetric):
     nothing is selected. This is the map's fault, since a better map has 1 on the same mask. A full
     mask has 1.
 
-    With `authors_exact` tied groups are entered whole or not at all, as in the authors' code, and where
+    With ``compat=authors_exact`` tied groups are entered whole or not at all, as in the authors' code, and where
     the topmost group alone breaks the limit the value is 1, or 0 for a constant map.
     """
 
     name: ClassVar[str] = "prec99"
+    family: ClassVar[str] = "ranking"
     reference: ClassVar[str] = "Budding et al. 2021, PREC99"
 
-    authors_exact: bool = param(False, "keep the authors' false 1.0 for a large plateau at the top")
+    compat: str | None = param(
+        None, "`authors_exact` keeps the authors' false 1.0 for a large plateau at the top", choices=("authors_exact",)
+    )
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, ceiling]."""
@@ -42,7 +45,7 @@ class Prec99(MaskMetric):
             return 1.0, ""
         allowed = allowed_false_positives(ranking.n)
         cut = ranking.cut(ranking.negatives[ranking.n - 1 - allowed])  # the first negative too many
-        if self.authors_exact:
+        if self.compat:
             return _whole_groups(ranking, cut), ""
         # Both terms times n_tied, so that they are integers and divided once.
         true = cut.positives_above * cut.negatives_tied + (allowed - cut.negatives_above) * cut.positives_tied
@@ -50,8 +53,8 @@ class Prec99(MaskMetric):
         return (true / selected, "") if selected else (math.nan, TOO_FEW_NEGATIVES)
 
     def ceiling(self, p: int, n: int) -> float:
-        """With FP* false positives let in, p / (p + FP*); 1 with `authors_exact`."""
-        return 1.0 if self.authors_exact else p / (p + allowed_false_positives(n))
+        """With FP* false positives let in, p / (p + FP*); 1 under `compat`."""
+        return 1.0 if self.compat else p / (p + allowed_false_positives(n))
 
 
 def allowed_false_positives(n: int) -> int:

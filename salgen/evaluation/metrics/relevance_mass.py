@@ -26,6 +26,7 @@ class RelevanceMass(MaskMetric):
     """
 
     name: ClassVar[str] = "relevance-mass"
+    family: ClassVar[str] = "ranking"
     aliases: ClassVar[tuple[str, ...]] = ("relevance-mass-accuracy",)
     reference: ClassVar[str] = "Arras et al. 2022, relevance mass accuracy, on the positive part"
 

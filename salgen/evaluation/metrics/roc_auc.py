@@ -23,6 +23,7 @@ class RocAuc(MaskMetric):
     """
 
     name: ClassVar[str] = "roc-auc"
+    family: ClassVar[str] = "ranking"
     aliases: ClassVar[tuple[str, ...]] = ("auroc",)
     needs: ClassVar[frozenset[str]] = frozenset({"mask", "negatives"})
     reference: ClassVar[str] = "Fawcett 2006, An introduction to ROC analysis; Budding et al. 2021"

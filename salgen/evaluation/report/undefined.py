@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from salgen.evaluation.metrics import (
     EMPTY_MASK,
-    MASK_FAULTS,
     NON_FINITE_MAP,
+    NOT_THE_MAPS_DOING,
     TOO_FEW_NEGATIVES,
     TRIVIAL_FULL_MASK,
     ZERO_ENERGY,
@@ -99,7 +99,7 @@ def _consequence(row: SummaryRow, reason: str) -> str:
     defined_with_a_reason = sum(row.reasons.values()) - row.n_undefined
     if reason == TRIVIAL_FULL_MASK and defined_with_a_reason:
         return KEPT
-    return DROPPED if reason in MASK_FAULTS else WORST
+    return DROPPED if reason in NOT_THE_MAPS_DOING else WORST
 
 
 def _listing(names: list[str], everything: Collection[object], what: str) -> str:

@@ -28,7 +28,7 @@ def test_conforms(name):
 
 
 def test_variant_conforms():
-    check_metric("prec99", {"authors_exact": True})
+    check_metric("prec99", {"compat": "authors_exact"})
 
 
 @pytest.mark.parametrize("name", PIXELWISE)
