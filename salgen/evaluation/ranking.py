@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.types import Mask
+from salgen.types import Float64, Mask
 
 Values = NDArray[np.floating[Any]]
 Counts = NDArray[np.int64]
@@ -94,6 +94,30 @@ class Ranking:
         """Whether every value in the scored region is finite; sorting puts the others at the ends."""
         ends = [side[end] for side in (self.positives, self.negatives) if len(side) for end in (0, -1)]
         return all(math.isfinite(value) for value in ends)
+
+    @cached_property
+    def region(self) -> Mask:
+        """The scored region, bool (H, W)."""
+        return np.ones(self.saliency.shape, dtype=bool) if self.valid is None else self.valid
+
+    @cached_property
+    def truth(self) -> Mask:
+        """The mask within the scored region, bool (H, W)."""
+        return self.mask if self.valid is None else self.mask & self.valid
+
+    @cached_property
+    def scaled(self) -> Float64:
+        """(S - min S) / (max S - min S) over the scored region, float64 (H, W) in [0, 1]; 0 outside it.
+
+        Zeros for a constant map.
+        """
+        values = np.where(self.region, self.saliency, self.top).astype(np.float64)
+        low, high = float(values.min()), float(values.max())
+        if math.isinf(high - low):  # finite ends whose distance is not
+            values, low, high = values / 2.0, low / 2.0, high / 2.0
+        if high == low:
+            return np.zeros_like(values)
+        return np.where(self.region, (values - low) / (high - low), 0.0)
 
     @cached_property
     def levels(self) -> Levels:
