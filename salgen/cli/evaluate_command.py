@@ -40,7 +40,17 @@ from salgen.parameters import parse_pairs
     metavar="A,B",
     help="Names and groups: all that are defined for the model, or a protocol's.  [default: all, if there is no -m]",
 )
-@click.option("--metrics", metavar="A,B", help="Metrics.  [default: all]")
+@click.option(
+    "--metrics",
+    metavar="A,B",
+    help="Metrics as name or name:key=value; families (ranking, localization, faithfulness, contrast, sensitivity, "
+    "sanity, diagnostic); or all. A value 0.3|0.5 stands for both.  [default: those that rank pixels]",
+)
+@click.option(
+    "--paired-model",
+    metavar="MODEL",
+    help="A second trained model, as a checkpoint or PACKAGE.MODULE:FUNCTION, for metrics that contrast two.",
+)
 @max_memory
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
@@ -71,7 +81,7 @@ def command(
     run = evaluate(
         path,
         methods=chosen or None,
-        metrics=_names(metrics, "--metrics") or None,
+        metrics=_calls(metrics) or None,
         settings=parse_pairs(pairs),
         command=command_line(),
         **options,
@@ -89,3 +99,14 @@ def _names(text: str | None, option: str) -> list[str]:
     if "" in names:
         raise SalgenError(f"{option} {text!r}: give names separated by commas")
     return names
+
+
+def _calls(text: str | None) -> list[str]:
+    """Metrics separated by commas; what has a ``=`` and no name before it belongs to the one before."""
+    calls: list[str] = []
+    for piece in _names(text, "--metrics"):
+        if calls and "=" in piece and ":" not in piece.partition("=")[0]:
+            calls[-1] += f",{piece}"
+        else:
+            calls.append(piece)
+    return calls

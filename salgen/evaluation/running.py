@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.metric_selection import DEFAULT, swept
+from salgen.evaluation.metrics import Metric
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.run_record import write_run_record
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.scoring import check_needs
-from salgen.evaluation.selection import select_methods
+from salgen.evaluation.selection import Selection, select_methods
 from salgen.evaluation.settling import write_scores
 from salgen.evaluation.subjects import is_factory, load_subject, train_subjects
 from salgen.evaluation.summary import write_summary
@@ -32,6 +33,9 @@ from salgen.evaluation.units import SubjectWork
 from salgen.files import remove_temporaries
 from salgen.parameters import build
 from salgen.registry import MODELS
+
+PERMUTED = "permuted-labels"  # the folder of models that label randomisation compares with
+BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
 
 
 def evaluate(
@@ -95,33 +99,15 @@ def evaluate(
     started = time.monotonic()
     _check_kinds(model, out)
     dataset = open_dataset(path, split)
-    selection = select_methods(None if methods is None else check_methods_given(methods), scale)
-    given = _given(dataset, model, paired_model)
-    chosen_metrics = swept(metrics or DEFAULT, given - BY_NAME_ONLY)
-    check_needs(chosen_metrics, given)
-    how = chosen_metrics, build(Conventions, conventions)
-    memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     run = Path(out) if out is not None else default_run(path, model)
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
-    loaded = [] if str(model) in MODELS.entries else [load_subject(dataset, model, run)]
-    if loaded and (settings or seeds != 1):
-        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
-    network = (
-        loaded[0].classifier
-        if loaded
-        else initial_classifier(dataset.path, model=str(model), scale=scale, settings=settings)
-    )
-    first = torch.from_numpy(dataset[0]["image"][None])
-    chosen, left_out = selection.defined_for(network, first, _lacking(dataset))
-    plan = Plan(dataset, loaded, chosen, *how, left_out, max_memory)
-    if not plan.scored:
-        raise SalgenError(
-            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise --limit"
-        )
-    if paired_model is not None:
-        plan = replace(plan, paired=load_subject(dataset, paired_model, run))
-    plan = replace(plan, models=loaded or train_subjects(dataset, str(model), run, scale, settings, seeds))
+    training = Training(scale, settings, seeds)
+    selection = select_methods(None if methods is None else check_methods_given(methods), scale)
+    chosen = _chosen_metrics(metrics, dataset, model, paired_model)
+    memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
+    plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
+    plan = _with_models(plan, model, paired_model, training, run)
     (run / PARTS).mkdir(parents=True, exist_ok=True)
     remove_temporaries(run / PARTS)
     works = [SubjectWork(plan, subject, run) for subject in plan.models]
@@ -135,6 +121,57 @@ def evaluate(
     write_run_record(plan, predictions, patterns, units, run, time.monotonic() - started, command)
     write_summary(run)
     return run
+
+
+@dataclass(frozen=True)
+class Training:
+    """How models are trained where none is given: see :func:`salgen.evaluation.training.train_seeds`."""
+
+    scale: str
+    settings: Mapping[str, Any] | None
+    seeds: int
+
+
+def _plan(
+    dataset: Dataset,
+    model: str | Path,
+    selection: Selection,
+    metrics: dict[str, Metric],
+    conventions: Conventions,
+    training: Training,
+    run: Path,
+    max_memory: float | None,
+) -> Plan:
+    """What is to be done, checked as far as it can be before a model is trained."""
+    loaded = [] if str(model) in MODELS.entries else [load_subject(dataset, model, run)]
+    if loaded and (training.settings or training.seeds != 1):
+        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
+    network = (
+        loaded[0].classifier
+        if loaded
+        else initial_classifier(dataset.path, model=str(model), scale=training.scale, settings=training.settings)
+    )
+    first = torch.from_numpy(dataset[0]["image"][None])
+    methods, left_out = selection.defined_for(network, first, _lacking(dataset))
+    plan = Plan(dataset, loaded, methods, metrics, conventions, left_out, max_memory)
+    if not plan.scored:
+        raise SalgenError(
+            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise --limit"
+        )
+    return plan
+
+
+def _with_models(plan: Plan, model: str | Path, paired_model: str | Path | None, training: Training, run: Path) -> Plan:
+    """The plan with all models that it needs: loaded, or trained with every seed."""
+    how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
+    paired = None if paired_model is None else load_subject(plan.dataset, paired_model, run)
+    models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
+    shuffled = {}
+    if "shuffled_maps" in plan.needs:
+        settings = {**(training.settings or {}), "labels": "permuted"}
+        trained = train_subjects(plan.dataset, str(model), run / PERMUTED, settings=settings, **how)
+        shuffled = {subject.seed: subject for subject in trained}
+    return replace(plan, models=models, paired=paired, shuffled=shuffled)
 
 
 def _check_kinds(model: Any, out: Any) -> None:
@@ -164,7 +201,14 @@ def default_run(path: str | Path, model: str | Path) -> Path:
     return Path("runs") / f"{Path(path).resolve().name}-{name}"
 
 
-BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
+def _chosen_metrics(
+    calls: Sequence[str] | None, dataset: Dataset, model: str | Path, paired_model: str | Path | None
+) -> dict[str, Metric]:
+    """The metrics by their calls; groups stand for those that take no training of their own."""
+    given = _given(dataset, model, paired_model)
+    chosen = swept(calls or DEFAULT, given - BY_NAME_ONLY)
+    check_needs(chosen, given)
+    return chosen
 
 
 def _given(dataset: Dataset, model: str | Path, paired_model: str | Path | None) -> frozenset[str]:

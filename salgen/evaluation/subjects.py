@@ -72,7 +72,7 @@ def is_factory(model: str | Path) -> bool:
 
 
 def train_subjects(
-    dataset: Dataset, model: str, run: Path, scale: str, settings: Mapping[str, Any] | None, seeds: int
+    dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
 ) -> list[Subject]:
     """A registered model, trained with each seed."""
     trained = train_seeds(dataset.path, run, model=model, scale=scale, settings=settings, seeds=seeds)
