@@ -1,4 +1,4 @@
-"""Images per second of training, of every method and of scoring, on one device: ``python -m benchmarks.gpu``.
+"""Images per second of training, of every method and of metrics, on one device: ``python -m benchmarks.gpu``.
 
 At the paper's scale by default: 60,000 images of 140x192 as bytes on the device, and the eight-layer
 network 32 to 256 channels wide in batches of 128. Training is compared with the device's own rate of
@@ -36,6 +36,7 @@ from salgen.evaluation.training_data import DeviceSplit
 from salgen.evaluation.training_settings import choose_settings
 from salgen.registry import MODELS
 
+ASKING = ("average-drop", "insertion-auc", "insertion-auc:baseline=mean", "deletion-auc")
 ARITHMETIC = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -127,6 +128,19 @@ def scoring(scale: Scale) -> Speed:
     return Speed("score, all metrics", "fp32", scale.explain / seconds)
 
 
+def asking(scale: Scale, model: str) -> Iterator[Speed]:
+    """Metrics that ask the model about changed images, each alone, from maps of noise; weights are random."""
+    classifier, images, _ = _model(scale, model)
+    images, view = images[: min(scale.explain, scale.few)], ModelView.of(classifier)
+    maps, targets = torch.randn(len(images), *images.shape[2:]), torch.ones(len(images), dtype=torch.int64)
+    for metric in ASKING:
+        seconds = _seconds(
+            lambda metric=metric: salgen.score(maps, None, metric, model=view, images=images, targets=targets),  # type: ignore[misc]
+            scale.device,
+        )
+        yield Speed(f"{model}: {metric}", "fp32", len(images) / seconds)
+
+
 def table(speeds: list[Speed]) -> str:
     """The measurements in Markdown."""
     lines = ["| step | arithmetic | images/s | TFLOP/s | of the matrix rate |", "| --- | --- | --- | --- | --- |"]
@@ -161,6 +175,7 @@ def main() -> None:
     speeds = [training(scale, arithmetic) for arithmetic in arguments.arithmetic.split(",")]
     for model in arguments.models.split(","):
         speeds += explaining(scale, model)
+        speeds += asking(scale, model)
     speeds.append(scoring(scale))
     print(table(speeds))
     record = {
@@ -183,7 +198,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--size", default="140x192", help="height x width")
     parser.add_argument("--batch", type=int, default=128, help="images per training step")
     parser.add_argument("--explain", type=int, default=200, help="images to explain and maps to score")
-    parser.add_argument("--few", type=int, default=8, help="images to explain by methods of many passes")
+    parser.add_argument("--few", type=int, default=8, help="images for methods and metrics of many passes")
     parser.add_argument("--models", default=",".join(MODELS.names()), help="registered models to explain")
     parser.add_argument("--natural", type=int, default=224, help="side of the images that all but lesion-cnn explain")
     parser.add_argument("--methods", default="full", help="scale of the methods: full, small or demo")

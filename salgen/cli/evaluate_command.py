@@ -52,6 +52,11 @@ from salgen.parameters import parse_pairs
     help="A second trained model, as a checkpoint or PACKAGE.MODULE:FUNCTION, for metrics that contrast two.",
 )
 @max_memory
+@click.option(
+    "--source",
+    metavar="PATH",
+    help="What PATH was made from, if not the generator's own.",
+)
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
 @settings

@@ -14,7 +14,7 @@ import click
 
 from salgen.errors import SalgenError, SalgenWarning, unknown_name
 
-COMMANDS = ("list", "make", "show", "verify", "train", "evaluate", "report", "reproduce", "metrics")
+COMMANDS = ("list", "make", "show", "verify", "train", "evaluate", "report", "reproduce", "metrics", "find")
 STOPPED = 130
 
 

@@ -191,8 +191,8 @@ def read_card(path: Path) -> Card:
     return Card(**values)
 
 
-def check_fits(trained: Trained, dataset: Dataset) -> None:
-    """Check that a model takes a data set's images and tells its classes apart.
+def check_fits(trained: Trained, dataset: Dataset, any_task: bool = False) -> None:
+    """Check that a model takes a data set's images and tells the classes of its default task, or of `any_task`, apart.
 
     Raises
     ------
@@ -201,7 +201,8 @@ def check_fits(trained: Trained, dataset: Dataset) -> None:
     """
     card = trained.card
     channels, height, width = dataset[0]["image"].shape
-    task, classes = next(iter(dataset.tasks.items()))
+    task = card.task if any_task and card.task in dataset.tasks else next(iter(dataset.tasks))
+    classes = dataset.tasks[task]
     compared = {
         "channels": (card.channels, channels),
         "image size": ("x".join(map(str, card.image_size)), f"{height}x{width}"),

@@ -106,6 +106,7 @@ class Evidence:
             "negatives": self.masks,
             "image": self.images,
             "target": self.targets,
+            "correct": self.correct,
             "twin": self.twins,
             "model": self.view,
             "method": self.explain,

@@ -12,7 +12,8 @@ from salgen.files import atomic_path
 
 if TYPE_CHECKING:
     from salgen.evaluation.patterns import Patterns
-    from salgen.evaluation.plan import Plan, Predictions
+    from salgen.evaluation.plan import Plan
+    from salgen.evaluation.predictions import Predictions
     from salgen.evaluation.subjects import Subject
 
 GALLERY = "gallery.npz"

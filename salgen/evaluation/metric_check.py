@@ -93,7 +93,7 @@ def _mean(metric: Metric, degradation: str, step: int) -> float:
     ignores = "twin_maps" in metric.needs
     truth = ~masks if ignores else masks
     maps = DEGRADATIONS[degradation].apply(truth, DEGRADATIONS[degradation].levels[step])
-    even = np.ones_like(maps)
+    noise = Stream(0, "metrics check", "other").uniform(maps.size).reshape(maps.shape)
     scores = score(
         maps,
         masks,
@@ -102,8 +102,9 @@ def _mean(metric: Metric, degradation: str, step: int) -> float:
         images=images,
         targets=np.ones(len(maps), dtype=np.int64),
         twins=list(np.where(masks[:, np.newaxis], np.float32(0.0), images)),
-        twin_maps=even,
-        paired_maps=even,
+        twin_maps=noise,
+        paired_maps=noise,
+        correct=np.ones(len(maps), dtype=bool),
     )["it"]
     known = scores[np.isfinite(scores)]
     return float(known.mean()) if known.size else math.nan

@@ -7,41 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from salgen.datasets.reader import Batch, Dataset
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import Patterns
+from salgen.evaluation.predictions import Classes
 from salgen.evaluation.question import Explained
 from salgen.evaluation.subjects import Subject
 from salgen.types import Float32
 
 WHOLE_IMAGE = "region:image"
-
-Classes = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """What a model says of every sample of a split.
-
-    Attributes
-    ----------
-    labels, predicted
-        int64 (N,): the true and the most likely class.
-    """
-
-    labels: Classes
-    predicted: Classes
-
-    @property
-    def accuracy(self) -> float:
-        """Share of samples whose predicted class is the true one."""
-        return float(np.mean(self.labels == self.predicted))
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Probe:
     @cached_property
     def pixels(self) -> Tensor:
         """The images on the model's device, in its floating-point type."""
-        return self.view.like(torch.as_tensor(self.images))
+        return self.view.like(torch.tensor(self.images))
 
     @cached_property
     def inputs(self) -> Tensor:
@@ -62,7 +62,9 @@ class Probe:
         return MicroBatches(images_at_once(self.view, self.inputs[:1], FORWARD_BATCH_SIZE, budget, 1))
 
     def probabilities(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Softmax probabilities (count, K) of many normalised inputs, made and run a part at a time.
+        """Probabilities float64 (count, K) of many normalised inputs, made and run a part at a time.
+
+        Softmax, or the sigmoid of a single logit.
 
         Parameters
         ----------
@@ -74,12 +76,13 @@ class Probe:
 
         def work(part: slice) -> Tensor:
             made = inputs(part)
-            return check_logits(self.view.network(made), len(made)).softmax(dim=1)
+            logits = check_logits(self.view.network(made), len(made)).double()
+            return logits.softmax(dim=1) if logits.shape[1] > 1 else logits.sigmoid()
 
         with torch.inference_mode(False), torch.no_grad():
             return torch.cat(self.batches.over(count, work))
 
     @cached_property
     def original(self) -> Tensor:
-        """Softmax probabilities (N, K) of the images themselves."""
+        """Probabilities float64 (N, K) of the images themselves."""
         return self.probabilities(len(self.inputs), lambda part: self.inputs[part].clone())

@@ -17,8 +17,10 @@ from salgen.files import write_text
 from salgen.parameters import to_json
 
 if TYPE_CHECKING:
+    from salgen.evaluation.certificate import Certification
     from salgen.evaluation.patterns import Patterns
-    from salgen.evaluation.plan import Plan, Predictions
+    from salgen.evaluation.plan import Plan
+    from salgen.evaluation.predictions import Predictions
     from salgen.evaluation.subjects import Subject
     from salgen.evaluation.unit_files import Unit
 
@@ -30,6 +32,7 @@ def write_run_record(
     plan: Plan,
     predictions: Sequence[Predictions],
     patterns: Sequence[Patterns | None],
+    certificates: Certification,
     units: Sequence[Unit],
     run: Path,
     seconds: float,
@@ -45,6 +48,8 @@ def write_run_record(
         "device": str(plan.models[0].device),
         "dataset": _dataset(plan),
         "models": [_model(plan, *found) for found in zip(plan.models, predictions, patterns, strict=True)],
+        "paired_model": None if plan.paired is None else {"name": plan.paired.name, **plan.paired.origin},
+        "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
         "methods": _methods(plan, units),
         "left_out": plan.left_out,
         "metrics": list(plan.metrics),
@@ -52,8 +57,9 @@ def write_run_record(
         "headline_variant": next(iter(plan.variants)),
         "conventions": to_json(plan.conventions),
         "samples": _samples(plan),
+        "certificates": {"models": list(certificates.summary), "reason": certificates.reason},
         "timings": {"evaluate_seconds": round(seconds, 3)},
-        "notes": _notes(plan),
+        "notes": _notes(plan, certificates.reason),
     }
     write_text(run / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
@@ -94,7 +100,7 @@ def _model(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns |
     }
 
 
-def _notes(plan: Plan) -> list[str]:
+def _notes(plan: Plan, uncertified: str) -> list[str]:
     """What a reader must know: of the source, of models trained on other data, of methods left out."""
     notes = [plan.dataset.manifest.notes]
     for subject in plan.models:
@@ -108,6 +114,8 @@ def _notes(plan: Plan) -> list[str]:
             )
     if plan.left_out:
         notes.append(f"Not defined for {plan.models[0].name}, hence left out: {', '.join(plan.left_out)}.")
+    if uncertified:
+        notes.append(f"No reliance certificates: {uncertified}.")
     return [note for note in notes if note]
 
 

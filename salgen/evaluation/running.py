@@ -14,18 +14,23 @@ from salgen.datasets.manifest import FILE as MANIFEST
 from salgen.datasets.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.arguments import check_methods_given
+from salgen.evaluation.certificate import certify
+from salgen.evaluation.checkpoints import CARD
+from salgen.evaluation.comparisons import write_comparisons
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.metric_selection import DEFAULT, swept
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.plan import Plan
+from salgen.evaluation.predictions import write_predictions
+from salgen.evaluation.retraining import retrain
 from salgen.evaluation.run_record import write_run_record
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.scoring import check_needs
 from salgen.evaluation.selection import Selection, select_methods
 from salgen.evaluation.settling import write_scores
-from salgen.evaluation.subjects import is_factory, load_subject, train_subjects
+from salgen.evaluation.subjects import is_factory, load_subject, train_again, train_subjects
 from salgen.evaluation.summary import write_summary
 from salgen.evaluation.training import initial_classifier
 from salgen.evaluation.unit_files import PARTS
@@ -51,6 +56,7 @@ def evaluate(
     settings: Mapping[str, Any] | None = None,
     seeds: int = 1,
     max_memory: float | None = None,
+    source: str | None = None,
     command: Sequence[str] | None = None,
     **conventions: Any,
 ) -> Path:
@@ -81,6 +87,9 @@ def evaluate(
         many samples the expensive methods draw.
     max_memory
         GB that explaining may use on the model's device; half of what is free by default.
+    source
+        The outside material the data set was made from, where that is not its generator's own: samples
+        are rendered again for the reliance certificate.
     command
         What to record as the command.
     conventions
@@ -89,7 +98,8 @@ def evaluate(
 
     Returns
     -------
-    The run folder, with ``scores.parquet``, ``summary.csv``, ``run.json`` and ``gallery.npz``.
+    The run folder, with ``scores.parquet``, ``summary.csv``, ``comparisons.csv``, ``predictions.parquet``,
+    ``certificates.parquet`` where samples can be rendered again, ``run.json`` and ``gallery.npz``.
 
     Raises
     ------
@@ -114,12 +124,16 @@ def evaluate(
     for work in works:
         work.finish()
     units = [unit for work in works for unit in work.units]
-    predictions = [work.predictions() for work in works]
-    write_scores(units, plan.of_maps, run / SCORES, dataset.name, certified={})
+    predictions = [work.predictions for work in works]
+    who = [(work.subject.name, work.subject.seed) for work in works]
+    write_predictions(run, [str(name) for name in dataset.column("id")], who, predictions)
+    certificates = certify(works, source)
+    write_scores(units, plan.of_maps, run / SCORES, dataset.name, certificates.certified, others=retrain(works))
     save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
     patterns = [work.patterns for work in works]
-    write_run_record(plan, predictions, patterns, units, run, time.monotonic() - started, command)
+    write_run_record(plan, predictions, patterns, certificates, units, run, time.monotonic() - started, command)
     write_summary(run)
+    write_comparisons(run)
     return run
 
 
@@ -164,13 +178,14 @@ def _plan(
 def _with_models(plan: Plan, model: str | Path, paired_model: str | Path | None, training: Training, run: Path) -> Plan:
     """The plan with all models that it needs: loaded, or trained with every seed."""
     how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
-    paired = None if paired_model is None else load_subject(plan.dataset, paired_model, run)
+    paired = None if paired_model is None else load_subject(plan.dataset, paired_model, run, any_task=True)
     models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
-    shuffled = {}
-    if "shuffled_maps" in plan.needs:
-        settings = {**(training.settings or {}), "labels": "permuted"}
-        trained = train_subjects(plan.dataset, str(model), run / PERMUTED, settings=settings, **how)
-        shuffled = {subject.seed: subject for subject in trained}
+    shuffled = {
+        subject.seed: train_again(
+            subject, plan.dataset, run / PERMUTED / f"{subject.name}-seed{subject.seed}", labels="permuted"
+        )
+        for subject in (models if "shuffled_maps" in plan.needs else ())
+    }
     return replace(plan, models=models, paired=paired, shuffled=shuffled)
 
 
@@ -207,17 +222,28 @@ def _chosen_metrics(
     """The metrics by their calls; groups stand for those that take no training of their own."""
     given = _given(dataset, model, paired_model)
     chosen = swept(calls or DEFAULT, given - BY_NAME_ONLY)
+    for call, metric in chosen.items():
+        if metric.needs & BY_NAME_ONLY - given:
+            raise SalgenError(
+                f"metric {call!r} trains the model again: give a registered model or a checkpoint, not {model}"
+            )
+        if "paired_maps" in metric.needs - given:
+            raise SalgenError(
+                f"metric {call!r} contrasts two models: give the second one, as paired_model or --paired-model"
+            )
+        if {"twin", "twin_maps"} & metric.needs - given:
+            raise SalgenError(f"metric {call!r} compares images with their twins: {dataset.path} holds none")
     check_needs(chosen, given)
     return chosen
 
 
 def _given(dataset: Dataset, model: str | Path, paired_model: str | Path | None) -> frozenset[str]:
     """What metrics may need and this run can give."""
-    given = {"mask", "negatives", "image", "target", "model", "method"}
+    given = {"mask", "negatives", "image", "target", "correct", "model", "method"}
     if dataset.manifest.twins:
         given |= {"twin", "twin_maps"}
     if paired_model is not None:
         given |= {"paired_maps"}
-    if str(model) in MODELS.entries:
+    if str(model) in MODELS.entries or (Path(model) / CARD).is_file():
         given |= BY_NAME_ONLY
     return frozenset(given)

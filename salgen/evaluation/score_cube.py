@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from salgen.types import Float64
 SCORES = "scores.parquet"
 SERIES = ("model", "method", "reduction")
 AXES = ("metric", "variant", "training_seed", "sample_id")
+STANDING = ("target", "correct", "certified")  # of a sample under a model and a training seed
+ALL, CORRECT, CERTIFIED = "all", "correct", "certified"
+SUBSETS = (ALL, CORRECT, CERTIFIED)
 
 Codes = NDArray[np.integer[Any]]
 
@@ -37,7 +41,7 @@ def read_scores(run: Path) -> ScoreCube:
     try:
         names = [*SERIES, *AXES, "reason"]
         there = pq.read_schema(path).names
-        columns = [name for name in (*names, "value", "value_worst_case", "correct") if name in there]
+        columns = [name for name in (*names, "value", "value_worst_case", *STANDING) if name in there]
         return score_cube(pq.read_table(path, columns=columns, read_dictionary=names))
     except (pa.ArrowException, OSError) as error:
         raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
@@ -53,19 +57,25 @@ class ScoreCube:
     ----------
     series
         (model, method, reduction) of each row of maps, in the order of their first score.
-    metrics, variants, seeds, samples
+    models, metrics, variants, seeds, samples
         What the other axes stand for; seeds and samples are sorted.
     value, worst
         float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored.
     scored
         bool, the same shape: where there is a score, defined or not.
-    reasons
-        (series, metric, variant, seed) to the number of times each reason was given.
-    wrong
-        Model to the share of its scored samples that it classifies wrongly.
+    reason
+        Whole numbers, the same shape: the place among `reason_names`, 0 where none was given.
+    target
+        int64 (models, seeds, samples): the class that was explained.
+    correct, certified, has_certificate
+        bool, as `target`: whether the model is right, whether its reliance on the feature is certified, and
+        whether that is known at all. False where there is no score.
+    subset
+        Which of `SUBSETS` the scores are of.
     """
 
     series: list[tuple[str, str, str]]
+    models: list[str]
     metrics: list[str]
     variants: list[str]
     seeds: list[int]
@@ -73,8 +83,13 @@ class ScoreCube:
     value: Float64
     worst: Float64
     scored: NDArray[np.bool_]
-    reasons: dict[tuple[int, int, int, int], Counter[str]]
-    wrong: dict[str, float]
+    reason: Codes
+    reason_names: list[str]
+    target: NDArray[np.int64]
+    correct: NDArray[np.bool_]
+    certified: NDArray[np.bool_]
+    has_certificate: NDArray[np.bool_]
+    subset: str = ALL
 
     def members(self, model: str) -> list[int]:
         """Which entries of the first axis are this model's."""
@@ -83,6 +98,64 @@ class ScoreCube:
     def seeds_of(self, model: str) -> list[int]:
         """Which entries of the seed axis a model has scores for."""
         return [int(i) for i in np.flatnonzero(self.scored[self.members(model)].any(axis=(0, 1, 2, 4)))]
+
+    @cached_property
+    def subsets(self) -> list[str]:
+        """The subsets that tables can be made of: the certified samples only where there are certificates."""
+        return [name for name in SUBSETS if name != CERTIFIED or self.has_certificate.any()]
+
+    def restricted(self, subset: str) -> ScoreCube:
+        """The scores of all, the correctly classified, or the certified samples; the others are not scored.
+
+        Which samples these are differs between models and training seeds.
+
+        Raises
+        ------
+        SalgenError
+            If there is no such subset.
+        """
+        if subset not in SUBSETS:
+            raise SalgenError(f"samples = {subset!r}: must be one of {', '.join(SUBSETS)}")
+        if subset == self.subset:
+            return self
+        if self.subset != ALL:
+            raise SalgenError(f"the {self.subset} samples cannot be restricted to {subset!r}: restrict all samples")
+        kept = self.correct if subset == CORRECT else self.certified
+        scored = self.scored & kept[self._model_of][:, None, None]
+        value, worst = (np.where(scored, array, np.nan) for array in (self.value, self.worst))
+        return replace(self, value=value, worst=worst, scored=scored, subset=subset)
+
+    def coverage(self, model: str) -> float:
+        """The share of a model's certificates that certify; NaN where it has none."""
+        number = self.models.index(model)
+        known = self.has_certificate[number]
+        return float(self.certified[number][known].mean()) if known.any() else float("nan")
+
+    @cached_property
+    def wrong(self) -> dict[str, float]:
+        """Model to the share of its scores that are of samples it classifies wrongly."""
+        found = {}
+        for number, model in enumerate(self.models):
+            scores = self.scored[self.members(model)].sum(axis=(0, 1, 2))
+            found[model] = float((scores * ~self.correct[number]).sum() / max(scores.sum(), 1))
+        return found
+
+    @cached_property
+    def reasons(self) -> dict[tuple[int, int, int, int], Counter[str]]:
+        """(series, metric, variant, seed) to the number of times each reason was given."""
+        place = np.nonzero((self.reason != 0) & self.scored)
+        shape = (*self.scored.shape[:4], len(self.reason_names))
+        numbers, counts = np.unique(np.ravel_multi_index((*place[:4], self.reason[place]), shape), return_counts=True)
+        keys = np.stack(np.unravel_index(numbers, shape), axis=1).tolist()
+        found: dict[tuple[int, int, int, int], Counter[str]] = {}
+        for (*key, number), count in zip(keys, counts.tolist(), strict=True):
+            found.setdefault(tuple(key), Counter())[self.reason_names[number]] = count
+        return found
+
+    @cached_property
+    def _model_of(self) -> list[int]:
+        """The number of the model of each entry of the first axis."""
+        return [self.models.index(model) for model, _, _ in self.series]
 
 
 def score_cube(table: Any) -> ScoreCube:
@@ -104,17 +177,20 @@ def score_cube(table: Any) -> ScoreCube:
     scored[place] = True
     if scored.sum() != table.num_rows:
         raise SalgenError(f"{table.num_rows - scored.sum()} scores are there twice: evaluate into a new folder")
+    reason, reason_names = _reason(code["reason"], names["reason"])
     return ScoreCube(
         series=[(names["model"][m], names["method"][k], names["reduction"][r]) for m, k, r in keys],
+        models=names["model"],
         metrics=names["metric"],
         variants=names["variant"],
         seeds=names["training_seed"],
         samples=names["sample_id"],
-        value=_placed(table, "value", place, shape),
-        worst=_placed(table, "value_worst_case", place, shape),
+        value=_placed(_numbers(table, "value"), place, shape, np.nan),
+        worst=_placed(_numbers(table, "value_worst_case"), place, shape, np.nan),
         scored=scored,
-        reasons=_reasons(axes, code["reason"], names["reason"]),
-        wrong=_wrong(table, code["model"], names["model"]),
+        reason=_placed(reason, place, shape, 0),
+        reason_names=reason_names,
+        **_standings(table, code, names),
     )
 
 
@@ -156,21 +232,36 @@ def _sorted(code: Codes, names: list[Any]) -> tuple[Codes, list[Any]]:
     return np.argsort(order)[code], [names[i] for i in order]
 
 
-def _placed(table: Any, column: str, place: tuple[Any, ...], shape: tuple[int, ...]) -> Float64:
-    array = np.full(shape, np.nan)
-    array[place] = table.column(column).to_numpy()
+def _numbers(table: Any, column: str) -> NDArray[Any]:
+    if column not in table.column_names:
+        raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
+    return np.asarray(table.column(column).to_numpy())
+
+
+def _placed(values: NDArray[Any], place: tuple[Codes, ...], shape: tuple[int, ...], empty: Any) -> NDArray[Any]:
+    array = np.full(shape, empty, dtype=values.dtype)
+    array[place] = values
     return array
 
 
-def _reasons(axes: tuple[Any, ...], reason: Any, names: list[str]) -> dict[tuple[int, int, int, int], Counter[str]]:
-    found: dict[tuple[int, int, int, int], Counter[str]] = {}
-    given = np.array([bool(name) for name in names])[reason]
-    rows, counts = np.unique(np.stack([*axes, reason], axis=1)[given], axis=0, return_counts=True)
-    for (*key, number), count in zip(rows.tolist(), counts.tolist(), strict=True):
-        found.setdefault(tuple(key), Counter())[names[number]] = count
-    return found
+def _reason(code: Codes, names: list[str]) -> tuple[Codes, list[str]]:
+    """Codes in as few bytes as will do, 0 where no reason was given."""
+    given = ["", *(name for name in names if name)]
+    number = np.array([given.index(name) for name in names], dtype=np.min_scalar_type(len(given)))
+    return number[code], given
 
 
-def _wrong(table: Any, model: Codes, names: list[str]) -> dict[str, float]:
-    correct = table.column("correct").to_numpy().astype(float)
-    return {name: float(1.0 - correct[model == number].mean()) for number, name in enumerate(names)}
+def _standings(table: Any, code: dict[str, Codes], names: dict[str, list[Any]]) -> dict[str, Any]:
+    """What each model and training seed make of each sample: arrays (models, seeds, samples)."""
+    axes = ("model", "training_seed", "sample_id")
+    place, shape = tuple(code[axis] for axis in axes), tuple(len(names[axis]) for axis in axes)
+    target, correct = (_numbers(table, column) for column in ("target", "correct"))
+    if "certified" not in table.column_names:
+        raise SalgenError("the scores have no column 'certified': evaluate again with this version")
+    column = table.column("certified").cast("bool")
+    return {
+        "target": _placed(target.astype(np.int64), place, shape, 0),
+        "correct": _placed(correct.astype(bool), place, shape, False),
+        "certified": _placed(np.asarray(column.fill_null(False).to_numpy()), place, shape, False),
+        "has_certificate": _placed(np.asarray(column.is_valid().to_numpy()), place, shape, False),
+    }

@@ -32,6 +32,7 @@ HOW_TO_GIVE = {
     "negatives": "masks=",
     "image": "images=",
     "target": "targets=",
+    "correct": "correct=",
     "twin": "twins=",
     "model": "model=",
     "method": "model=, images=, targets= and method=, or the SaliencyMap that salgen.explain returned",
@@ -168,7 +169,7 @@ def measure(evidence: Evidence, metrics: Mapping[str, Metric]) -> Measured:
             _of_one(name, metric, evidence, i, rankings, measured)
         if len(single) < len(metrics):
             finite[i] = np.isfinite(evidence.maps[i]).all()
-    for name in metrics.keys() - single.keys():
+    for name in [name for name in metrics if name not in single]:
         _of_batch(name, metrics[name], evidence, np.flatnonzero(finite), measured)
     return measured
 
@@ -253,7 +254,8 @@ def _of_one(
     if name in measured.measures:
         reason = _fault(metric, rankings[0])
         measured.measures[name][index] = None if reason else metric.measures(rankings)
-        measured.reasons[name][index] = reason
+        trivial = "mask" in metric.needs and all(ranking.n == 0 for ranking in rankings)
+        measured.reasons[name][index] = reason or (TRIVIAL_FULL_MASK if trivial else "")
         return
     results = [_under(metric, ranking, extra) for ranking in rankings]
     direction = -1.0 if metric.higher_is_better is False else 1.0
@@ -273,7 +275,12 @@ def _evidence_for(metric: Metric, evidence: Evidence, index: int) -> dict[str, A
                 return NO_TWIN
             extra[need.removesuffix("s")] = other.maps[index]
         else:
-            known: dict[str, Any] = {"image": evidence.images, "target": evidence.targets, "twin": evidence.twins}
+            known: dict[str, Any] = {
+                "image": evidence.images,
+                "target": evidence.targets,
+                "correct": evidence.correct,
+                "twin": evidence.twins,
+            }
             extra[need] = known[need][index]
             if extra[need] is None:
                 return NO_TWIN
@@ -297,7 +304,7 @@ def _under(metric: Any, ranking: Ranking, extra: Mapping[str, Any]) -> tuple[flo
 
 def _fault(metric: Metric, ranking: Ranking) -> str:
     """Why a metric is undefined for a mask or a map, or ""; a fault of the mask goes first."""
-    if "mask" in metric.needs and ranking.p == 0:
+    if "mask" in metric.needs and ranking.p == 0 and not metric.takes_empty_masks:
         return EMPTY_MASK
     if "negatives" in metric.needs and ranking.n == 0:
         return TRIVIAL_FULL_MASK

@@ -15,9 +15,9 @@ from torch import nn
 
 from salgen.datasets.reader import Dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import WEIGHTS, Trained, check_fits, load_checkpoint
+from salgen.evaluation.checkpoints import WEIGHTS, Trained, check_fits, load_checkpoint, read_card
 from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.training import train_seeds
+from salgen.evaluation.training import train, train_seeds
 from salgen.files import sha256_of
 from salgen.registry import MODELS
 
@@ -38,6 +38,8 @@ class Subject:
         Where what is fitted to it is kept.
     origin
         What ``run.json`` says of how it came about.
+    task
+        What it was trained to tell, or None where that is not known.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Subject:
     digest: str
     folder: Path
     origin: Mapping[str, Any]
+    task: str | None = None
 
     @property
     def device(self) -> torch.device:
@@ -63,7 +66,7 @@ class Subject:
             "training_seconds": card.seconds,
         }
         digest = sha256_of(trained.path / WEIGHTS)
-        return cls(card.model, card.seed, trained.classifier, digest, trained.path, origin)
+        return cls(card.model, card.seed, trained.classifier, digest, trained.path, origin, card.task)
 
 
 def is_factory(model: str | Path) -> bool:
@@ -79,7 +82,17 @@ def train_subjects(
     return [Subject.of(one) for one in trained]
 
 
-def load_subject(dataset: Dataset, model: str | Path, run: Path) -> Subject:
+def train_again(
+    subject: Subject, dataset: Dataset, out: Path, *, images: Path | None = None, **changes: Any
+) -> Subject:
+    """A fresh model trained as a checkpoint's was, with the same seed, except for some settings or the images."""
+    card = read_card(subject.folder)
+    settings = {**card.parameters, **card.settings, **changes}
+    how: dict[str, Any] = {"model": card.model, "seed": card.seed, "task": card.task}
+    return Subject.of(train(dataset.path, out, settings=settings, images=images, **how))
+
+
+def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool = False) -> Subject:
     """A model that is trained already: a checkpoint's, or what ``package.module:function`` returns.
 
     Raises
@@ -92,7 +105,7 @@ def load_subject(dataset: Dataset, model: str | Path, run: Path) -> Subject:
     if not Path(model).exists():
         MODELS.load(str(model))  # raises with the nearest registered name
     checkpoint = load_checkpoint(Path(model))
-    check_fits(checkpoint, dataset)
+    check_fits(checkpoint, dataset, any_task)
     return Subject.of(checkpoint)
 
 

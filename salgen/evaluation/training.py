@@ -43,7 +43,7 @@ from salgen.evaluation.training_state import (
     remove_state,
     write_state,
 )
-from salgen.files import remove_temporaries
+from salgen.files import remove_temporaries, sha256_of
 from salgen.parameters import to_json
 from salgen.progress import Advance, progress
 from salgen.registry import MODELS
@@ -65,6 +65,7 @@ def train(
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     task: str | None = None,
+    images: Path | None = None,
 ) -> Trained:
     """Train a model, or return what the same call has trained before.
 
@@ -81,6 +82,8 @@ def train(
         Decides the initial weights and the order of the images.
     task
         What to learn; the data set's default task if None.
+    images
+        A folder with ``<split>.npy`` of each split, which stand in for the data set's images.
 
     Returns
     -------
@@ -96,6 +99,8 @@ def train(
     plugin, chosen = choose_settings(model, scale, settings)
     of_training = to_json(chosen)
     del of_training["max_memory_gb"]  # nothing depends on it
+    if images is not None:
+        of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = _setup(path, task, model, to_json(plugin), seed, of_training)
     build_classifier(setup)  # that the image is too small for it is better known before any work
     if (out / CARD).exists():
@@ -103,7 +108,7 @@ def train(
         remove_state(out)
     else:
         _prepare_folder(out)
-        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen))
+        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images))
         if failure is not None:
             with suppress(OSError):
                 out.rmdir()  # only if nothing is in it
@@ -189,18 +194,21 @@ def _fabric(settings: TrainingSettings) -> Fabric:
         raise SalgenError(f"cannot train with devices = {settings.devices}: {reason}") from None
 
 
-def _run(fabric: Fabric, path: Path, out: Path, setup: Setup, settings: TrainingSettings) -> SalgenError | None:
+def _run(
+    fabric: Fabric, path: Path, out: Path, setup: Setup, settings: TrainingSettings, images: Path | None
+) -> SalgenError | None:
     """Train and write the checkpoint. An error is returned, since it may have to leave its process."""
     try:
         classifier = _start(setup, out)
+        where = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
-            load_split(path, split, setup.task, fabric.device, settings.max_memory_gb) for split in ("train", "val")
+            load_split(path, split, *where, settings.label_order(setup.seed, split)) for split in ("train", "val")
         )
         learner = Learner.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val)
         learner.classifier.load_state_dict(state.best)
-        test = load_split(path, "test", setup.task, fabric.device, settings.max_memory_gb)
+        test = load_split(path, "test", *where)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
             save_checkpoint(out, state.best, card)

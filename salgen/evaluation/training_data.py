@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.memory import memory_budget
+from salgen.seeding import Stream
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,23 @@ class DeviceSplit:
         return images.float().div_(torch.iinfo(images.dtype).max), self.labels[indices]
 
 
-def load_split(path: Path, split: str, task: str, device: torch.device, max_memory_gb: float | None) -> DeviceSplit:
+def load_split(
+    path: Path,
+    split: str,
+    task: str,
+    device: torch.device,
+    max_memory_gb: float | None,
+    images: Path | None = None,
+    label_order: Stream | None = None,
+) -> DeviceSplit:
     """Decode a split and move it to a device.
+
+    Parameters
+    ----------
+    images
+        A folder whose ``<split>.npy`` stands in for the data set's images.
+    label_order
+        What permutes the labels.
 
     Raises
     ------
@@ -58,4 +75,7 @@ def load_split(path: Path, split: str, task: str, device: torch.device, max_memo
             f"{device}: set max_memory_gb higher, or use a smaller data set"
         )
     labels = torch.tensor(dataset.column(task), dtype=torch.int64)
-    return DeviceSplit(torch.from_numpy(dataset.images()).to(device), labels.to(device))
+    if label_order is not None:
+        labels = labels[torch.from_numpy(label_order.permutation(len(labels)))]
+    pixels = dataset.images() if images is None else np.load(images / f"{split}.npy")
+    return DeviceSplit(torch.from_numpy(pixels).to(device), labels.to(device))

@@ -11,6 +11,7 @@ from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models import ModelPlugin
 from salgen.parameters import build, param
 from salgen.registry import MODELS
+from salgen.seeding import Stream
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ class TrainingSettings:
     min_delta: float = param(5e-4, "how much lower a better validation loss must be", low=0.0)
     precision: str = param("32-true", "arithmetic", choices=("32-true", "bf16-mixed"))
     devices: int = param(1, "devices to train on at once", low=1)
+    labels: str = param(
+        "true", "what to learn; permuted labels teach nothing of the images", choices=("true", "permuted")
+    )
     max_memory_gb: float | None = param(
         None, "memory that the decoded images may take on a device; half of what is free by default", low=0.0
     )
@@ -58,6 +62,13 @@ class TrainingSettings:
                 f"training: batch_size = {self.batch_size} cannot be shared by {self.devices} devices: "
                 "make it larger, or devices fewer"
             )
+
+    def label_order(self, seed: int, split: str) -> Stream | None:
+        """What orders the labels of a split that is trained with, or None where each image keeps its own.
+
+        The test split is measured by its true labels.
+        """
+        return Stream("training", seed, "labels", split) if self.labels == "permuted" and split != "test" else None
 
 
 def choose_settings(

@@ -10,7 +10,7 @@ import numpy as np
 
 from salgen.datasets.reader import Batch
 from salgen.evaluation.evidence import COUNTERPARTS, Counterpart, Evidence, Explain
-from salgen.evaluation.plan import Classes
+from salgen.evaluation.predictions import Classes
 from salgen.evaluation.question import Explained
 from salgen.evaluation.score_inputs import explain_again
 from salgen.types import Float32, Mask, SaliencyMap
@@ -87,14 +87,19 @@ class ChunkEvidence:
         images = np.stack(
             [image if twin is None else twin for image, twin in zip(self.batch.images, self.batch.twins, strict=True)]
         )
-        explained = self._explained(self.work, images)
+        explained = self._explained(self.work, images, self.targets)
         return explained, self.work.predict(images) == self.batch.labels, there
 
     def _by_other(self, name: str) -> tuple[Explained, Mask, Mask]:
-        other = self.work.others[name]
-        images = self.batch.images
-        explained = self._explained(other, images)
-        return explained, other.predict(images) == self.batch.labels, np.ones(len(images), dtype=bool)
+        """Maps by another model: a paired one explains its own task's class, one of permuted labels the same class."""
+        other, images = self.work.others[name], self.batch.images
+        task = other.subject.task
+        labels = self.batch.labels if task is None else self.batch.classes(task)
+        predicted, targets = other.predict(images), self.targets
+        if name == "paired_maps":
+            targets = labels if other.plan.conventions.target == "label" else predicted
+        explained = self._explained(other, images, targets)
+        return explained, predicted == labels, np.ones(len(images), dtype=bool)
 
-    def _explained(self, work: SubjectWork, images: Float32) -> Explained:
-        return work.plan.explain(work.view, self.calls, images, self.targets, self.batch, work.patterns)
+    def _explained(self, work: SubjectWork, images: Float32, targets: Classes) -> Explained:
+        return work.plan.explain(work.view, self.calls, images, targets, self.batch, work.patterns)

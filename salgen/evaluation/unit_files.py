@@ -45,19 +45,12 @@ class Unit:
         return rows
 
     def record(self) -> dict[str, Any]:
-        """What its file says of how it was made: method, seconds, maps, predicted and more."""
+        """What its file says of how it was made: method, seconds, maps and more."""
         try:
             record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise self._damaged(error) from None
         return record
-
-    def predicted(self) -> list[int]:
-        """The class that the model predicts for each of its samples."""
-        found = self.record().get("predicted")
-        if not isinstance(found, list) or len(found) != len(self.indices):
-            raise self._damaged("it holds other rows")
-        return found
 
     def _damaged(self, why: object) -> SalgenError:
         return SalgenError(f"{self.path} is damaged ({why}): remove it and run the same command again")

@@ -2,7 +2,7 @@
 
 A file's name is the digest of all that its scores depend on, so a stopped run goes on where it was,
 and a run with one more method computes that method only. Methods that have passes in common are
-explained together, and the model's predictions come from the same forward pass.
+explained together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from salgen.errors import SalgenError
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.patterns import Patterns, fit_patterns
-from salgen.evaluation.plan import Classes, Plan, Predictions
+from salgen.evaluation.plan import Plan
+from salgen.evaluation.predictions import Classes, Predictions, predict_split
 from salgen.evaluation.run_record import library_versions
 from salgen.evaluation.scoring import measure
 from salgen.evaluation.subjects import Subject
@@ -73,18 +74,14 @@ class SubjectWork:
                 for unit in self._explain(chunk, units) if units else ():
                     advance(len(unit.indices))
 
+    @cached_property
     def predictions(self) -> Predictions:
-        """What the model says of the whole split; of scored samples it was asked when they were explained."""
+        """What the model says of the whole split; asked once and kept."""
         dataset = self.plan.dataset
-        predicted = np.full(len(dataset), -1, dtype=np.int64)
-        for chunk in self.chunks:
-            predicted[list(chunk[0].indices)] = chunk[0].predicted()
-        rest = np.flatnonzero(predicted < 0).tolist()
-        start = 0
-        for batch in dataset.batches(CHUNK, rest) if rest else ():
-            predicted[rest[start : start + len(batch.ids)]] = self.predict(batch.images)
-            start += len(batch.ids)
-        return Predictions(np.asarray(dataset.column(self.plan.task)), predicted)
+        known = [dataset.fingerprint, dataset.split, self.subject.digest, self.subject.device.type, library_versions()]
+        digest = hashlib.sha256(canonical_json(known).encode()).hexdigest()[:16]
+        path = self.run / PARTS / f"predictions-{digest}.parquet"
+        return predict_split(dataset, self.plan.task, path, self.probabilities)
 
     @cached_property
     def patterns(self) -> Patterns | None:
@@ -118,28 +115,28 @@ class SubjectWork:
     def _explain(self, chunk: Sequence[Unit], missing: Sequence[Unit]) -> Iterator[Unit]:
         """Write the missing units of a chunk, those that share passes together."""
         (batch,) = self.plan.dataset.batches(CHUNK, chunk[0].indices)
-        known = next((unit for unit in chunk if unit not in missing), None)
-        predicted = None if known is None else np.asarray(known.predicted(), dtype=np.int64)
+        predicted = self.predictions.predicted[list(chunk[0].indices)]
+        targets = batch.labels if self.plan.conventions.target == "label" else predicted
         for calls in self.plan.groups:
             units = [unit for unit in missing if unit.call in calls]
             if not units:
                 continue
             names = tuple(unit.call for unit in units)
-            stated = batch.labels if self.plan.conventions.target == "label" else predicted
-            explained = self.plan.explain(self.view, names, batch.images, stated, batch, self.patterns)
-            if predicted is None:
-                logits = explained.logits
-                predicted = self.predict(batch.images) if logits is None else logits.argmax(dim=1).cpu().numpy()
-            evidence = ChunkEvidence(self, batch, predicted, predicted if stated is None else stated, names)
+            explained = self.plan.explain(self.view, names, batch.images, targets, batch, self.patterns)
+            evidence = ChunkEvidence(self, batch, predicted, targets, names)
             for unit in units:
                 self._write(unit, explained[unit.call], explained.seconds[unit.call], evidence)
                 yield unit
 
-    def predict(self, images: Float32) -> Classes:
-        """The most likely class of each image (n, C, H, W), int64 (n,)."""
+    def probabilities(self, images: Float32) -> Float32:
+        """Softmax probabilities (n, K) of images (n, C, H, W)."""
         with torch.inference_mode():
             logits = self.view.logits(self.view.normalise(self.view.like(torch.from_numpy(images))))
-        return np.asarray(logits.argmax(dim=1).cpu().numpy(), dtype=np.int64)
+        return np.asarray(logits.softmax(dim=1).cpu().numpy(), dtype=np.float32)
+
+    def predict(self, images: Float32) -> Classes:
+        """The most likely class of each image (n, C, H, W), int64 (n,)."""
+        return np.asarray(self.probabilities(images).argmax(axis=1), dtype=np.int64)
 
     @cached_property
     def others(self) -> dict[str, SubjectWork]:
@@ -176,7 +173,6 @@ class SubjectWork:
             "maps": len(batch.ids),
             "reduction": maps.reduction,
             "native_resolution": "x".join(map(str, maps.native_resolution)),
-            "predicted": predicted.tolist(),
         }
         shared = self._shared_columns(record)
         shared |= {"target": evidence.targets, "correct": predicted == batch.labels}

@@ -24,11 +24,12 @@ def untrained(view: ModelView, seed: int) -> ModelView:
     network = copy.deepcopy(view.network).cpu()
     with random_state(seed, "untrained"):
         for module in network.modules():
-            _restart(module)
+            restart(module)
     return replace(view, network=network.requires_grad_(False).eval().to(device))
 
 
-def _restart(module: nn.Module) -> None:
+def restart(module: nn.Module) -> None:
+    """Draw a module's own parameters anew, from torch's global generator."""
     reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
     if callable(reset):
         reset()

@@ -7,163 +7,23 @@ random choice in `draw` and none in `render`; :class:`Generator` adds what all o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, GeneratorPlugin, Redrawable, Rendered, Scale
 from salgen.parameters import to_json
-from salgen.seeding import Stream
 from salgen.sources import Source
 from salgen.spec import DatasetSpec
-from salgen.types import Mask, Recipe, Sample
+from salgen.types import Recipe, Sample
+
+__all__ = ["Context", "Edit", "Generator", "GeneratorPlugin", "Redrawable", "Rendered", "Scale", "to_levels"]
 
 BATCH = 16  # larger batches fall out of the processor's cache
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A registered set of defaults: parameters that differ from the fields' own, and split sizes."""
-
-    splits: dict[str, int]
-    parameters: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Edit:
-    """How a counterfactual differs from its sample: features left out, or shown with another value."""
-
-    omit: tuple[str, ...] = ()
-    change: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class Rendered:
-    """What `render` gives back: a :class:`~salgen.types.Sample` without its names."""
-
-    image: NDArray[Any]
-    labels: dict[str, int]
-    regions: dict[str, Mask]
-
-
-@dataclass(frozen=True)
-class Context:
-    """Where a sample stands, and the random streams that belong to it.
-
-    Attributes
-    ----------
-    seed, family, split, index
-        Name every stream. Generators of one family share draws: the same slice and the same
-        lesions on another background.
-    material
-        What the plug-in's `prepare` made of its source.
-    """
-
-    seed: int
-    family: str
-    split: str
-    index: int
-    material: Any
-
-    def stream(self, purpose: str, key: int | None = None) -> Stream:
-        """The stream for `purpose`, keyed by the sample's index, or by the group `key` that shares it."""
-        return Stream(self.seed, self.family, self.split, purpose, index=self.index if key is None else key)
-
-    def balanced(self, purpose: str, classes: int = 2) -> int:
-        """A class number such that each run of `classes` samples holds every class once.
-
-        A split of even size is exactly half positive, a longer split begins with a shorter one, and
-        a sample asked for alone does not need to know the split's size.
-        """
-        block, place = divmod(self.index, classes)
-        return int(self.stream(purpose, key=block).permutation(classes)[place])
-
-
-class GeneratorPlugin(Protocol):
-    """What a registered generator provides; its dataclass fields are its parameters.
-
-    Attributes
-    ----------
-    name, version
-        Registered name; the version changes whenever pixels do.
-    family
-        Names the random streams, see :class:`Context`.
-    default_source
-        Name of the shipped source used when the user gives none; "" for none.
-    valid_region
-        The region in which maps are scored by default, or None for the whole image.
-    quick
-        Parameters that make it small, for the conformance checks.
-    """
-
-    name: ClassVar[str]
-    version: ClassVar[str]
-    family: ClassVar[str]
-    default_source: ClassVar[str]
-    valid_region: ClassVar[str | None]
-    scales: ClassVar[Mapping[str, Scale]]
-    quick: ClassVar[Mapping[str, Any]]
-
-    @property
-    def image_size(self) -> tuple[int, int]:
-        """Height and width in pixels."""
-        ...
-
-    @property
-    def bit_depth(self) -> int:
-        """8 or 16."""
-        ...
-
-    @property
-    def exact(self) -> bool:
-        """Whether image and twin are equal outside the mask; False only where authors' code breaks the law."""
-        ...
-
-    @property
-    def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Task name to class names, in the order of the labels; the first task is the default one."""
-        ...
-
-    def open_source(self, given: str | None) -> Source:
-        """The source named or pointed to by `given`, or the default one."""
-        ...
-
-    def prepare(self, source: Source) -> Any:
-        """What drawing and rendering need from the source; made once per process."""
-        ...
-
-    def draw(self, context: Context) -> dict[str, Any]:
-        """Every random choice of one sample, as JSON values."""
-        ...
-
-    def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
-        """The sample that the choices describe, with the edit applied. No random choice is made."""
-        ...
-
-    def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
-    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """For each sample what `render` gives, and its twin's image if asked for, equal to `render` bit for bit."""
-        ...
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
-        """The edit that gives the twin, or None where there is nothing to take away."""
-        ...
-
-    def target(self, task: str) -> str:
-        """The region that is the ground-truth mask of a task."""
-        ...
-
-    def region_names(self) -> list[str]:
-        """The regions that every sample has."""
-        ...
-
-    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Scalars to filter by; the keys are the same for every sample."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -252,6 +112,38 @@ class Generator:
         edit = self.plugin.counterfactual(recipe.parameters)
         return None if edit is None else self.render(recipe, edit.omit, edit.change)
 
+    def redraw(self, recipe: Recipe, seed: int, number: int) -> Recipe:
+        """The recipe of the same sample on another background.
+
+        Parameters
+        ----------
+        recipe
+            The sample.
+        seed
+            That of its data set.
+        number
+            Which of the sample's redraws, from 0; any two are independent of one another and of the
+            sample. Draws that are balanced over a split are balanced over a sample's redraws.
+
+        Raises
+        ------
+        SalgenError
+            If the generator has no background that can be drawn again.
+        """
+        plugin = self.plugin
+        context = Context(seed, plugin.family, recipe.split, number, self.material, redraws_of=recipe.index)
+        return replace(recipe, parameters=self._redrawable().redraw(recipe.parameters, context))
+
+    def features(self, recipe: Recipe) -> list[str]:
+        """The names of the features that can be left out of a sample one by one; each is a region too.
+
+        Raises
+        ------
+        SalgenError
+            If the generator does not say.
+        """
+        return self._redrawable().features(recipe.parameters)
+
     def pairs(
         self, seed: int, split: str, indices: Sequence[int], twins: bool = True
     ) -> Iterator[tuple[Sample, NDArray[Any] | None]]:
@@ -260,10 +152,24 @@ class Generator:
         With ``twins=False`` no twin is painted.
         """
         for start in range(0, len(indices), BATCH):
-            recipes = [self.recipe(seed, split, index) for index in indices[start : start + BATCH]]
-            rendered = self.plugin.render_pairs([recipe.parameters for recipe in recipes], self.material, twins)
-            for recipe, (sample, twin) in zip(recipes, rendered, strict=True):
+            yield from self.render_pairs([self.recipe(seed, split, i) for i in indices[start : start + BATCH]], twins)
+
+    def render_pairs(
+        self, recipes: Sequence[Recipe], twins: bool = True
+    ) -> Iterator[tuple[Sample, NDArray[Any] | None]]:
+        """As :meth:`pairs`, from recipes of this generator."""
+        for start in range(0, len(recipes), BATCH):
+            batch = recipes[start : start + BATCH]
+            rendered = self.plugin.render_pairs([recipe.parameters for recipe in batch], self.material, twins)
+            for recipe, (sample, twin) in zip(batch, rendered, strict=True):
                 yield self._sample(recipe, sample), twin
+
+    def _redrawable(self) -> Redrawable:
+        if not isinstance(self.plugin, Redrawable):
+            raise SalgenError(
+                f"{self.plugin.name} does not say how a background is drawn again: its class has no redraw and features"
+            )
+        return self.plugin
 
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:
         target = {task: self.plugin.target(task) for task in self.plugin.tasks}

@@ -136,10 +136,10 @@ class Lesions:
         return {"label": label, "slice": index, "shown": shown, "centres": centres, **self.draw_background(context)}
 
     def render(self, parameters: Mapping[str, Any], material: LesionMaterial, edit: Edit) -> Rendered:
-        """One sample; ``omit=("lesions",)`` leaves all lesions out, ``change={"lesions": n}`` shows n of them."""
+        """One sample; ``omit`` takes ``"lesions"`` and single ones, ``change={"lesions": n}`` shows the first n."""
         background = self._scaled_backgrounds([parameters], material.bank)[0]
         shown = self._shown(parameters, edit)
-        image = self._paint(background, to_levels(background, self.bit_depth), parameters["centres"][:shown])
+        image = self._paint(background, to_levels(background, self.bit_depth), _at(parameters, shown))
         return self._describe(image, parameters, material, shown)
 
     def render_pairs(
@@ -155,13 +155,21 @@ class Lesions:
             return Edit(change={"lesions": self.lesions - 1 if parameters["label"] else self.lesions})
         return Edit(omit=("lesions",)) if parameters["label"] else None
 
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same slice and lesions on another background."""
+        return {**parameters, **self.draw_background(context)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """Each lesion that is shown."""
+        return self._lesion_names(parameters["shown"])
+
     def target(self, task: str) -> str:
         """The union of the lesions."""
         return "lesions"
 
     def region_names(self) -> list[str]:
         """Brain, the union of the lesions, its half-depth core, and each lesion."""
-        return ["lesions", "core", *(f"lesion_{k + 1}" for k in range(self.lesions)), "brain"]
+        return ["lesions", "core", *self._lesion_names(self.lesions), "brain"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Slice number, lesions shown, and each centre's row and column."""
@@ -173,27 +181,30 @@ class Lesions:
 
     # Lesions --------------------------------------------------------------------------------------
 
-    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> int:
-        unknown = (set(edit.omit) | set(edit.change or {})) - {"lesions"}
+    def _lesion_names(self, count: int) -> list[str]:
+        return [f"lesion_{k + 1}" for k in range(count)]
+
+    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> list[int]:
+        """The lesions that are painted, by number from 0."""
+        names, change = self._lesion_names(self.lesions), edit.change or {}
+        unknown = sorted((set(edit.omit) - {"lesions", *names}) | (set(change) - {"lesions"}))
         if unknown:
-            raise SalgenError(f"{sorted(unknown)[0]!r} is not a feature that can be edited here; it is 'lesions'")
-        if "lesions" in edit.omit:
-            return 0
-        shown = int((edit.change or {}).get("lesions", parameters["shown"]))
-        if not 0 <= shown <= max(len(parameters["centres"]), parameters["shown"]):
-            raise SalgenError(f"lesions = {shown}: this recipe places {len(parameters['centres'])} lesions")
-        return shown
+            allowed = f"it is 'lesions', or one to omit: {', '.join(names)}"
+            raise SalgenError(f"{unknown[0]!r} is not a feature that can be edited here; {allowed}")
+        count = int(change.get("lesions", parameters["shown"]))
+        if not 0 <= count <= max(len(parameters["centres"]), parameters["shown"]):
+            raise SalgenError(f"lesions = {count}: this recipe places {len(parameters['centres'])} lesions")
+        return [] if "lesions" in edit.omit else [k for k in range(count) if f"lesion_{k + 1}" not in edit.omit]
 
     def _pair(
         self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, twins: bool
     ) -> tuple[Rendered, NDArray[Any] | None]:
-        levels, centres = to_levels(background, self.bit_depth), parameters["centres"]
-        image = self._paint(background, levels, centres[: parameters["shown"]])
-        sample = self._describe(image, parameters, material, parameters["shown"])
+        levels, shown = to_levels(background, self.bit_depth), self._shown(parameters, Edit())
+        sample = self._describe(self._paint(background, levels, _at(parameters, shown)), parameters, material, shown)
         edit = self.counterfactual(parameters) if twins else None
-        return sample, None if edit is None else self._paint(
-            background, levels, centres[: self._shown(parameters, edit)]
-        )
+        if edit is None:
+            return sample, None
+        return sample, self._paint(background, levels, _at(parameters, self._shown(parameters, edit)))
 
     def _scaled_backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Backgrounds that are zero outside the brain and at most 1 in it, the lesions unseen."""
@@ -203,20 +214,20 @@ class Lesions:
         return values
 
     def _describe(
-        self, image: NDArray[Any], parameters: Mapping[str, Any], material: LesionMaterial, shown: int
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: LesionMaterial, shown: Sequence[int]
     ) -> Rendered:
         """The image with its labels and regions."""
         centres = parameters["centres"]
         brain = material.bank.masks[parameters["slice"]]
         profile = lesion_profile(self.diameter, self.window)
         # In one-versus-two the place of the lesion that the twin adds or takes away is part of the cause.
-        sites = len(centres) if self.lesion_classes == "one_vs_two" else shown
-        each = [support_at(centre, profile > 0, self.image_size) & brain for centre in centres[:sites]]
-        cores = [support_at(centre, profile >= 0.5, self.image_size) & brain for centre in centres[:sites]]
+        sites = range(len(centres)) if self.lesion_classes == "one_vs_two" else shown
+        each = {k: support_at(centres[k], profile > 0, self.image_size) & brain for k in sites}
+        cores = [support_at(centres[k], profile >= 0.5, self.image_size) & brain for k in sites]
         absent = np.zeros(self.image_size, dtype=bool)
-        regions = {"lesions": _union(each, absent), "core": _union(cores, absent)}
-        regions |= {f"lesion_{k + 1}": each[k] if k < len(each) else absent for k in range(self.lesions)}
-        label = int(shown >= (2 if self.lesion_classes == "one_vs_two" else 1))
+        regions = {"lesions": _union([*each.values()], absent), "core": _union(cores, absent)}
+        regions |= {name: each.get(k, absent) for k, name in enumerate(self._lesion_names(self.lesions))}
+        label = int(len(shown) >= (2 if self.lesion_classes == "one_vs_two" else 1))
         return Rendered(image, {"label": label}, {**regions, "brain": brain})
 
     def _paint(self, background: Float64, levels: NDArray[Any], centres: Sequence[Sequence[int]]) -> NDArray[Any]:
@@ -277,6 +288,11 @@ class Lesions:
                 )
             material.places[index] = places
         return material.places[index]
+
+
+def _at(parameters: Mapping[str, Any], shown: Sequence[int]) -> list[list[int]]:
+    """The centres of some lesions."""
+    return [parameters["centres"][k] for k in shown]
 
 
 def _union(masks: Sequence[Mask], absent: Mask) -> Mask:

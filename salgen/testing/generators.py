@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from salgen.generators.generator import Generator
+from salgen.generators.generator import Generator, Redrawable
 from salgen.generators.opening import generator
 from salgen.registry import GENERATORS
-from salgen.types import Sample
+from salgen.types import Mask, Sample
 
 COUNT = 8
+SEED = 3
 
 
 def check_generator(name: str) -> None:
@@ -21,6 +22,11 @@ def check_generator(name: str) -> None:
     - Every run of as many samples as there are classes holds each class once.
     - Labels, regions, image size and depth are what the generator declares.
     - Recipes and factors are JSON, and another seed gives other pixels.
+    - On a redrawn background labels and regions are the same, and so is the image only if the recipe is;
+      image and twin are equal outside the mask there too.
+    - Without one of its features a sample differs in that feature's region, and nowhere else.
+
+    The last two hold for generators that are :class:`~salgen.generators.declarations.Redrawable`.
 
     Raises
     ------
@@ -28,10 +34,10 @@ def check_generator(name: str) -> None:
         If a law is broken; the message names it.
     """
     made = generator(name, **GENERATORS.load(name).quick)
-    pairs = list(made.pairs(3, "train", range(COUNT)))
+    pairs = list(made.pairs(SEED, "train", range(COUNT)))
     for index, (sample, twin) in enumerate(pairs):
         _check_declarations(made, sample)
-        alone = made.sample(3, "train", index)
+        alone = made.sample(SEED, "train", index)
         _check_equal(sample, alone, f"{name}: sample {index} alone differs from itself in a batch")
         counterfactual = made.twin(sample.recipe)
         assert (twin is None) == (counterfactual is None), f"{name}: batch and single disagree on having a twin"
@@ -40,6 +46,9 @@ def check_generator(name: str) -> None:
                 f"{name}: twin {index} alone differs from itself in a batch"
             )
             _check_exact(made, sample, twin)
+        if isinstance(made.plugin, Redrawable):
+            _check_redraws(made, sample)
+            _check_features(made, sample)
     _check_batches(made, pairs[-1][0])
     _check_balance(made, [sample for sample, _ in pairs])
     other = made.sample(4, "train", 0)
@@ -65,15 +74,45 @@ def _check_declarations(made: Generator, sample: Sample) -> None:
 
 
 def _check_exact(made: Generator, sample: Sample, twin: np.ndarray) -> None:
-    mask = np.logical_or.reduce([sample.regions[region] for region in set(sample.target.values())])
-    outside = ~mask
+    outside = ~_cause(sample)
     assert np.array_equal(sample.image[outside], twin[outside]), (
         f"{made.plugin.name}: {sample.id} differs from its twin outside the mask"
     )
 
 
+def _cause(sample: Sample) -> Mask:
+    """All that is the target of any task, bool (H, W)."""
+    return np.asarray(np.any([sample.regions[region] for region in set(sample.target.values())], axis=0))
+
+
+def _check_redraws(made: Generator, sample: Sample) -> None:
+    for number in range(2):
+        recipe = made.redraw(sample.recipe, SEED, number)
+        where = f"{made.plugin.name}: redraw {number} of {sample.id}"
+        assert recipe == made.redraw(sample.recipe, SEED, number), f"{where} is another one the second time"
+        assert recipe.id == sample.id, f"{where} is called {recipe.id}"
+        redrawn, twin = made.render(recipe), made.twin(recipe)
+        assert redrawn.labels == sample.labels, f"{where} has other labels"
+        assert all(np.array_equal(redrawn.regions[name], sample.regions[name]) for name in sample.regions), (
+            f"{where} has other regions"
+        )
+        outside = ~_cause(sample)
+        same = np.array_equal(redrawn.image[outside], sample.image[outside])
+        assert same == (recipe == sample.recipe), f"{where} has the same background, or a recipe that does not say why"
+        if twin is not None:
+            _check_exact(made, redrawn, twin.image)
+
+
+def _check_features(made: Generator, sample: Sample) -> None:
+    for name in made.features(sample.recipe):
+        where = f"{made.plugin.name}: {sample.id} without {name}"
+        changed = (made.render(sample.recipe, omit=(name,)).image != sample.image).any(axis=2)
+        assert changed.any(), f"{where} is the same"
+        assert not (changed & ~sample.regions[name]).any(), f"{where} differs outside the region {name}"
+
+
 def _check_batches(made: Generator, last: Sample) -> None:
-    (single, _) = next(iter(made.pairs(3, "train", [last.recipe.index])))
+    (single, _) = next(iter(made.pairs(SEED, "train", [last.recipe.index])))
     _check_equal(single, last, f"{made.plugin.name}: a batch of one differs from a batch of {COUNT}")
 
 

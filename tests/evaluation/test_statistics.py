@@ -1,117 +1,13 @@
-"""Intervals against slow loops and by simulation; normalised scores, ranks, and models near chance."""
+"""Normalised scores, ranks over metrics, and models near chance."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binom, rankdata
 
-from salgen.evaluation import statistics
-from salgen.evaluation.statistics import (
-    accuracy_interval,
-    bootstrap_interval,
-    mean_ranks,
-    near_chance,
-    normalised,
-)
-from salgen.seeding import Stream
-
-
-def slow_interval(values, crossed, resamples):
-    """The percentile bootstrap of one score, drawn value by value: values (S, N)."""
-    values = values[:, np.isfinite(values).any(axis=0)]
-    seeds, samples = values.shape
-    means = []
-    for number in range(resamples):
-        columns = Stream(0, "bootstrap", "samples", index=number).integers(samples, samples)
-        rows = Stream(0, "bootstrap", "seeds", index=number).integers(seeds, seeds) if crossed else range(seeds)
-        drawn = [values[row, column] for row in rows for column in columns]
-        known = [value for value in drawn if np.isfinite(value)]
-        if known:
-            means.append(np.mean(known))
-    return np.quantile(means, [0.025, 0.975])
-
-
-@pytest.mark.parametrize("crossed", [False, True])
-@pytest.mark.parametrize("seeds", [1, 3])
-def test_interval_equals_slow_loop(seeds, crossed):
-    rng = np.random.default_rng(1)
-    values = rng.random((seeds, 13, 4))
-    values[0, 3, 1] = np.nan
-    values[:, 5, 2] = np.nan
-    values[:, :, 3][rng.random((seeds, 13)) < 0.3] = np.nan
-    low, high = bootstrap_interval(values, crossed=crossed, resamples=60)
-    for column in range(4):
-        expected = slow_interval(values[:, :, column], crossed, 60)
-        np.testing.assert_allclose([low[column], high[column]], expected, rtol=1e-12)
-
-
-def test_five_seeds_are_crossed_by_default():
-    values = np.random.default_rng(2).random((5, 9, 1))
-    assert bootstrap_interval(values) == bootstrap_interval(values, crossed=True)
-    assert bootstrap_interval(values[:4]) == bootstrap_interval(values[:4], crossed=False)
-    assert bootstrap_interval(values) != bootstrap_interval(values, crossed=False)
-
-
-def test_interval_does_not_depend_on_the_other_scores_nor_on_undefined_samples():
-    rng = np.random.default_rng(3)
-    values = rng.random((2, 20, 3))
-    alone = bootstrap_interval(values[:, :, 1:2])
-    together = bootstrap_interval(values)
-    padded = np.concatenate([values[:, :7, 1:2], np.full((2, 4, 1), np.nan), values[:, 7:, 1:2]], axis=1)
-    np.testing.assert_allclose(np.ravel(alone), [together[0][1], together[1][1]], rtol=1e-12)
-    np.testing.assert_allclose(bootstrap_interval(padded), alone, rtol=1e-12)
-
-
-def test_blocks_do_not_change_the_numbers(monkeypatch):
-    values = np.random.default_rng(4).random((5, 11, 2))
-    whole = bootstrap_interval(values, resamples=50)
-    monkeypatch.setattr(statistics, "_BLOCK", 11 * 7)
-    np.testing.assert_allclose(whole, bootstrap_interval(values, resamples=50), rtol=1e-12)
-
-
-def test_interval_of_too_few_samples_is_unknown():
-    values = np.full((1, 6, 3), np.nan)
-    values[0, 2, 1] = 0.5
-    values[0, :2, 2] = 0.5
-    low, high = bootstrap_interval(values)
-    np.testing.assert_array_equal(low, [np.nan, np.nan, 0.5])
-    np.testing.assert_array_equal(high, [np.nan, np.nan, 0.5])
-
-
-@settings(max_examples=25, deadline=None)
-@given(arrays(float, (2, 8, 1), elements=st.floats(-100, 100)), st.floats(0.1, 10), st.floats(-5, 5))
-def test_interval_moves_with_the_scores(values, scale, shift):
-    low, high = bootstrap_interval(values, resamples=40)
-    moved_low, moved_high = bootstrap_interval(values * scale + shift, resamples=40)
-    np.testing.assert_allclose([moved_low, moved_high], np.array([low, high]) * scale + shift, atol=1e-9)
-    means = values.mean(axis=0)
-    assert means.min() - 1e-9 <= low <= high <= means.max() + 1e-9
-
-
-def coverage(values, truth, **options):
-    """Share of the columns' intervals that hold the true mean."""
-    low, high = bootstrap_interval(values, resamples=400, **options)
-    return np.mean((low <= truth) & (truth <= high))
-
-
-def test_coverage_over_samples_is_the_stated_one():
-    studies = 1000
-    values = np.random.default_rng(5).beta(2, 1, (1, 100, studies))
-    error = np.sqrt(0.95 * 0.05 / studies)
-    assert abs(coverage(values, 2 / 3) - 0.95) < 3 * error
-
-
-def test_crossed_interval_covers_other_trainings_and_the_conditional_one_does_not():
-    rng = np.random.default_rng(6)
-    shape = (12, 40, 300)
-    values = rng.normal(size=(12, 1, 300)) + rng.normal(size=(1, 40, 300)) + rng.normal(size=shape)
-    error = np.sqrt(0.95 * 0.05 / shape[2])
-    crossed = coverage(values, 0.0, crossed=True)
-    assert 0.95 - 3 * error - 0.02 < crossed  # a bootstrap of 12 seeds is a little narrow
-    assert crossed < 0.95 + 3 * error
-    assert coverage(values, 0.0, crossed=False) < 0.75
+from salgen.evaluation.statistics import accuracy_interval, mean_ranks, near_chance, normalised
 
 
 def test_normalised_score_of_the_controls_and_between():

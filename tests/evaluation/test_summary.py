@@ -1,6 +1,7 @@
 """Summary rows against direct sums over small tables; faults of the scores file."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -8,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from salgen.errors import SalgenError
+from salgen.evaluation.bootstrap import bootstrap_interval
 from salgen.evaluation.score_cube import score_cube
-from salgen.evaluation.statistics import bootstrap_interval
-from salgen.evaluation.summary import summarise, write_summary
+from salgen.evaluation.summary import summarise, summarise_subsets, write_summary
 
 NAN = float("nan")
 SCORES = {
@@ -20,7 +21,7 @@ SCORES = {
 }
 
 
-def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",)):
+def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
     return [
         {
             "sample_id": f"test-{i:06d}",
@@ -34,6 +35,8 @@ def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",)):
             "value_worst_case": worst + 0.01 * seed,
             "reason": reason,
             "correct": i != 0,
+            "certified": certified(i) if certified else None,
+            "target": i % 2,
         }
         for model in models
         for seed in seeds
@@ -54,7 +57,9 @@ def test_summary_of_one_method():
     assert row.standard_deviation == pytest.approx(np.std([0.7, 0.9], ddof=1))
     assert row.median == pytest.approx(0.8)
     assert row.mean_worst_case == pytest.approx((0.7 + 0.0 + 0.9) / 3)
-    assert row.ci_low_worst_case < row.ci_low <= row.mean <= row.ci_high
+    assert row.mean_per_class == pytest.approx(0.8)  # both defined values are of one class
+    assert (row.ci_low, row.ci_high) == (0.0, 1.0)  # two samples tell nothing, and no value lies outside
+    assert row.ci_low_worst_case <= row.mean_worst_case <= row.ci_high_worst_case
     assert row.normalised == pytest.approx((0.8 - 0.45) / (1.0 - 0.45))  # over the two samples where all are defined
     assert row.reasons == {"empty_mask": 1, "trivial_full_mask": 1, "zero_energy": 1}
     assert row.interval == "samples"
@@ -84,7 +89,8 @@ def test_training_seeds_are_pooled_and_told_apart(seeds, words):
     assert (whole.interval, second.interval) == (words, "samples")
     assert whole.reasons["empty_mask"] == seeds
     values = np.array([[0.7 + 0.01 * s, NAN, 0.9 + 0.01 * s, NAN] for s in range(seeds)])[:, :, None]
-    assert [whole.ci_low, whole.ci_high] == pytest.approx(np.concatenate(bootstrap_interval(values)).tolist())
+    expected = np.clip(np.concatenate(bootstrap_interval(values)), 0.0, 1.0)
+    assert [whole.ci_low, whole.ci_high] == pytest.approx(expected.tolist())
 
 
 def test_order_of_the_rows_does_not_matter():
@@ -99,11 +105,55 @@ def test_models_are_summarised_apart():
     assert [row.model for row in found if row.method == "oracle"] == ["cnn", "cnn", "other", "other"]
 
 
-def test_cube_knows_what_was_scored_and_what_was_wrong():
-    cube = score_cube(pa.Table.from_pylist(rows()[:-1]))
-    assert cube.scored.sum() == 11
-    assert cube.samples == [f"test-{i:06d}" for i in range(4)]
-    assert cube.wrong == {"cnn": pytest.approx(3 / 11)}
+def test_classes_weigh_alike_in_the_mean_per_class():
+    table = rows(methods=["random"])
+    for row, target, value in zip(table, (4, 4, 4, 7), (0.2, 0.3, 0.4, 0.9), strict=True):
+        row.update(target=target, value=value, value_worst_case=value, reason="")
+    row = summary_of(pa.Table.from_pylist(table), "random")
+    assert row.mean == pytest.approx(1.8 / 4)
+    assert row.mean_per_class == pytest.approx((0.3 + 0.9) / 2)
+
+
+def subset_of(table, subset, method="gradient"):
+    return {(row.samples, row.method, row.training_seed): row for row in summarise_subsets(score_cube(table))}.get(
+        (subset, method, "all")
+    )
+
+
+def test_subsets_stand_side_by_side():
+    table = pa.Table.from_pylist(rows(certified=lambda i: i == 2))
+    whole, correct, certified = (subset_of(table, name) for name in ("all", "correct", "certified"))
+    assert (whole.n, correct.n, certified.n) == (2, 1, 1)
+    assert (whole.n_undefined, correct.n_undefined, certified.n_undefined) == (2, 2, 0)
+    assert whole.mean == pytest.approx(0.8)
+    assert correct.mean == certified.mean == pytest.approx(0.9)
+    assert correct.mean_worst_case == pytest.approx(0.45)
+    assert correct.reasons == {"empty_mask": 1, "trivial_full_mask": 1, "zero_energy": 1}
+    assert certified.reasons == {"trivial_full_mask": 1}
+    assert certified.normalised == pytest.approx((0.9 - 0.4) / (1.0 - 0.4))
+
+
+def test_subset_rows_equal_those_of_the_chosen_scores_alone():
+    every = rows(range(2))
+    for row in every:
+        row["correct"] = (row["training_seed"] + int(row["sample_id"][-1])) % 2 == 0
+    alone = [row for row in every if row["correct"]]
+    found = [row for row in summarise_subsets(score_cube(pa.Table.from_pylist(every))) if row.samples == "correct"]
+    expected = [replace(row, samples="correct") for row in summarise(pa.Table.from_pylist(alone))]
+    assert repr(found) == repr(expected)
+
+
+def test_no_row_without_certificates_or_certified_samples():
+    assert subset_of(pa.Table.from_pylist(rows()), "certified") is None
+    table = pa.Table.from_pylist(rows(certified=lambda i: False))
+    assert subset_of(table, "certified") is None
+    assert subset_of(table, "all").n == 2
+
+
+def test_what_is_scored_in_one_variant_only_has_no_row_in_the_other():
+    both = rows() + [row | {"variant": "region:brain"} for row in rows(methods=["oracle"])]
+    found = summarise(pa.Table.from_pylist(both))
+    assert {(row.method, row.variant) for row in found if row.variant == "region:brain"} == {("oracle", "region:brain")}
 
 
 def test_summary_file_holds_the_rows(tmp_path):
@@ -111,12 +161,14 @@ def test_summary_file_holds_the_rows(tmp_path):
     path = write_summary(tmp_path)
     assert path == tmp_path / "summary.csv"
     with path.open(newline="") as handle:
-        read = {(row["method"], row["training_seed"]): row for row in csv.DictReader(handle)}
-    row = read["gradient", "all"]
+        read = {(row["samples"], row["method"], row["training_seed"]): row for row in csv.DictReader(handle)}
+    row = read["all", "gradient", "all"]
     assert float(row["mean"]) == pytest.approx(0.8)
     assert row["n_undefined"] == "2"
     assert row["reasons"] == "empty_mask: 1; trivial_full_mask: 1; zero_energy: 1"
-    assert set(read) == {(method, seed) for method in SCORES for seed in ("0", "all")}
+    assert set(read) == {
+        (samples, method, seed) for samples in ("all", "correct") for method in SCORES for seed in ("0", "all")
+    }
 
 
 def test_undefined_numbers_are_empty_fields(tmp_path):

@@ -50,10 +50,12 @@ class Metric(Protocol):
         One of `FAMILIES`: what it asks. Also the name by which a group is chosen.
     needs
         What must be there besides the map: ``"mask"`` (at least one pixel of it in the scored region),
-        ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"model"``,
-        ``"method"`` (which can explain again), ``"twin"`` (the image's twin), ``"twin_maps"``,
-        ``"paired_maps"``, ``"shuffled_maps"`` (maps of the twins, of a second model, and of a model
-        trained on permuted labels), ``"training"``.
+        ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
+        it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
+        image's twin), ``"twin_maps"``, ``"paired_maps"``, ``"shuffled_maps"`` (maps of the twins, of a
+        second model, and of a model trained on permuted labels), ``"training"``.
+    takes_empty_masks
+        Whether an empty mask has a value too, though the metric needs ``"mask"``.
     only_correct
         Whether it is defined for rightly classified samples only: under both models, or with and without
         the feature, where two maps are compared.
@@ -77,6 +79,7 @@ class Metric(Protocol):
     kind: ClassVar[str]
     family: ClassVar[str]
     needs: ClassVar[frozenset[str]]
+    takes_empty_masks: ClassVar[bool]
     only_correct: ClassVar[bool]
     regional: ClassVar[bool]
     higher_is_better: ClassVar[bool | None]

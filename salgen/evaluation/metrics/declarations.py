@@ -23,6 +23,7 @@ class Declared:
     kind: ClassVar[str] = "sample"
     family: ClassVar[str] = "localization"
     needs: ClassVar[frozenset[str]] = frozenset()
+    takes_empty_masks: ClassVar[bool] = False
     only_correct: ClassVar[bool] = False
     regional: ClassVar[bool] = False
     higher_is_better: ClassVar[bool | None] = True
@@ -37,7 +38,7 @@ class MaskMetric(Declared):
 
     The map is finite and what is needed is there; the reason says why a value is NaN, and is "" where it
     is not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask
-    comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``twin_map``,
+    comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``twin_map``,
     ``paired_map``, ``shuffled_map`` float (H, W).
 
     `ignores_position` says that shuffling the pixels of map and mask together changes nothing.

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from salgen.errors import SalgenError
 from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.ranking import Ranking
+from salgen.parameters import param
+from salgen.types import Mask
 
 NAMES = ("pointing-game",)
 
@@ -15,12 +20,16 @@ NAMES = ("pointing-game",)
 class PointingGame(MaskMetric):
     """Chance that the map's largest value lies in the mask.
 
-    #{S = max S in M} / #{S = max S}. There is no tolerance around the mask; the mean over images is
-    the pointing accuracy hits / (hits + misses).
+    #{S = max S in M} / #{S = max S}. The mean over images is the pointing accuracy hits / (hits + misses).
+    With a `tolerance` of r pixels M grows by all pixels of the scored region whose distance to it is below r; the
+    largest value is sought in the whole region still.
 
-    Ties: the expectation over a random order of the largest pixels. A constant map has the mask's
-    share of the scored region.
+    Ties: the expectation over a random order of the largest pixels; a constant map has the mask's
+    share of the scored region. With ``ties=any`` one hit among them is enough, which a constant map always has; with
+    ``ties=first`` the first in reading order decides, so that the place of the mask does.
     Undefined: never, where the mask is not empty. A full mask has 1.
+
+    Errata: Saliency-Bench's package takes any of the largest pixels (``compat=xaibenchmark``).
     """
 
     name: ClassVar[str] = "pointing-game"
@@ -28,7 +37,40 @@ class PointingGame(MaskMetric):
         "Zhang et al. 2018, Top-down neural attention by excitation backprop; Li et al. 2020, eq. 10"
     )
 
+    tolerance: float = param(0.0, "pixels closer to the mask than this count as in it (Zhang et al.: 15)", low=0.0)
+    ties: str = param("expected", "which of several largest pixels counts", choices=("expected", "any", "first"))
+    compat: str | None = param(None, "`xaibenchmark`: any of the largest pixels", choices=("xaibenchmark",))
+
+    def __post_init__(self) -> None:
+        if self.compat and (self.tolerance or self.ties == "first"):
+            raise SalgenError(
+                f"{self.name}: compat={self.compat} means ties=any and no tolerance; give compat alone, or without it "
+                "tolerance and ties"
+            )
+        object.__setattr__(self, "ignores_position", not self.tolerance and self.ties != "first")
+
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
-        """In [0, 1]."""
+        """In [0, 1]; 0 or 1 unless ties are `expected`."""
+        if self.tolerance or self.ties == "first":
+            return self._by_place(ranking), ""
         cut = ranking.cut(ranking.top)
-        return cut.positives_tied / (cut.positives_tied + cut.negatives_tied), ""
+        return self._settled(cut.positives_tied, cut.positives_tied + cut.negatives_tied), ""
+
+    def _by_place(self, ranking: Ranking) -> float:
+        """Where it matters which pixels are the largest."""
+        largest = (ranking.saliency == ranking.top) & ranking.region
+        hit = _grown(ranking.truth, self.tolerance)[largest]  # in reading order
+        return float(hit[0]) if self.ties == "first" else self._settled(int(np.count_nonzero(hit)), len(hit))
+
+    def _settled(self, hits: int, largest: int) -> float:
+        return float(hits > 0) if self.compat or self.ties == "any" else hits / largest
+
+
+def _grown(mask: Mask, tolerance: float) -> Mask:
+    """The mask and all pixels whose centres are strictly closer than `tolerance` to one of its pixels'."""
+    if tolerance <= 1.0:  # pixels beside it are 1 away
+        return mask
+    from scipy.ndimage import distance_transform_edt
+
+    near: Mask = distance_transform_edt(~mask) < tolerance
+    return near

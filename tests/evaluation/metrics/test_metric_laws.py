@@ -1,25 +1,59 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from maps_and_masks import cases
+from maps_and_masks import cases, odd_maps, odd_masks
 
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.evidence import OF_THE_MASK
+from salgen.evaluation.metric_selection import create_metric
+from salgen.evaluation.metrics import NON_FINITE_MAP, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK, worst_of
 from salgen.evaluation.ranking import Ranking
 from salgen.registry import METRICS, Entry
 from salgen.testing import check_metric
 
 PIXELWISE = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass", "pointing-game")
-BY_RANK = tuple(name for name in PIXELWISE if name != "relevance-mass")
+BY_RANK = (
+    *(name for name in PIXELWISE if name != "relevance-mass"),
+    "pointing-game:ties=any",
+    "pointing-game:ties=first",
+    "pointing-game:tolerance=2",
+    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
+)
+OF_MASKS = tuple(name for name in METRICS.names() if METRICS.load(name).needs <= OF_THE_MASK)
+OF_MORE = tuple(name for name in METRICS.names() if name not in OF_MASKS)
+VARIANTS = (
+    "prec99:compat=authors_exact",
+    "pointing-game:tolerance=1.5",
+    "pointing-game:ties=first",
+    "pointing-game:compat=xaibenchmark",
+    *(f"{name}:select=area" for name in ("iou", "dice", "precision", "recall")),
+    *(f"{name}:compat=xaibenchmark" for name in ("iou", "precision", "recall")),
+    "iou:compat=aabid",
+    "iosr:threshold=0.99",
+    "energy-pointing-game:within=mask",
+    "energy-pointing-game:relative=true",
+)
+ANYWHERE = tuple(call for call in (*OF_MASKS, *VARIANTS) if create_metric(call).ignores_position)
 
 
 def score_of(name, saliency, mask):
-    return METRICS.create(name)(Ranking(saliency, mask))
+    return create_metric(name)(Ranking(saliency, mask))
 
 
 def same(a, b):
     return a == b or (math.isnan(a[0]) and math.isnan(b[0]) and a[1] == b[1])
+
+
+def alone(name, saliency, mask):
+    """Value and reason by whatever way a metric is computed."""
+    scores = salgen.score(saliency[np.newaxis], mask[np.newaxis], name)
+    (values,), (reasons,) = scores.values(), scores.reasons.values()
+    return float(values[0]), reasons[0]
 
 
 @pytest.mark.parametrize("name", METRICS.names())
@@ -31,15 +65,29 @@ def test_variant_conforms():
     check_metric("prec99", {"compat": "authors_exact"})
 
 
-@pytest.mark.parametrize("name", PIXELWISE)
+@pytest.mark.parametrize("call", ANYWHERE)
 @given(cases(min_negatives=1), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=40)
-def test_order_of_pixels_does_not_matter(name, case, random):
+@settings(deadline=None, max_examples=20)
+def test_order_of_pixels_does_not_matter(call, case, random):
     saliency, mask = case
     order = list(range(saliency.size))
     random.shuffle(order)
-    shuffled = saliency.ravel()[order], mask.ravel()[order]
-    assert same(score_of(name, saliency.ravel(), mask.ravel()), score_of(name, *shuffled))
+    shuffled = saliency.ravel()[order].reshape(saliency.shape), mask.ravel()[order].reshape(mask.shape)
+    (value, reason), (other, again) = alone(call, saliency, mask), alone(call, *shuffled)
+    assert reason == again
+    assert value == pytest.approx(other, rel=1e-12, abs=1e-12, nan_ok=True)  # sums may round otherwise
+
+
+def test_metrics_that_depend_on_position_say_so():
+    saliency, mask = np.zeros((1, 9)), np.zeros((1, 9), dtype=bool)
+    saliency[0, 3:5] = mask[0, 0] = mask[0, 2] = True
+    turned = saliency[:, ::-1], mask[:, ::-1]
+    swapped = saliency[:, [0, 1, 3, 4, 2, 5, 6, 7, 8]], mask[:, [0, 1, 3, 4, 2, 5, 6, 7, 8]]
+    for call in ("pointing-game:ties=first,tolerance=2", "energy-pointing-game"):
+        found = {score_of(call, *case)[0] for case in ((saliency, mask), turned, swapped)}
+        assert len(found) > 1
+        assert call not in ANYWHERE
+        assert not create_metric(call).ignores_position
 
 
 @pytest.mark.parametrize("name", BY_RANK)
@@ -49,6 +97,33 @@ def test_strictly_increasing_transforms_do_not_matter(name, case):
     saliency, mask = case
     ranks = np.unique(saliency, return_inverse=True)[1].reshape(saliency.shape)
     assert same(score_of(name, saliency, mask), score_of(name, np.exp(ranks / 7.0), mask))
+
+
+@pytest.mark.parametrize("call", [call for call in (*OF_MASKS, *VARIANTS) if create_metric(call).regional])
+def test_a_region_is_the_map_cut_out(call):
+    """To the last bit: what lies outside does not even change the rounding."""
+    rng = np.random.default_rng(0)
+    maps, masks, valid = rng.normal(size=(4, 9, 8)), rng.random((4, 9, 8)) < 0.3, np.zeros((9, 8), dtype=bool)
+    inner = (slice(None), slice(2, 8), slice(1, 6))
+    valid[inner[1:]] = True
+    (whole,) = salgen.score(np.where(valid, maps, np.nan), masks, call, valid=valid).values()
+    (part,) = salgen.score(maps[inner], masks[inner], call).values()
+    assert np.array_equal(whole, part, equal_nan=True)
+
+
+@given(cases(min_negatives=0), st.sampled_from(["", ":threshold=0", ":threshold=0.3", ":select=area"]))
+@settings(deadline=None, max_examples=60)
+def test_dice_follows_from_iou(case, how):
+    iou = score_of(f"iou{how}", *case)[0]
+    assert score_of(f"dice{how}", *case)[0] == pytest.approx(2 * iou / (1 + iou), abs=1e-15)
+
+
+@given(cases(min_negatives=0))
+@settings(deadline=None, max_examples=60)
+def test_a_box_holds_the_energy_of_its_mask(case):
+    box, mask = (score_of(f"energy-pointing-game:within={within}", *case) for within in ("box", "mask"))
+    assert box[1] == mask[1]
+    assert box[1] or box[0] >= mask[0] - 1e-12
 
 
 @pytest.mark.parametrize("name", PIXELWISE)
@@ -72,6 +147,48 @@ def test_constant_map_has_chance(name, p, level):
         assert reason == "too_few_negatives"
     else:
         assert result == pytest.approx(0.5 if name == "roc-auc" else p / 400, abs=1e-15)
+
+
+@pytest.mark.parametrize("call", [*OF_MASKS, *VARIANTS])
+@pytest.mark.parametrize("side", [1, 8])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_no_map_and_no_mask_is_too_odd(call, side, kind):
+    """Every map on every mask, in one call, with no warning."""
+    maps, masks = odd_maps(side, kind), odd_masks(side)
+    pairs = [(a, b) for a in maps for b in masks]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = salgen.score(np.stack([maps[a] for a, _ in pairs]), np.stack([masks[b] for _, b in pairs]), call)
+    (values,), (worst,), (reasons,) = scores.values(), scores.worst_case.values(), scores.reasons.values()
+    metric = create_metric(call)
+    low, high = metric.bounds
+    filled = _worst_of_all(metric, values)
+    for pair, value, least, reason in zip(pairs, values, worst, reasons, strict=True):
+        if math.isnan(value):
+            assert reason, pair
+            assert least == pytest.approx(math.nan if reason in NOT_THE_MAPS_DOING else filled, nan_ok=True), pair
+        else:
+            assert low - 1e-12 <= value <= high + 1e-12, pair
+            assert reason in ("", TRIVIAL_FULL_MASK), pair
+            assert least == value, pair
+        if pair[0] in ("nan", "inf", "-inf"):
+            assert reason == NON_FINITE_MAP or reason in NOT_THE_MAPS_DOING, pair
+
+
+def _worst_of_all(metric, values):
+    """What a failed map must get: the worst bound, or the worst of the others where there is none."""
+    worst, known = worst_of(metric), values[np.isfinite(values)]
+    if not math.isinf(worst):
+        return worst
+    return math.nan if not known.size else known.min() if metric.higher_is_better else known.max()
+
+
+@pytest.mark.parametrize("name", OF_MORE)
+def test_what_needs_more_than_a_mask_says_so(name):
+    """The others, which no test above reaches: none is left out in silence."""
+    maps, masks = odd_maps(8, np.float32), odd_masks(8)
+    with pytest.raises(SalgenError, match=r"needs what is not given|trains models again"):
+        salgen.score(np.stack([*maps.values()]), np.stack([masks["block"]] * len(maps)), name)
 
 
 class ByPixelOrder:

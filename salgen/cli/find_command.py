@@ -1,0 +1,77 @@
+"""`salgen find`: images of a run that a person should look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salgen.cli.options import from_fields
+from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
+
+run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
+data = click.option("--data", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
+method = click.option("-m", "--method", required=True, help="Whose maps, as the run has them, such as grad-cam.")
+
+
+@click.group("find")
+def command() -> None:
+    """Find images of a run that deserve a look."""
+
+
+@command.command("clever-hans")
+@run_folder
+@method
+@click.option("--localization-metric", default=LOCALIZATION, show_default=True)
+@click.option("--faithfulness-metric", default=FAITHFULNESS, show_default=True)
+@data
+@from_fields(Thresholds)
+def clever_hans(
+    run: str, method: str, localization_metric: str, faithfulness_metric: str, data: str | None, **limits: Any
+) -> None:
+    """Right and sure, while a faithful map points elsewhere (Li et al. 2020, eq. 19).
+
+    RUN must have been evaluated with both metrics:
+
+    \b
+        salgen evaluate DATA --metrics pointing-game,insertion-auc:variant=li2020
+    """
+    from salgen.evaluation.clever_hans import clever_hans as find
+    from salgen.parameters import build
+
+    found = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
+    _print(found)
+    _draw(found, run, data, method, f"clever-hans-{method.replace(':', '-')}.png")
+
+
+@command.command("false-positives")
+@run_folder
+@click.option("--confidence", type=click.FloatRange(0.0, 1.0), default=Thresholds.confidence, show_default=True)
+@click.option("-m", "--method", default="gradient", show_default=True, help="Whose maps to draw.")
+@data
+def false_positives(run: str, confidence: float, method: str, data: str | None) -> None:
+    """Images without a class in which the model sees it surely."""
+    from salgen.evaluation.clever_hans import false_positives as find
+
+    found = find(run, confidence)
+    _print(found)
+    _draw(found, run, data, method, "false-positives.png")
+
+
+def _print(found: Sequence[Suspect]) -> None:
+    click.echo(f"{len(found)} found")
+    for suspect in found:
+        words = f"  {suspect.sample_id}  class {suspect.class_number} {suspect.confidence:.3f}"
+        if suspect.method:
+            words += f", localised {suspect.localization:.3f}, faithful {suspect.faithfulness:.3f}"
+        click.echo(f"{words}  ({suspect.model}, seed {suspect.training_seed})")
+
+
+def _draw(found: Sequence[Suspect], run: str, data: str | None, method: str, name: str) -> None:
+    if data is None or not found:
+        return
+    from salgen.evaluation.report.suspects import save_gallery_of
+
+    click.echo(f"gallery: {save_gallery_of(found, run, data, method, Path(run) / name)}")

@@ -1,0 +1,115 @@
+"""How the explained class's probability changes when the map masks the image."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from salgen.evaluation.evidence import Evidence
+from salgen.evaluation.metrics.declarations import Measured, ModelMetric
+from salgen.evaluation.ranking import Ranking
+from salgen.parameters import param
+from salgen.types import Float64
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NAMES = ("average-drop", "average-increase")
+
+SMALLEST = 1e-12  # what a probability is divided by at least
+SPACES = ("normalised", "pixel")
+SPACE = "where the map multiplies the image: after the model's normalisation, or before it"
+
+
+@dataclass(frozen=True)
+class AverageDrop(ModelMetric):
+    """Relative loss of the explained class's probability when the map masks the image.
+
+    max(0, p - o) / max(p, 1e-12), with p the softmax probability of the explained class on the image x, and
+    o that on x times mm(S), where mm(S) = (S - min S) / (max S - min S) over the whole map. The mean over
+    samples is the paper's average drop (as a share, not in percent). By default x is the
+    normalised image, so what the map hides becomes 0 there; with ``space=pixel`` it becomes black.
+
+    Ties: no ranking is involved. A constant map hides everything: o is the probability on the blank image.
+    Undefined: never. The scored region does not matter: the whole image is masked.
+    Errata: 001 prints |p - o| / p, which counts a gain as a loss and has no upper bound:
+    ``compat=aabid``.
+    """
+
+    name: ClassVar[str] = "average-drop"
+    higher_is_better: ClassVar[bool | None] = False
+    reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++, average drop; masked as in Score-CAM"
+
+    space: str = param("normalised", SPACE, choices=SPACES)
+    compat: str | None = param(None, "aabid: |p - o| / p, as printed in 001", choices=("aabid",))
+
+    def __post_init__(self) -> None:
+        if self.compat == "aabid":
+            object.__setattr__(self, "bounds", (0.0, math.inf))  # a gain counts as a loss
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """In [0, 1]; of float64 differences."""
+        before, after = before_and_after(evidence, self.space)
+        lost = abs(before - after) if self.compat == "aabid" else np.maximum(before - after, 0.0)
+        return lost / np.maximum(before, SMALLEST), [""] * len(evidence)
+
+
+@dataclass(frozen=True)
+class AverageIncrease(ModelMetric):
+    """Whether the explained class's probability rises when the map masks the image.
+
+    1 if p < o, else 0, with p and o as in ``average-drop``. The mean over samples is the paper's average
+    increase, or increase in confidence.
+
+    Ties: no ranking is involved; p = o is no rise. A constant map hides everything.
+    Undefined: never. The scored region does not matter: the whole image is masked.
+    Errata: 001 prints p <= o: ``compat=aabid``.
+    """
+
+    name: ClassVar[str] = "average-increase"
+    reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++, increase in confidence; masked as in Score-CAM"
+
+    space: str = param("normalised", SPACE, choices=SPACES)
+    compat: str | None = param(None, "aabid: p <= o, as printed in 001", choices=("aabid",))
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """0 or 1."""
+        before, after = before_and_after(evidence, self.space)
+        rises = before <= after if self.compat == "aabid" else before < after
+        return rises.astype(np.float64), [""] * len(evidence)
+
+
+def before_and_after(evidence: Evidence, space: str = "normalised") -> tuple[Float64, Float64]:
+    """The explained class's probability on the images and on the masked images, each float64 (N,)."""
+    from salgen.evaluation.changed_images import original_probabilities
+
+    masked = evidence.once(("masked by the map", space), lambda: _masked_probabilities(evidence, space))
+    return original_probabilities(evidence), masked
+
+
+def _masked_probabilities(evidence: Evidence, space: str) -> Float64:
+    import torch
+
+    from salgen.evaluation.changed_images import probabilities_of
+    from salgen.evaluation.reductions import resize
+
+    probe = evidence.probe
+    images = probe.inputs if space == "normalised" else probe.pixels
+    masks = resize(_scaled(evidence).to(images)[:, None], (images.shape[2], images.shape[3]))
+
+    def inputs(part: slice) -> Tensor:
+        masked = images[part] * masks[part]
+        return masked if space == "normalised" else probe.normalised(masked)
+
+    return probabilities_of(evidence, torch.arange(len(images), device=images.device), inputs)
+
+
+def _scaled(evidence: Evidence) -> Tensor:
+    """mm(S) of the whole maps, float64 (N, H, W)."""
+    import torch
+
+    everywhere = np.zeros(evidence.maps.shape[1:], dtype=bool)
+    return torch.from_numpy(np.stack([Ranking(saliency, everywhere).scaled for saliency in evidence.maps]))

@@ -1,0 +1,128 @@
+"""The share of samples that a map localises, at the threshold that suits all maps best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.evaluation.boxes import (
+    NOTHING,
+    Box,
+    box_overlap,
+    largest_component,
+    mask_overlap,
+    tight_box,
+)
+from salgen.evaluation.metrics.declarations import DatasetMetric
+from salgen.evaluation.ranking import Ranking
+from salgen.parameters import param
+from salgen.types import Float64, Mask
+
+NAMES = ("box-accuracy",)
+
+THRESHOLDS = np.arange(100) / 100  # of the map scaled to [0, 1]
+
+Levels = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class BoxAccuracy(DatasetMetric):
+    """Whether the box around the map's largest component overlaps the mask's box enough, at the best threshold.
+
+    max over t of the mean over maps of 1[IoU(A(t), B) >= iou]. A(t) is the tight box of the largest 8-connected
+    component of the pixels where the map, scaled to [0, 1] over the scored region, is at least t; t is 0, 0.01,
+    ..., 0.99; B is the tight box of the whole mask. A sample's value is 1 or 0 at the one t that is best for all
+    maps of the method, so their mean is the accuracy (MaxBoxAcc). With ``within=mask`` the component itself and
+    the mask are compared.
+
+    Ties: pixels at the threshold are selected; of components of equal size the first in raster order counts; of
+    thresholds that are equally good the lowest. A constant map, scaled to zeros, selects the region at t = 0 and
+    nothing above.
+    Undefined: never, where the mask is not empty.
+    Errata: the paper does not say whether t is chosen for each image; Choe et al. choose one for the data set.
+    ``threshold=image`` takes the best for each map.
+    """
+
+    name: ClassVar[str] = "box-accuracy"
+    ignores_position: ClassVar[bool] = False
+    reference: ClassVar[str] = (
+        "Choe et al. 2020, MaxBoxAcc; Aabid & Sicre, Foreground segmentation to measure deep neural networks "
+        "interpretability, BA and mask accuracy"
+    )
+
+    iou: float = param(0.5, "overlap that counts as localised", low=0.01, high=1.0)
+    within: str = param("box", "what is compared: boxes, or the component and the mask", choices=("box", "mask"))
+    threshold: str = param(
+        "dataset", "whether one threshold serves all maps, or each has its best", choices=("dataset", "image")
+    )
+
+    def ceiling(self, p: int, n: int) -> float:
+        """NaN: it depends on the mask's shape."""
+        return float("nan")
+
+    def measures(self, rankings: Sequence[Ranking]) -> Float64:
+        """The intersection over union at each of `THRESHOLDS`, with the acceptable mask that suits it best."""
+        best = np.zeros(len(THRESHOLDS))
+        wanted = [tight_box(ranking.truth) if self.within == "box" else ranking.truth for ranking in rankings]
+        levels = levels_of(rankings[0])
+        changes = np.bincount(levels.ravel(), minlength=len(THRESHOLDS) + 1)[:-1] > 0
+        changes[0] = True
+        for place, box, component in components(levels, np.flatnonzero(changes)):
+            best[place] = max(self._iou(box, component, truth) for truth in wanted)
+        last = np.maximum.accumulate(np.where(changes, np.arange(len(best)), 0))
+        filled: Float64 = best[last]
+        return filled
+
+    def settle(self, measures: Float64) -> Float64:
+        """1 for the samples that are localised, 0 for the others."""
+        hits = measures >= self.iou
+        best = hits.any(axis=1) if self.threshold == "image" else hits[:, int(hits.sum(axis=0).argmax())]
+        return np.asarray(best, dtype=np.float64)
+
+    def _iou(self, box: Box, component: Mask, truth: Any) -> float:
+        """Of one selection, whose component is given within the box around it."""
+        if self.within == "box":
+            return box_overlap(box, truth).iou
+        found = np.zeros_like(truth)
+        found[box.pixels] = component
+        return mask_overlap(found, truth).iou
+
+
+def levels_of(ranking: Ranking) -> Levels:
+    """How many of `THRESHOLDS` each pixel reaches, int8 (H, W) in 0..100; 0 outside the region."""
+    reached = THRESHOLDS.searchsorted(ranking.scaled, side="right")
+    return np.where(ranking.region, reached, 0).astype(np.int8)
+
+
+def components(levels: Levels, places: NDArray[np.int64]) -> Iterator[tuple[int, Box, Mask]]:
+    """The largest component at some of the thresholds.
+
+    Each selection lies within the one before, so only the box around that one is searched.
+
+    Parameters
+    ----------
+    levels
+        How many thresholds each pixel reaches.
+    places
+        Ascending indices of thresholds.
+
+    Yields
+    ------
+    int, Box, Mask
+        The threshold's index, the box around the component, and the component within that box.
+    """
+    outer = Box(0, levels.shape[0], 0, levels.shape[1])
+    for place in places.tolist():
+        selected = levels[outer.pixels] > place
+        inner = tight_box(selected)
+        if inner == NOTHING:
+            yield place, NOTHING, selected[:0, :0]
+            return
+        component = largest_component(selected[inner.pixels])
+        outer = inner.within(outer)
+        tight = tight_box(component)
+        yield place, tight.within(outer), component[tight.pixels]

@@ -1,0 +1,68 @@
+"""Whether a map depends on the class that it explains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.evaluation.evidence import Evidence
+from salgen.evaluation.map_similarity import pearson
+from salgen.evaluation.metrics import CONSTANT_MAP, NON_FINITE_MAP
+from salgen.evaluation.metrics.declarations import Measured, ModelMetric
+from salgen.evaluation.ranking import Values
+
+if TYPE_CHECKING:
+    from salgen.evaluation.probe import Probe
+
+NAMES = ("class-sensitivity",)
+
+
+@dataclass(frozen=True)
+class ClassSensitivity(ModelMetric):
+    """Correlation of the maps of the model's most and least likely class: low for a method that tells classes apart.
+
+    Pearson(E_argmax, E_argmin) of all pixels, of the maps as the method gives them, neither clipped nor scaled. The
+    same method explains both classes with the same randomness. Methods that do not look at the class have 1.
+
+    Ties: of equal logits the class with the smallest number counts.
+    Undefined: ``non_finite_map`` where one of the two maps is not finite. Where either is constant, as the least
+    likely class's map often is where a ReLU cuts it off, the value is 0 with the reason ``constant_map``, so that such
+    maps are counted.
+    """
+
+    name: ClassVar[str] = "class-sensitivity"
+    family: ClassVar[str] = "sensitivity"
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
+    higher_is_better: ClassVar[bool | None] = False
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    reference: ClassVar[str] = "Li et al. 2020, class sensitivity"
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """In [-1, 1]."""
+        logits = _logits(evidence.probe)
+        most, least = (
+            evidence.explained(evidence.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
+        )
+        results = [_correlation(one, other) for one, other in zip(most, least, strict=True)]
+        return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
+
+
+def _correlation(one: Values, other: Values) -> tuple[float, str]:
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        return np.nan, NON_FINITE_MAP
+    value = pearson(one, other)
+    return (0.0, CONSTANT_MAP) if np.isnan(value) else (value, "")
+
+
+def _logits(probe: Probe) -> NDArray[np.floating[Any]]:
+    """(N, K); probabilities would tie where the softmax runs out of digits."""
+    import torch
+
+    inputs = probe.inputs
+    with torch.inference_mode(False), torch.no_grad():
+        parts = probe.batches.over(len(inputs), lambda part: probe.view.logits(inputs[part]))
+    found: NDArray[np.floating[Any]] = torch.cat(parts).double().cpu().numpy()
+    return found

@@ -1,0 +1,53 @@
+"""How much a map looks like the image's edges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.evaluation.map_similarity import pearson, ranks
+from salgen.evaluation.metrics import CONSTANT_MAP
+from salgen.evaluation.metrics.declarations import MaskMetric
+from salgen.evaluation.ranking import Ranking
+from salgen.types import Float32, Float64
+
+NAMES = ("edge-correlation",)
+
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class EdgeCorrelation(MaskMetric):
+    """Spearman's correlation of a map with the strength of the image's edges: is it an edge detector?
+
+    Edges are the map of the control ``sobel``: the length of the Sobel gradient of the mean over channels. What is
+    below a millionth of the image's largest absolute value is rounding, and counts as no edge. Both are ranked within
+    the scored region. A diagnostic: edges may be where the evidence is.
+
+    Ties: tied pixels share their mean rank.
+    Undefined: ``constant_map`` where the map, or the image and with it the edges, has one value in the whole region.
+    """
+
+    name: ClassVar[str] = "edge-correlation"
+    family: ClassVar[str] = "diagnostic"
+    needs: ClassVar[frozenset[str]] = frozenset({"image"})
+    higher_is_better: ClassVar[bool | None] = None
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    ignores_position: ClassVar[bool] = False
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, on edge detectors"
+
+    def __call__(self, ranking: Ranking, image: Float32, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        value = pearson(ranks(ranking.saliency[ranking.region]), ranks(edges(image)[ranking.region]))
+        return value, CONSTANT_MAP if math.isnan(value) else ""
+
+
+def edges(image: Float32) -> Float64:
+    """What the control ``sobel`` makes of an image (C, H, W), float64 (H, W); exactly 0 where the image is flat."""
+    from salgen.evaluation.explaining import explain
+
+    found: Float64 = explain(None, image[None], method="sobel").values[0].double().cpu().numpy()
+    return np.where(found > ROUNDING * np.abs(image).max(), found, 0.0)

@@ -1,0 +1,170 @@
+"""The explained class's probability as pixels appear, or disappear, in the order of the map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.evaluation.evidence import Evidence
+from salgen.evaluation.metrics import NO_TWIN
+from salgen.evaluation.metrics.declarations import Measured, ModelMetric
+from salgen.evaluation.reference_images import REFERENCES, reference_images
+from salgen.parameters import param
+from salgen.types import Float64
+
+NAMES = ("insertion-auc", "deletion-auc")
+
+REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
+DELETED = "zero"
+
+Curve = Callable[[Evidence, str, int | None], Float64]
+
+
+def step_param() -> Any:
+    """The field ``step`` of both metrics."""
+    return param(None, "pixels per step; the image's width by default", low=1)
+
+
+@dataclass(frozen=True)
+class InsertionAuc(ModelMetric):
+    """Area under the explained class's probability as the map's largest pixels are put into an empty image.
+
+    With I_0 the reference image, I_k the reference with the first k * step pixels of the normalised image x in
+    the map's order, I_n = x for n = ceil(HW / step), and f the softmax probability:
+
+    - ``variant=petsiuk``: the mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, from the blurred image;
+    - ``variant=saliency-bench``: the same, from the black image;
+    - ``variant=li2020``: the mean over k = 0..n of f(I_k) - f(I_0), from the blurred image; so it can be
+      negative, and is 0 where the model sees nothing that matters.
+
+    Every step counts alike, though the last may change fewer pixels. The blur is a Gaussian of 11x11 pixels
+    with sigma 5, on the normalised image, reflected at its borders. ``baseline`` chooses another
+    reference: ``black``, ``mean`` (of each channel), ``zero`` (after the normalisation), or ``twin``, the image
+    without the feature, which is the only one that is no stranger to the model.
+
+    Ties: tied pixels come in a random order that the seed and the sample's id determine, the same for every
+    method, for insertion and for deletion.
+    Undefined: ``no_twin`` where the twin is the reference and there is none. The scored region does not
+    matter: all pixels are put in.
+    Errata: RISE's code folds the Gaussian's tails back into the 11x11 window and pads the normalised image with
+    zeros; here the Gaussian is cut off and the image reflected, so that a uniform image stays as it is.
+    """
+
+    name: ClassVar[str] = "insertion-auc"
+    reference: ClassVar[str] = (
+        "Petsiuk et al. 2018, RISE, insertion; Li et al. 2020, eq. 9; Zhang et al. 2025, Saliency-Bench, iAUC"
+    )
+
+    variant: str = param("petsiuk", "whose definition of the area and of the reference", choices=(*REFERENCE_OF,))
+    step: int | None = step_param()
+    baseline: str | None = param(None, "reference image; the variant's own by default", choices=REFERENCES)
+
+    def __post_init__(self) -> None:
+        _need_twins(self, self.baseline)
+        if self.variant == "li2020":
+            object.__setattr__(self, "bounds", (-1.0, 1.0))  # the reference's probability is subtracted
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """Float64 means of each sample's curve."""
+        baseline = self.baseline or REFERENCE_OF[self.variant]
+        curves, reasons = _with_twins(evidence, baseline, insertion_curve, self.step)
+        above = curves.mean(axis=1) - curves[:, 0]
+        return above if self.variant == "li2020" else _area(curves), reasons
+
+
+@dataclass(frozen=True)
+class DeletionAuc(ModelMetric):
+    """Area under the explained class's probability as the map's largest pixels are taken out of the image.
+
+    The mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, with I_k the normalised image without the first
+    k * step pixels in the map's order, which become 0, and the rest as in ``insertion-auc``. Lower is
+    better: what matters is gone early. ``baseline`` puts another reference in their place.
+
+    Ties: as in ``insertion-auc``, and the same order.
+    Undefined: ``no_twin`` where the twin is the reference and there is none. The scored region does not
+    matter: all pixels are taken out.
+    """
+
+    name: ClassVar[str] = "deletion-auc"
+    higher_is_better: ClassVar[bool | None] = False
+    reference: ClassVar[str] = "Petsiuk et al. 2018, RISE, deletion"
+
+    step: int | None = step_param()
+    baseline: str | None = param(
+        None, "what pixels become; zero after the normalisation by default", choices=REFERENCES
+    )
+
+    def __post_init__(self) -> None:
+        _need_twins(self, self.baseline)
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """Float64 means of each sample's curve."""
+        curves, reasons = _with_twins(evidence, self.baseline or DELETED, deletion_curve, self.step)
+        return _area(curves), reasons
+
+
+def insertion_curve(evidence: Evidence, baseline: str = "blur", step: int | None = None) -> Float64:
+    """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
+
+    Parameters
+    ----------
+    baseline
+        One of :data:`~salgen.evaluation.reference_images.REFERENCES`, where it starts; with ``"twin"``
+        every sample must have one. It ends at the image itself.
+    step
+        Pixels per step, W by default.
+    """
+
+    def compute() -> Float64:
+        from salgen.evaluation.changed_images import original_probabilities, step_count, stepwise_probabilities
+
+        steps = range(step_count(evidence, step))
+        empty = reference_images(evidence, baseline)
+        on_the_way = stepwise_probabilities(evidence, empty, evidence.probe.inputs, step, steps)
+        return np.column_stack([on_the_way, original_probabilities(evidence)])
+
+    return evidence.once(("insertion curve", baseline, step), compute)
+
+
+def deletion_curve(evidence: Evidence, baseline: str = DELETED, step: int | None = None) -> Float64:
+    """The explained class's probability after each step of taking pixels out, float64 (N, steps + 1).
+
+    It starts at the image itself and ends at the reference; the parameters are those of :func:`insertion_curve`.
+    """
+
+    def compute() -> Float64:
+        from salgen.evaluation.changed_images import original_probabilities, step_count, stepwise_probabilities
+
+        steps = range(1, step_count(evidence, step) + 1)
+        empty = reference_images(evidence, baseline)
+        on_the_way = stepwise_probabilities(evidence, evidence.probe.inputs, empty, step, steps)
+        return np.column_stack([original_probabilities(evidence), on_the_way])
+
+    return evidence.once(("deletion curve", baseline, step), compute)
+
+
+def _need_twins(metric: ModelMetric, baseline: str | None) -> None:
+    if baseline == "twin":
+        object.__setattr__(metric, "needs", ModelMetric.needs | {"twin"})
+
+
+def _with_twins(evidence: Evidence, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
+    """Curves of a batch, NaN with a reason for samples that lack the twin that is asked for."""
+    if baseline != "twin" or evidence.twins is None:
+        return curve(evidence, baseline, step), [""] * len(evidence)
+    there = np.array([twin is not None for twin in evidence.twins])
+    if not there.any():
+        return np.full((len(evidence), 2), np.nan), [NO_TWIN] * len(evidence)
+    usable = evidence.once("samples with twins", lambda: evidence.take(np.flatnonzero(there)))
+    found = curve(usable, baseline, step)
+    curves = np.full((len(evidence), found.shape[1]), np.nan)
+    curves[there] = found
+    return curves, ["" if has else NO_TWIN for has in there]
+
+
+def _area(curves: Float64) -> Float64:
+    """The trapezoidal rule over steps of equal width 1 / n: float64 (N,) of (N, n + 1)."""
+    return np.asarray((curves[:, :-1] + curves[:, 1:]).mean(axis=1) / 2.0)

@@ -1,0 +1,52 @@
+"""Whether a map depends on what the labels meant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity
+from salgen.evaluation.metrics import NON_FINITE_MAP
+from salgen.evaluation.metrics.declarations import MaskMetric
+from salgen.evaluation.ranking import Ranking, Values
+from salgen.parameters import param
+
+NAMES = ("label-randomization",)
+
+
+@dataclass(frozen=True)
+class LabelRandomization(MaskMetric):
+    """Similarity of the map with that of a model trained on permuted labels: low for a method that needs the labels.
+
+    The second model has the same architecture and learnt the same images under labels in random order, so
+    what it knows of the classes means nothing. Both maps explain the same class. Similarities are those of
+    ``parameter-randomization``, over the whole image.
+
+    Ties: tied pixels share their mean rank.
+    Undefined: ``constant_map`` where the map is constant, which is its fault; where only the second model's map is, the
+    similarity is 0 with that reason. ``ssim`` takes a constant map as 0 everywhere instead. ``non_finite_map`` where a
+    value is not finite, also outside the scored region.
+    """
+
+    name: ClassVar[str] = "label-randomization"
+    kind: ClassVar[str] = "pair"
+    family: ClassVar[str] = "sanity"
+    needs: ClassVar[frozenset[str]] = frozenset({"shuffled_maps"})
+    regional: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool | None] = False
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"similarity": SIMILARITIES}
+    ignores_position: ClassVar[bool] = False
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps, data randomization test"
+
+    similarity: str = param("spearman", "how the two maps are compared", choices=SIMILARITIES)
+
+    def __call__(self, ranking: Ranking, shuffled_map: Values, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        if not (np.isfinite(ranking.saliency).all() and np.isfinite(shuffled_map).all()):
+            return math.nan, NON_FINITE_MAP
+        return mean_similarity(self.similarity, ranking.saliency, [shuffled_map])

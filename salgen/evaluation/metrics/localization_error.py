@@ -1,0 +1,96 @@
+"""How far what a map marks misses the mask: boxes, and the pixels themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salgen.evaluation.boxes import MarkMetric, Overlap, marked_box_overlap, marked_mask_overlap
+from salgen.evaluation.ranking import Ranking
+from salgen.parameters import param
+
+NAMES = ("localization-error", "mask-localization-error", "official-localization-error")
+
+PAPER = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability"
+COMPAT_HELP = "`aabid`: 1 - recall, which is what the paper's code computes"
+
+
+@dataclass(frozen=True)
+class LocalizationError(MarkMetric):
+    """One minus the intersection over union of the boxes around what the map marks and around the mask.
+
+    1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the pixels with S >= mean(S)
+    in the scored region, B the tight box of the whole mask. Boxes include their last row and column.
+
+    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
+    constant map, tested exactly, marks all of the region: 1 - |B| / |box of the region|.
+    Undefined: never, where the mask is not empty.
+    Errata: the paper prints the union as TP + TN + FN; it is TP + FP + FN. Its code leaves out FP as well and
+    gives recall, which rewards marking everything: ``compat=aabid`` has 1 - |A and B| / |B|. The code's boxes, which
+    are a row and a column off, are not reproduced.
+    """
+
+    name: ClassVar[str] = "localization-error"
+    higher_is_better: ClassVar[bool] = False
+    reference: ClassVar[str] = f"{PAPER}, LE; Russakovsky et al. 2015"
+
+    compat: str | None = param(None, COMPAT_HELP, choices=("aabid",))
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        return error(marked_box_overlap(ranking), self.compat), ""
+
+
+@dataclass(frozen=True)
+class MaskLocalizationError(MarkMetric):
+    """One minus the intersection over union of what the map marks and the mask.
+
+    1 - |A and M| / |A or M|. A is the largest 8-connected component of the pixels with S >= mean(S) in the scored
+    region, M the whole mask: of a mask in several pieces no map can mark more than one.
+
+    Ties: pixels equal to the mean are marked; of components of equal size the first in raster order counts. A
+    constant map, tested exactly, marks all of the region: 1 - the mask's share of it (where the region is in
+    several pieces, the largest of them is marked).
+    Undefined: never, where the mask is not empty.
+    Errata: as `localization-error`: ``compat=aabid`` has 1 - |A and M| / |M|, the code's recall.
+    """
+
+    name: ClassVar[str] = "mask-localization-error"
+    higher_is_better: ClassVar[bool] = False
+    reference: ClassVar[str] = f"{PAPER}, MLE"
+
+    compat: str | None = param(None, COMPAT_HELP, choices=("aabid",))
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        return error(marked_mask_overlap(ranking), self.compat), ""
+
+
+@dataclass(frozen=True)
+class OfficialLocalizationError(MarkMetric):
+    """The localization error where the sample is classified rightly, and 1 where it is not.
+
+    Ties: as `localization-error`.
+    Undefined: never, where the mask is not empty.
+    Errata: the paper's code gives a misclassified sample 0, the best value. ``compat=aabid`` does so too, and takes
+    1 - recall for the others.
+    """
+
+    name: ClassVar[str] = "official-localization-error"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask", "correct"})
+    higher_is_better: ClassVar[bool] = False
+    reference: ClassVar[str] = f"{PAPER}, official LE; Russakovsky et al. 2015"
+
+    compat: str | None = param(None, f"{COMPAT_HELP}; and 0 for a misclassified sample", choices=("aabid",))
+
+    def __call__(self, ranking: Ranking, correct: bool) -> tuple[float, str]:
+        """In [0, 1]."""
+        if not correct:
+            return (0.0 if self.compat else 1.0), ""
+        return error(marked_box_overlap(ranking), self.compat), ""
+
+
+def error(overlap: Overlap, compat: str | None) -> float:
+    """One minus the intersection over union; under `compat` over what is wanted. Counted, and divided once."""
+    whole = overlap.wanted if compat else overlap.union
+    return (whole - overlap.both) / whole

@@ -1,0 +1,38 @@
+"""The mean absolute error of the map as a mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salgen.evaluation.metrics.declarations import MaskMetric
+from salgen.evaluation.ranking import Ranking
+
+NAMES = ("mae",)
+
+
+@dataclass(frozen=True)
+class Mae(MaskMetric):
+    """Mean absolute difference of the scaled map and the mask.
+
+    mean |mm(S) - M| over the scored region, where mm(S) = (S - min S) / (max S - min S). Small masks make
+    it small for any map that is mostly dark, whatever it shows.
+
+    Ties: no ranking is involved. A constant map has mm(S) = 0 and so the mask's share of the scored region.
+    Undefined: never. An empty mask counts: it asks for a map with few bright pixels.
+    """
+
+    name: ClassVar[str] = "mae"
+    takes_empty_masks: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool | None] = False
+    reference: ClassVar[str] = "Perazzi et al. 2012, Saliency filters, mean absolute error"
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        inside = float(ranking.scaled[ranking.truth].sum())
+        outside = float(ranking.scaled[ranking.region & ~ranking.truth].sum())
+        return (outside + (ranking.p - inside)) / (ranking.p + ranking.n), ""
+
+    def ceiling(self, p: int, n: int) -> float:
+        """0, but 1 for a full mask, which as a map is constant."""
+        return 1.0 if n == 0 else 0.0

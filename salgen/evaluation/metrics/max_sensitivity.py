@@ -1,0 +1,125 @@
+"""How far a map moves when the image hardly does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.evaluation.evidence import Evidence
+from salgen.evaluation.metrics import NON_FINITE_MAP, ZERO_ENERGY
+from salgen.evaluation.metrics.declarations import Measured, ModelMetric
+from salgen.evaluation.ranking import Values
+from salgen.parameters import param
+from salgen.types import Float32, Float64
+
+NAMES = ("max-sensitivity",)
+
+NORMS = ("l2", "relative", "rms")
+
+
+@dataclass(frozen=True)
+class MaxSensitivity(ModelMetric):
+    """Largest change of the map over small random changes of the image: low for a stable method.
+
+    max over n draws of ||E(x + d) - E(x)||, every value of d uniform in [-r, r], in the space of pixels, before the
+    model's normalisation. The class stays the same, and so does the randomness of a stochastic method. Changed
+    pixels may leave [0, 1], unless ``clip`` is set. The norm is
+
+    - ``l2``: the Euclidean norm of the maps' difference, which grows with their size and scale;
+    - ``relative``: that divided by ||E(x)||;
+    - ``rms``: the root of the mean square of the difference of maps that are each divided by their largest absolute
+      value.
+
+    Values of different norms cannot be compared. The draws are r times the same directions for every radius,
+    and the first of them are the same for every n: ``radius=0.05|0.1|0.2`` is a curve.
+
+    Ties: no ranking is involved.
+    Undefined: ``non_finite_map`` where a map of a changed image is not finite. Maps that are constant and stay the same
+    have 0 under every norm. ``relative`` is ``zero_energy`` where the map of the image is 0 everywhere and another is
+    not; captum divides by 1 there.
+    Errata: eq. 16 names neither the norm nor the scale of the maps; the authors' table holds values of the order of
+    ``rms``, not of ``l2``.
+    """
+
+    name: ClassVar[str] = "max-sensitivity"
+    family: ClassVar[str] = "sensitivity"
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
+    higher_is_better: ClassVar[bool | None] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"norm": NORMS}
+    reference: ClassVar[str] = (
+        "Yeh et al. 2019, On the (in)fidelity and sensitivity of explanations; Li et al. 2020, eq. 16"
+    )
+
+    radius: float = param(0.2, "r: the largest change of a pixel's value", low=0.0)
+    samples: int = param(50, "n: how many changed images are explained", low=1)
+    norm: str = param("l2", "how the difference of two maps is measured", choices=NORMS)
+    clip: bool = param(False, "whether changed pixels are kept in [0, 1], where the images must be then")
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """From 0; the three norms share the maps."""
+        key = (self.name, self.radius, self.samples, self.clip)
+        largest, finite = evidence.once(key, lambda: self._largest(evidence))
+        values = np.where(finite, largest[self.norm], np.nan)
+        undefined = np.where(finite, np.where(np.isnan(values), ZERO_ENERGY, ""), NON_FINITE_MAP)
+        return values, undefined.tolist()
+
+    def _largest(self, evidence: Evidence) -> tuple[dict[str, Float64], Any]:
+        """The largest change of each map (N,) under each norm, and whether all of its maps are finite, bool (N,)."""
+        start = _flat(evidence.explained(evidence.images, evidence.targets))
+        finite = np.isfinite(start).all(axis=1)
+        largest = dict.fromkeys(NORMS, np.zeros(len(start)))
+        for pixels in self._changed(evidence):
+            moved = _flat(evidence.explained(pixels, evidence.targets))
+            finite &= np.isfinite(moved).all(axis=1)
+            with np.errstate(invalid="ignore"):  # of maps that are not finite
+                largest = {norm: np.maximum(largest[norm], DISTANCES[norm](start, moved)) for norm in NORMS}
+        return largest, finite
+
+    def _changed(self, evidence: Evidence) -> Iterator[Float32]:
+        """The images (N, C, H, W) with each draw added."""
+        images = evidence.images
+        assert images is not None  # needs name it
+        if self.clip and len(images) and not (images.min() >= 0 and images.max() <= 1):
+            raise SalgenError(
+                f"{self.name}: clip is for images in [0, 1]: these go from {images.min():g} to {images.max():g}; "
+                "leave it out"
+            )
+        streams, size = evidence.streams(self.name), images[0].size
+        for _ in range(self.samples):
+            unit = np.stack([stream.uniform(size, -1.0, 1.0) for stream in streams]).reshape(images.shape)
+            pixels = (images + self.radius * unit).astype(np.float32)
+            yield np.clip(pixels, 0.0, 1.0) if self.clip else pixels
+
+
+def _flat(maps: Values) -> Float64:
+    return maps.reshape(len(maps), -1).astype(np.float64)
+
+
+def _l2(start: Float64, moved: Float64) -> Float64:
+    found: Float64 = np.linalg.norm(moved - start, axis=1)
+    return found
+
+
+def _relative(start: Float64, moved: Float64) -> Float64:
+    """NaN where a map of zeros changed."""
+    change, size = _l2(start, moved), np.linalg.norm(start, axis=1)
+    return np.asarray(np.divide(change, size, out=np.where(change > 0, np.nan, 0.0), where=size > 0))
+
+
+def _rms(start: Float64, moved: Float64) -> Float64:
+    return _l2(_scaled(start), _scaled(moved)) / math.sqrt(start.shape[1])
+
+
+def _scaled(maps: Float64) -> Float64:
+    """Each map divided by its largest absolute value; zeros stay zeros."""
+    top = np.abs(maps).max(axis=1, keepdims=True)
+    return np.asarray(np.divide(maps, top, out=np.zeros_like(maps), where=top > 0))
+
+
+DISTANCES: dict[str, Callable[[Float64, Float64], Float64]] = {"l2": _l2, "relative": _relative, "rms": _rms}

@@ -1,0 +1,85 @@
+"""Two models' maps of one image: one model needs the feature, the other does not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from salgen.evaluation.metrics import ZERO_ENERGY
+from salgen.evaluation.metrics.declarations import MaskMetric
+from salgen.evaluation.metrics.g_cf import bam_map, mean_in_mask
+from salgen.evaluation.ranking import Ranking, Values
+
+NAMES = ("mcs", "mcr")
+
+
+@dataclass(frozen=True)
+class Contrasted(MaskMetric):
+    """A metric of one image under two models, both of which classify it rightly."""
+
+    kind: ClassVar[str] = "pair"
+    family: ClassVar[str] = "contrast"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask", "paired_maps"})
+    only_correct: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Mcs(Contrasted):
+    """Model contrast score: how much stronger the feature is for the model that needs it.
+
+    S_cf(f_o) - S_cf(f_s), with S_cf and BAM's map E as in ``g-cf``. The map under test explains f_o, the
+    model that needs the feature (BAM's object model); the paired map explains f_s, the model that does not (the scene
+    model). The mask is the feature's. Where the two models know different classes, each map has to explain
+    its own model's class.
+
+    Ties: no ranking is involved.
+    Undefined: never, where the mask is not empty. A constant map has S_cf = 0.
+    Errata: two equations restrict the images to different sets; here both models must be right.
+    """
+
+    name: ClassVar[str] = "mcs"
+    aliases: ClassVar[tuple[str, ...]] = ("model-contrast-score",)
+    reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods; Li et al. 2020, MCS"
+
+    def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        return mean_in_mask(ranking) - mean_in_mask(beside(ranking, paired_map)), ""
+
+
+@dataclass(frozen=True)
+class Mcr(Contrasted):
+    """Model contrast ratio: how much larger the feature's share of the map is for the model that needs it.
+
+    sum of E_o over the mask / sum of E_o - sum of E_s over the mask / sum of E_s, with BAM's map E as in
+    ``g-cf``. E_o is the map under test, of the model f_o that needs the feature; E_s the paired map, of the
+    model f_s that does not.
+
+    Ties: no ranking is involved.
+    Undefined: ``zero_energy`` where E is 0 everywhere in one of the two maps, as in a constant map. Two equal maps have
+    0, as they must with a full mask.
+    Errata: eq. 18 prints f_o in both terms, and, read with the mean of eq. 11, would be some p times smaller than
+    the table that goes with it: here the second term is f_s's, and both are shares of the whole.
+    """
+
+    name: ClassVar[str] = "mcr"
+    aliases: ClassVar[tuple[str, ...]] = ("model-contrast-ratio",)
+    reference: ClassVar[str] = "Li et al. 2020, eq. 18, corrected"
+
+    def __call__(self, ranking: Ranking, paired_map: Values, **_: Any) -> tuple[float, str]:
+        """In [-1, 1]."""
+        difference = _share(ranking) - _share(beside(ranking, paired_map))
+        return difference, ZERO_ENERGY if math.isnan(difference) else ""
+
+
+def beside(ranking: Ranking, other: Values) -> Ranking:
+    """A second map under the same mask, in the same region."""
+    return Ranking(other, ranking.mask, ranking.valid)
+
+
+def _share(ranking: Ranking) -> float:
+    """The mask's share of E; NaN where there is none."""
+    energy = bam_map(ranking)
+    total = float(energy.sum())
+    return min(float(energy[ranking.truth].sum()) / total, 1.0) if total else math.nan

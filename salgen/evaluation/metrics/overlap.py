@@ -1,0 +1,115 @@
+"""Overlap of the predicted mask with the ground truth: IoU, Dice, precision, recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salgen.evaluation.metrics.predicted_mask import PredictedMask
+from salgen.evaluation.ranking import Ranking
+from salgen.parameters import param
+
+NAMES = ("iou", "dice", "precision", "recall")
+
+SALIENCY_BENCH = "Zhang et al. 2025, Saliency-Bench"
+
+
+@dataclass(frozen=True)
+class IoU(PredictedMask):
+    """Intersection over union of the predicted mask and the ground truth.
+
+    TP / (TP + FP + FN). Predicted are the pixels with mm(S) > `threshold`, where mm(S) = (S - min S) /
+    (max S - min S) over the scored region. The mean over images is the mIoU. With ``select=area`` as many
+    pixels are predicted as the mask has, the largest, which needs no threshold and asks only how they rank.
+
+    Ties: pixels at the threshold are not predicted; a constant map predicts nothing and has 0. With
+    ``select=area`` pixels tied at the last place are entered in proportion, as in m-gt; a constant map then
+    has s / (2 - s) with s the mask's share of the scored region.
+    Undefined: never, where the mask is not empty.
+
+    Errata: the threshold of Saliency-Bench's mIoU is not stated; its package compares the raw map with 0
+    (``compat=xaibenchmark``), so that a map of positive values has the mask's share whatever the model has learnt.
+    Aabid and Sicre print TP / (TP + TN + FN), and their code leaves FP out of the union: what it returns is
+    recall, of the pixels with S >= mean(S) (``compat=aabid``; a constant map predicts everything).
+    """
+
+    name: ClassVar[str] = "iou"
+    aliases: ClassVar[tuple[str, ...]] = ("miou",)
+    reference: ClassVar[str] = f"Jaccard 1912; {SALIENCY_BENCH}, mIoU"
+
+    compat: str | None = param(
+        None, "`xaibenchmark`: S > 0 on the raw map; `aabid`: TP / (TP + FN)", choices=("xaibenchmark", "aabid")
+    )
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        overlap = self.overlap(ranking)
+        return (overlap.both / overlap.wanted if self.compat == "aabid" else overlap.iou), ""
+
+
+@dataclass(frozen=True)
+class Dice(PredictedMask):
+    """Dice coefficient of the predicted mask and the ground truth: the F1 score of its pixels.
+
+    2 TP / (2 TP + FP + FN) = 2 IoU / (1 + IoU), with the predicted mask of `iou`.
+
+    Ties: as `iou`; a constant map has 0, and with ``select=area`` the mask's share of the scored region.
+    With ``select=area`` Dice, precision and recall are m-gt.
+    Undefined: never, where the mask is not empty.
+    """
+
+    name: ClassVar[str] = "dice"
+    reference: ClassVar[str] = "Dice 1945; Sorensen 1948"
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        return self.overlap(ranking).dice, ""
+
+
+@dataclass(frozen=True)
+class Precision(PredictedMask):
+    """Share of the predicted mask that lies in the ground truth.
+
+    TP / (TP + FP), with the predicted mask of `iou`.
+
+    Ties: as `iou`; a constant map has 0, and with ``select=area`` the mask's share of the scored region.
+    Undefined: never, where the mask is not empty: with nothing predicted it is 0.
+
+    Errata: Saliency-Bench's package compares the raw map with 0 (``compat=xaibenchmark``), and is NaN for the
+    whole data set when one map has no value above 0; here that map has 0.
+    """
+
+    name: ClassVar[str] = "precision"
+    reference: ClassVar[str] = f"{SALIENCY_BENCH}, precision"
+
+    compat: str | None = param(None, "`xaibenchmark`: S > 0 on the raw map", choices=("xaibenchmark",))
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        overlap = self.overlap(ranking)
+        return overlap.both / max(overlap.found, 1), ""
+
+
+@dataclass(frozen=True)
+class Recall(PredictedMask):
+    """Share of the ground truth that is predicted.
+
+    TP / (TP + FN), with the predicted mask of `iou`. A map that is high everywhere has 1: read it beside precision.
+
+    Ties: as `iou`; a constant map has 0, and with ``select=area`` the mask's share of the scored region.
+    Undefined: never, where the mask is not empty.
+
+    Errata: Saliency-Bench's package compares the raw map with 0.5 here and with 0 in its IoU and precision
+    (``compat=xaibenchmark``), so its three values belong to two different masks.
+    """
+
+    name: ClassVar[str] = "recall"
+    raw_threshold: ClassVar[float] = 0.5
+    reference: ClassVar[str] = f"{SALIENCY_BENCH}, recall"
+
+    compat: str | None = param(None, "`xaibenchmark`: S > 0.5 on the raw map", choices=("xaibenchmark",))
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        overlap = self.overlap(ranking)
+        return overlap.both / overlap.wanted, ""

@@ -1,0 +1,87 @@
+"""Whether a map depends on what the model has learnt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.evaluation.evidence import Evidence
+from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity
+from salgen.evaluation.metrics import NON_FINITE_MAP
+from salgen.evaluation.metrics.declarations import Measured, ModelMetric
+from salgen.evaluation.ranking import Values
+from salgen.parameters import param
+
+NAMES = ("parameter-randomization",)
+
+
+@dataclass(frozen=True)
+class ParameterRandomization(ModelMetric):
+    """Similarity of the map with those of models whose layers are drawn anew: low for a method that reads the weights.
+
+    A stage is a model with fresh weights in the k top layers (``order=cascading``, from the logits down), or in the
+    k-th layer from the top alone (``order=independent``). The same method explains the same class under each, with
+    the same randomness; the value is the mean over all stages of the similarity with the map of the
+    model as it is, or with ``layers=k`` that of the k-th stage. Similarities, over the whole image:
+    ``spearman`` and ``spearman-abs`` (of absolute values) rank correlation; ``ssim`` of both maps min-maxed to [0, 1];
+    ``hog``, Pearson's correlation of histograms of oriented gradients.
+
+    A layer is a module with a weight of two axes or more, together with what follows it up to the next and has
+    vectors only, such as its batch norm. It starts anew by its own initialisation, as in the control
+    ``untrained``: batch norms to scale 1, shift 0 and running statistics 0 and 1. Those of other layers keep what they
+    counted in training. A layer draws the same weights in every stage and both orders; they depend on its
+    name and the seed.
+
+    Ties: tied pixels share their mean rank.
+    Undefined: ``constant_map`` where the map is constant, which is its fault. Where only a stage's map is constant, its
+    similarity is 0, and the value has that reason. ``ssim`` takes a constant map as 0 everywhere instead.
+    ``non_finite_map`` where a stage's map is not finite.
+    """
+
+    name: ClassVar[str] = "parameter-randomization"
+    family: ClassVar[str] = "sanity"
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
+    higher_is_better: ClassVar[bool | None] = False
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"similarity": SIMILARITIES}
+    reference: ClassVar[str] = (
+        "Adebayo et al. 2018, Sanity checks for saliency maps, model parameter randomization test"
+    )
+
+    order: str = param(
+        "cascading", "the top layers together, or one layer at a time", choices=("cascading", "independent")
+    )
+    similarity: str = param("spearman", "how two maps are compared", choices=SIMILARITIES)
+    layers: int | None = param(None, "the stage that counts, from 1; all of them by default", low=1)
+
+    def measure(self, evidence: Evidence) -> Measured:
+        """In [-1, 1]."""
+        key = (self.name, self.order, self.layers)
+        stages = evidence.once(key, lambda: self._stages(evidence))
+        results = [self._compared(own, [maps[i] for maps in stages]) for i, own in enumerate(evidence.maps)]
+        return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
+
+    def _stages(self, evidence: Evidence) -> list[Values]:
+        """Maps (N, H, W) under each stage that counts."""
+        from salgen.evaluation.randomised import layers_of, randomised
+
+        assert evidence.view is not None  # needs name it
+        layers = layers_of(evidence.view, evidence.probe.inputs[:1])
+        if self.layers is not None and self.layers > len(layers):
+            raise SalgenError(
+                f"{self.name}: layers = {self.layers}: the model has {len(layers)} layers with weights; take 1 to "
+                f"{len(layers)}, or none for all stages"
+            )
+        stages = range(len(layers)) if self.layers is None else [self.layers - 1]
+        models = randomised(evidence.view, layers, self.order == "cascading", stages, evidence.seed)
+        return [evidence.explained(evidence.images, evidence.targets, view=model) for model in models]
+
+    def _compared(self, own: Values, others: list[Values]) -> tuple[float, str]:
+        if not all(np.isfinite(other).all() for other in others):
+            return math.nan, NON_FINITE_MAP
+        return mean_similarity(self.similarity, own, others)

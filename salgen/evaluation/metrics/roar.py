@@ -1,0 +1,54 @@
+"""Remove and retrain, keep and retrain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from salgen.evaluation.metrics.declarations import RetrainingMetric
+from salgen.parameters import param
+
+NAMES = ("roar", "kar")
+
+FRACTIONS = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+@dataclass(frozen=True)
+class Roar(RetrainingMetric):
+    """Accuracy after the pixels that a method ranks highest are removed everywhere and the model is trained again.
+
+    In every training, validation and test image the `fraction` of pixels with the largest values is set
+    to the training images' mean colour, and a fresh model is trained as the first one was, with the same
+    seed. The value of a test image is 1 if that model classifies it rightly, so the mean is its accuracy:
+    the lower, the more the removed pixels mattered. A run takes every fraction of the sweep.
+
+    Ties: tied pixels are taken in a random order that is drawn once for each image.
+    Undefined: ``non_finite_map`` where a map is not finite; its image loses no pixel.
+    """
+
+    name: ClassVar[str] = "roar"
+    higher_is_better: ClassVar[bool | None] = False
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
+    keeps: ClassVar[bool] = False
+    reference: ClassVar[str] = "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks"
+
+    fraction: float = param(0.5, "share of each image's pixels that is removed", low=0.0, high=1.0)
+
+
+@dataclass(frozen=True)
+class Kar(RetrainingMetric):
+    """Accuracy after only the pixels that a method ranks highest are kept, and the model is trained again.
+
+    As ROAR, but all other pixels are set to the mean colour: the higher, the more the kept pixels tell.
+
+    Ties: tied pixels are taken in a random order that is drawn once for each image.
+    Undefined: ``non_finite_map`` where a map is not finite; its image loses all pixels.
+    """
+
+    name: ClassVar[str] = "kar"
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
+    keeps: ClassVar[bool] = True
+    reference: ClassVar[str] = "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks"
+
+    fraction: float = param(0.5, "share of each image's pixels that is kept", low=0.0, high=1.0)

@@ -1,0 +1,129 @@
+"""The warping error: what is wrong with a map's segmentation besides where its boundary lies."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from salgen.evaluation.boxes import above_mean
+from salgen.evaluation.metrics.declarations import MaskMetric
+from salgen.evaluation.ranking import Ranking
+from salgen.parameters import param
+from salgen.types import Mask
+
+NAMES = ("warping-error",)
+
+# Steps (row, column) around a pixel, in a circle from the east.
+AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
+
+
+@dataclass(frozen=True)
+class WarpingError(MaskMetric):
+    """Share of pixels at which the map's segmentation differs from the mask after all flips that keep its topology.
+
+    #{L != T} / #region. L starts as the pixels with S >= mean(S) in the scored region, all of its components; T is
+    the mask. As long as there is one, a pixel where L != T is flipped in L if it is a simple point: the flip keeps
+    the components of L (8-connected) and those of its background (4-connected), to which all outside the region
+    belongs. What stays wrong is what is missing, spurious, merged, split or pierced. With ``warp=reference`` the
+    mask is warped towards the segmentation, as Jain et al. do.
+
+    Ties: pixels equal to the mean are in L. Of all simple points that are wrong the one farthest from the boundary of
+    what is warped to (T, or L under ``warp=reference``) is flipped next, at equal distance the first in raster
+    order. The error is defined as a minimum over all orders, of which this finds a local one; nearest first ends
+    higher. A constant map, tested exactly, selects all of the region.
+    Undefined: never, where the mask is not empty.
+    """
+
+    name: ClassVar[str] = "warping-error"
+    higher_is_better: ClassVar[bool] = False
+    ignores_position: ClassVar[bool] = False
+    reference: ClassVar[str] = (
+        "Jain et al. 2010, Boundary learning by optimization with topological constraints; Aabid & Sicre, Foreground "
+        "segmentation to measure deep neural networks interpretability, WE"
+    )
+
+    warp: str = param("prediction", "which is warped towards the other", choices=("prediction", "reference"))
+
+    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+        """In [0, 1]."""
+        found, truth = above_mean(ranking.saliency, ranking.region), ranking.truth
+        start, goal = (found, truth) if self.warp == "prediction" else (truth, found)
+        wrong = warped(start, goal) != goal
+        return int(np.count_nonzero(wrong)) / int(np.count_nonzero(ranking.region)), ""
+
+
+def simple_points() -> NDArray[np.bool_]:
+    """Whether flipping the centre keeps the topology, bool (256,), by its neighbours, one bit for each of `AROUND`.
+
+    It does where exactly one background component (4-connected) touches the centre by an edge: the number of
+    edge neighbours in the background that the next two steps around the circle do not join to another one is 1.
+    """
+    bits = (np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1
+    background = 1 - bits
+    edges, corners, following = background[:, 0::2], background[:, 1::2], np.roll(background[:, 0::2], -1, axis=1)
+    simple: NDArray[np.bool_] = (edges - edges * corners * following).sum(axis=1) == 1
+    return simple
+
+
+SIMPLE = simple_points().tolist()
+
+
+def distance_to_boundary(truth: Mask) -> NDArray[np.float64]:
+    """The distance of each pixel's centre to the nearest one on the other side of a mask's boundary, float64 (H, W).
+
+    The mask has at least one pixel; all outside the image is background.
+    """
+    padded = np.pad(truth, 1)
+    inside, outside = (ndimage.distance_transform_edt(side) for side in (padded, ~padded))
+    distance: NDArray[np.float64] = (inside + outside)[1:-1, 1:-1]
+    return distance
+
+
+def warped(start: Mask, goal: Mask) -> Mask:
+    """`start` after flipping simple points where it differs from `goal`, farthest from its boundary first.
+
+    Parameters
+    ----------
+    start, goal
+        bool (H, W); `goal` has at least one pixel.
+
+    Returns
+    -------
+    Mask
+        bool (H, W), which differs from `goal` at no simple point.
+    """
+    padded, width = np.pad(start, 1), start.shape[1] + 2
+    wrong = np.pad(start != goal, 1).ravel().tolist()
+    order = np.pad(-distance_to_boundary(goal), 1).ravel().tolist()
+    around = [row * width + column for row, column in AROUND]
+    codes = _codes(padded)
+    queue = [(order[place], place) for place, is_wrong in enumerate(wrong) if is_wrong and SIMPLE[codes[place]]]
+    heapq.heapify(queue)
+    while queue:
+        _, place = heapq.heappop(queue)
+        if not (wrong[place] and SIMPLE[codes[place]]):
+            continue  # flipped already, or no simple point any more: a flip beside it puts it back
+        wrong[place] = False
+        for bit, step in enumerate(around):
+            other = place + step
+            codes[other] ^= 1 << (bit + 4) % 8  # seen from there, the place lies opposite
+            if wrong[other] and SIMPLE[codes[other]]:
+                heapq.heappush(queue, (order[other], other))
+    still_wrong: Mask = np.array(wrong).reshape(padded.shape)[1:-1, 1:-1]
+    return goal ^ still_wrong
+
+
+def _codes(padded: Mask) -> list[int]:
+    """The neighbourhood of each pixel, one bit for each of `AROUND`, of a bool (h, w) whose rim is background."""
+    codes = np.zeros(padded.shape, dtype=np.int64)
+    height, width = padded.shape
+    for bit, (row, column) in enumerate(AROUND):
+        inner = padded[1 + row : height - 1 + row, 1 + column : width - 1 + column]
+        codes[1:-1, 1:-1] |= inner.astype(np.int64) << bit
+    flat: list[int] = codes.ravel().tolist()
+    return flat

@@ -1,0 +1,135 @@
+"""Pictures of suspects: image, the map that points elsewhere, and the numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from salgen.datasets.reader import Dataset, open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.checkpoints import check_fits, load_checkpoint
+from salgen.evaluation.clever_hans import Suspect
+from salgen.evaluation.explaining import explain
+from salgen.evaluation.patterns import fit_patterns
+from salgen.evaluation.report.runs import RECORD
+from salgen.files import atomic_path
+from salgen.parameters import parse_call
+from salgen.registry import METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 24
+COLUMNS = 4
+CHUNK = 64
+
+
+def save_gallery_of(
+    suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, path: Path, most: int = MOST
+) -> Path:
+    """Draw the first suspects as pairs of image and map, the mask's outline on both, and write a PNG.
+
+    Parameters
+    ----------
+    run
+        The run folder, which must hold the models that it trained.
+    data
+        The data set that was evaluated.
+    method
+        Whose map is shown; that of a false positive explains the class that is not there.
+
+    Raises
+    ------
+    SalgenError
+        If the data set is another one, or a model's checkpoint is not in the run.
+    """
+    record = json.loads((Path(run) / RECORD).read_text(encoding="utf-8"))
+    dataset = open_dataset(data, record["dataset"]["split"])
+    if dataset.fingerprint != record["dataset"]["fingerprint"]:
+        raise SalgenError(f"{data} is not the data set of {run}, which is {record['dataset']['name']}: give that one")
+    shown = list(suspects[:most])
+    maps = _maps(shown, Path(run), dataset, record, method)
+    figure = _figure(shown, maps, dataset, method)
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=110)
+    return path
+
+
+def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: Any, method: str) -> list[Any]:
+    """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
+    conventions, found = record["conventions"], []
+    known: dict[tuple[str, int], tuple[Any, Any]] = {}
+    for suspect in shown:
+        who = suspect.model, suspect.training_seed
+        if who not in known:
+            known[who] = _model(run, dataset, record, who, method)
+        classifier, patterns = known[who]
+        sample = dataset[_index(suspect)]
+        saliency = explain(
+            classifier,
+            sample["image"][None],
+            suspect.class_number,
+            method=method,
+            reduce=conventions["reduce"],
+            score=conventions["score"],
+            masks=sample["mask"][None],
+            ids=[suspect.sample_id],
+            seed=conventions["seed"],
+            patterns=patterns,
+        )
+        found.append(saliency.values[0].cpu().numpy())
+    return found
+
+
+def _model(run: Path, dataset: Dataset, record: Any, who: tuple[str, int], method: str) -> tuple[Any, Any]:
+    """A model of the run, and its patterns if the method needs them."""
+    entry = next(model for model in record["models"] if (model["name"], model["seed"]) == who)
+    place = run / entry["checkpoint"]
+    if not place.is_dir():
+        raise SalgenError(f"{place} is missing: the gallery explains again, and takes a model that the run trained")
+    checkpoint = load_checkpoint(place)
+    check_fits(checkpoint, dataset)
+    if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
+        return checkpoint.classifier, None
+    train = open_dataset(dataset.path, "train")
+    return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
+
+
+def _index(suspect: Suspect) -> int:
+    return int(suspect.sample_id.rpartition("-")[2])
+
+
+def _figure(shown: Sequence[Suspect], maps: Sequence[Any], dataset: Dataset, method: str) -> Figure:
+    from matplotlib.figure import Figure
+
+    rows = max(1, -(-len(shown) // COLUMNS))
+    figure = Figure(figsize=(4.4 * COLUMNS, 2.9 * rows + 0.5), layout="constrained")
+    axes = np.atleast_2d(figure.subplots(rows, 2 * COLUMNS))
+    for axis in axes.ravel():
+        axis.axis("off")
+    pairs = axes.reshape(-1, 2)
+    names = next(iter(dataset.tasks.values()))
+    for suspect, saliency, (left, right) in zip(shown, maps, pairs, strict=False):
+        sample = dataset[_index(suspect)]
+        image = sample["image"].transpose(1, 2, 0)
+        left.imshow(image if image.shape[2] == 3 else image[..., 0], cmap="gray", vmin=0, vmax=1)
+        top = float(np.percentile(np.abs(saliency), 99.5)) or 1.0
+        signed = bool((saliency < 0).any())
+        right.imshow(saliency, cmap="coolwarm" if signed else "magma", vmin=-top if signed else 0, vmax=top)
+        for axis in (left, right) if sample["mask"].any() else ():
+            axis.contour(sample["mask"], levels=[0.5], colors="#00b894", linewidths=1)
+        left.set_title(f"{suspect.sample_id}\n{names[suspect.class_number]} {suspect.confidence:.3f}", fontsize=9)
+        right.set_title(_numbers(suspect), fontsize=9)
+    figure.suptitle(f"{len(shown)} suspects, maps by {method}" if shown else "no suspects", fontsize=11)
+    return figure
+
+
+def _numbers(suspect: Suspect) -> str:
+    seed = f"{suspect.model}, seed {suspect.training_seed}"
+    if np.isnan(suspect.localization):
+        return seed
+    return f"{seed}\nlocalised {suspect.localization:.2f}, faithful {suspect.faithfulness:.2f}"

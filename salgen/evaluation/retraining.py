@@ -1,0 +1,186 @@
+"""Remove or keep what a method ranks highest, and train again: the runs behind ROAR and KAR.
+
+For each model and method the pixels of all images are ranked once. Then, for each fraction, the images are
+changed, a fresh model is trained as the first one was, and its answers on the test images are kept in a
+file of their own, so that a stopped run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from salgen.datasets.reader import Batch, Dataset, open_dataset
+from salgen.evaluation.metrics import NON_FINITE_MAP, worst_of
+from salgen.evaluation.pixel_order import pixel_ranks
+from salgen.evaluation.plan import WHOLE_IMAGE
+from salgen.evaluation.subjects import train_again
+from salgen.evaluation.training import SPLITS
+from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS
+from salgen.evaluation.units import CHUNK, SubjectWork
+from salgen.files import atomic_path
+from salgen.parameters import canonical_json, to_json
+from salgen.progress import progress
+from salgen.seeding import Stream
+
+FOLDER = "retrained"
+RANKS_VERSION = "1"
+FAILED = -1  # instead of ranks, where a map is not finite
+
+
+def retrain(works: Sequence[SubjectWork]) -> Iterator[pa.Table]:
+    """The rows of all metrics that train again, for every model and method of a run."""
+    for work in works:
+        metrics = {name: m for name, m in work.plan.metrics.items() if "training" in m.needs}
+        for call in work.plan.methods if metrics else ():
+            yield from Retraining(work, call).tables(metrics)
+
+
+@dataclass(frozen=True)
+class Retraining:
+    """All trainings behind one model and method."""
+
+    work: SubjectWork
+    call: str
+
+    def tables(self, metrics: Mapping[str, Any]) -> Iterator[pa.Table]:
+        """The rows of each metric; what was trained before is read."""
+        for name, metric in metrics.items():
+            path = self.work.run / PARTS / f"{self._key(name)}.parquet"
+            if not path.exists():
+                answers = self._answers(name, metric)
+                with atomic_path(path) as temporary:
+                    pq.write_table(self._rows(name, metric, answers), temporary)
+            yield pq.read_table(path)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where ranks and changed images are while they are needed."""
+        return self.work.run / FOLDER / self._key("ranks")
+
+    def _key(self, what: str) -> str:
+        """A digest of all that a file depends on."""
+        plan = self.work.plan
+        method = plan.methods[self.call]
+        known = {
+            "what": [what, RANKS_VERSION],
+            "dataset": [plan.dataset.fingerprint, plan.dataset.split, plan.considered],
+            "weights": self.work.subject.digest,
+            "method": [self.call, to_json(method), method.version],
+            "conventions": {**to_json(plan.conventions), "limit": None},
+        }
+        return hashlib.sha256(canonical_json(known).encode()).hexdigest()[:32]
+
+    # Training ---------------------------------------------------------------------------------------
+
+    def _answers(self, name: str, metric: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """For each considered image whether the new model is right, and whether its map was finite."""
+        shown = self.work.plan.dataset.split
+        changed = self.folder / self._key(name)
+        for split in {*SPLITS, shown}:
+            if not (changed / f"{split}.npy").exists():
+                self._change(split, metric, changed)
+        plan, out = self.work.plan, self.work.run / FOLDER / f"{self._key(name)}-model"
+        trained = train_again(self.work.subject, plan.dataset, out, images=changed)
+        work = SubjectWork(plan, trained, self.work.run)
+        considered = slice(plan.considered)
+        images = np.load(changed / f"{shown}.npy", mmap_mode="r")[considered]
+        parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]
+        predicted = np.concatenate([work.predict(_unit(images[part])) for part in parts])
+        labels = np.asarray(self._split(shown).column(plan.task))[considered]
+        finite = self._ranks(shown)[considered, 0, 0] != FAILED
+        shutil.rmtree(changed)
+        return predicted == labels, finite
+
+    def _change(self, split: str, metric: Any, folder: Path) -> None:
+        """Write a split's images with the pixels of the metric's fraction changed."""
+        dataset, ranks = self._split(split), self._ranks(split)
+        count = round(metric.fraction * ranks[0].size)
+        images = dataset.images()
+        for start in range(0, len(images), CHUNK):
+            part = slice(start, start + CHUNK)
+            top = (ranks[part] < count) & (ranks[part] != FAILED)
+            gone = ~top if metric.keeps else top
+            images[part] = np.where(gone[:, np.newaxis], self._mean, images[part])
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_path(folder / f"{split}.npy") as temporary, open(temporary, "wb") as handle:
+            np.save(handle, images)
+
+    @cached_property
+    def _mean(self) -> NDArray[Any]:
+        """The training images' mean colour, (C, 1, 1) in the images' own levels."""
+        images = self._split("train").images()
+        mean = np.rint(images.mean(axis=(0, 2, 3), dtype=np.float64))
+        return np.asarray(mean.astype(images.dtype)[:, np.newaxis, np.newaxis])
+
+    # Ranks ------------------------------------------------------------------------------------------
+
+    def _ranks(self, split: str) -> NDArray[np.int32]:
+        """Each pixel's place in its map, int32 (N, H, W) from 0 for the largest; `FAILED` where not finite."""
+        path = self.folder / f"ranks-{split}.npy"
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            dataset = self._split(split)
+            found = np.empty((len(dataset), *dataset.spec.image_size), dtype=np.int32)
+            start = 0
+            with progress(f"rank pixels of {split}, {self.call}", len(dataset), "maps") as advance:
+                for batch in dataset.batches(CHUNK):
+                    found[start : start + len(batch)] = self._ranks_of(batch)
+                    start += len(batch)
+                    advance(len(batch))
+            with atomic_path(path) as temporary, open(temporary, "wb") as handle:
+                np.save(handle, found)
+        ranks: NDArray[np.int32] = np.load(path, mmap_mode="r")
+        return ranks
+
+    def _ranks_of(self, batch: Batch) -> NDArray[np.int32]:
+        plan, work = self.work.plan, self.work
+        targets = batch.labels if plan.conventions.target == "label" else work.predict(batch.images)
+        explained = plan.explain(work.view, [self.call], batch.images, targets, batch, work.patterns)
+        maps = explained[self.call].values.cpu().numpy()
+        finite = np.isfinite(maps).all(axis=(1, 2))
+        streams = [Stream(plan.conventions.seed, "order of tied pixels", sample) for sample in batch.ids]
+        ranks = pixel_ranks(np.where(finite[:, np.newaxis, np.newaxis], maps, 0.0), streams)
+        return np.where(finite[:, np.newaxis, np.newaxis], ranks, np.int32(FAILED))
+
+    def _split(self, split: str) -> Dataset:
+        return open_dataset(self.work.plan.dataset.path, split)
+
+    # Rows -------------------------------------------------------------------------------------------
+
+    def _rows(self, name: str, metric: Any, answers: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> pa.Table:
+        """One row for each considered image, with or without the feature."""
+        right, finite = answers
+        unit = next(unit for unit in self.work.units if unit.call == self.call)
+        shared = unit.read().slice(0, 1).to_pylist()[0]
+        count = len(right)
+        said = self.work.predictions
+        value = np.where(finite, right.astype(np.float64), np.nan)
+        columns: dict[str, Any] = {key: [shared.get(key)] * count for key in RESULT_COLUMNS}
+        columns |= {
+            "sample_id": self.work.plan.dataset.column("id")[:count],
+            "target": said.labels[:count] if self.work.plan.conventions.target == "label" else said.predicted[:count],
+            "correct": (said.labels == said.predicted)[:count],
+            "metric": [name] * count,
+            "variant": [WHOLE_IMAGE] * count,
+            "value": value,
+            "value_worst_case": np.where(finite, value, worst_of(metric)),
+            "reason": np.where(finite, "", NON_FINITE_MAP).tolist(),
+        }
+        return pa.table({key: pa.array(columns[key], type=kind) for key, kind in RESULT_COLUMNS.items()})
+
+
+def _unit(levels: NDArray[Any]) -> NDArray[np.float32]:
+    """Integer levels as float32 in [0, 1]."""
+    return np.asarray(levels, dtype=np.float32) / np.float32(np.iinfo(levels.dtype).max)

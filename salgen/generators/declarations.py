@@ -1,0 +1,178 @@
+"""What a generator plug-in declares and is given: choices drawn in a context, and edits of what they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from numpy.typing import NDArray
+
+from salgen.seeding import Stream
+from salgen.sources import Source
+from salgen.types import Mask
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A registered set of defaults: parameters that differ from the fields' own, and split sizes."""
+
+    splits: dict[str, int]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """How a counterfactual differs from its sample: features left out, or shown with another value."""
+
+    omit: tuple[str, ...] = ()
+    change: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What `render` gives back: a :class:`~salgen.types.Sample` without its names."""
+
+    image: NDArray[Any]
+    labels: dict[str, int]
+    regions: dict[str, Mask]
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a sample stands, and the random streams that belong to it.
+
+    Attributes
+    ----------
+    seed, family, split, index
+        Name every stream. Generators of one family share draws: the same slice and the same
+        lesions on another background.
+    material
+        What the plug-in's `prepare` made of its source.
+    redraws_of
+        Where a background is drawn again: the index of the sample that it is drawn for. Its redraws
+        are a sequence of their own, in which `index` counts, and share no stream with any sample.
+    """
+
+    seed: int
+    family: str
+    split: str
+    index: int
+    material: Any
+    redraws_of: int | None = None
+
+    def stream(self, purpose: str, key: int | None = None) -> Stream:
+        """The stream for `purpose`, keyed by the sample's index, or by the group `key` that shares it."""
+        again = () if self.redraws_of is None else ("redraw", self.redraws_of)
+        names = (self.seed, self.family, self.split, *again, purpose)
+        return Stream(*names, index=self.index if key is None else key)
+
+    def balanced(self, purpose: str, classes: int = 2) -> int:
+        """A class number such that each run of `classes` samples holds every class once.
+
+        A split of even size is exactly half positive, a longer split begins with a shorter one, and
+        a sample asked for alone does not need to know the split's size.
+        """
+        block, place = divmod(self.index, classes)
+        return int(self.stream(purpose, key=block).permutation(classes)[place])
+
+
+class GeneratorPlugin(Protocol):
+    """What a registered generator provides; its dataclass fields are its parameters.
+
+    Attributes
+    ----------
+    name, version
+        Registered name; the version changes whenever pixels do.
+    family
+        Names the random streams, see :class:`Context`.
+    default_source
+        Name of the shipped source used when the user gives none; "" for none.
+    valid_region
+        The region in which maps are scored by default, or None for the whole image.
+    quick
+        Parameters that make it small, for the conformance checks.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    family: ClassVar[str]
+    default_source: ClassVar[str]
+    valid_region: ClassVar[str | None]
+    scales: ClassVar[Mapping[str, Scale]]
+    quick: ClassVar[Mapping[str, Any]]
+
+    @property
+    def image_size(self) -> tuple[int, int]:
+        """Height and width in pixels."""
+        ...
+
+    @property
+    def bit_depth(self) -> int:
+        """8 or 16."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether image and twin are equal outside the mask; False only where authors' code breaks the law."""
+        ...
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Task name to class names, in the order of the labels; the first task is the default one."""
+        ...
+
+    def open_source(self, given: str | None) -> Source:
+        """The source named or pointed to by `given`, or the default one."""
+        ...
+
+    def prepare(self, source: Source) -> Any:
+        """What drawing and rendering need from the source; made once per process."""
+        ...
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """Every random choice of one sample, as JSON values."""
+        ...
+
+    def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        """The sample that the choices describe, with the edit applied. No random choice is made."""
+        ...
+
+    def render_pairs(
+        self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
+    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
+        """For each sample what `render` gives, and its twin's image if asked for, equal to `render` bit for bit."""
+        ...
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The edit that gives the twin, or None where there is nothing to take away."""
+        ...
+
+    def target(self, task: str) -> str:
+        """The region that is the ground-truth mask of a task."""
+        ...
+
+    def region_names(self) -> list[str]:
+        """The regions that every sample has."""
+        ...
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """Scalars to filter by; the keys are the same for every sample."""
+        ...
+
+
+@runtime_checkable
+class Redrawable(Protocol):
+    """What a generator plug-in provides beside if reliance on its features can be certified."""
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same sample on another background: all other choices, labels and mask stay as they are.
+
+        The background is drawn in `context` as it is in `draw`, so that one which depends on the
+        label gets that of any class.
+        """
+        ...
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The regions of a sample whose feature `render` can leave out alone, by ``omit=(name,)``."""
+        ...

@@ -1,0 +1,182 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.normalisation import Normalisation
+from salgen.testing import check_metric
+
+SIZE = (6, 7)
+BOTH = ["average-drop", "average-increase"]
+
+
+class Linear(nn.Module):
+    """Two logits: a weighted sum of the pixels, and 0."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.register_buffer("weights", torch.as_tensor(weights))
+
+    def forward(self, images):
+        evidence = (images * self.weights).flatten(1).sum(dim=1)
+        return torch.stack([evidence, torch.zeros_like(evidence)], dim=1)
+
+
+def network(size=SIZE, channels=2):
+    return nn.Sequential(
+        nn.Conv2d(channels, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(4 * size[0] * size[1], 3)
+    ).double()
+
+
+def classifier():
+    return Classifier(network(), Normalisation([0.4, 0.6], [0.2, 0.3])).double().eval()
+
+
+def scaled_by_hand(saliency):
+    rows = saliency.astype(np.float64).tolist()
+    values = [value for row in rows for value in row]
+    low, high = min(values), max(values)
+    return np.array([[(value - low) / (high - low) if high > low else 0.0 for value in row] for row in rows])
+
+
+def probability(model, pixels, target, mask=None, space="normalised"):
+    """One image at a time, through the model's own parts."""
+    weights = 1.0 if mask is None else torch.from_numpy(mask)
+    with torch.no_grad():
+        masked = model.normalise(pixels * weights)
+        inputs = masked if space == "pixel" else model.normalise(pixels) * weights
+        return model.network(inputs[None]).softmax(dim=1)[0, target].item()
+
+
+def case(seed=0, count=5):
+    rng = np.random.default_rng(seed)
+    maps = rng.normal(size=(count, *SIZE)).astype(np.float32)
+    images = rng.random((count, 2, *SIZE)).astype(np.float32)
+    return maps, images, rng.integers(0, 3, count)
+
+
+@pytest.mark.parametrize("space", ["normalised", "pixel"])
+def test_is_the_formula_one_image_at_a_time(space):
+    model = classifier()
+    maps, images, targets = case()
+    maps[3] = 0.5  # hides everything
+    names = [f"{name}:space={space}{compat}" for name in BOTH for compat in ("", ",compat=aabid")]
+    scores = salgen.score(maps, None, names, model=model, images=images, targets=targets)
+    assert list(scores) == names
+    pairs = []
+    for saliency, image, target in zip(maps, images, targets, strict=True):
+        pixels = torch.from_numpy(image).double()
+        p = probability(model, pixels, target)
+        o = probability(model, pixels, target, scaled_by_hand(saliency), space)
+        pairs.append((p, o))
+    drop, printed_drop, increase, printed_increase = (scores[name] for name in names)
+    assert drop == pytest.approx([max(0.0, p - o) / p for p, o in pairs], abs=1e-10)
+    assert printed_drop == pytest.approx([abs(p - o) / p for p, o in pairs], abs=1e-10)
+    assert increase.tolist() == [float(p < o) for p, o in pairs]
+    assert printed_increase.tolist() == [float(p <= o) for p, o in pairs]
+    assert len({p < o for p, o in pairs}) == 2
+
+
+def test_linear_model_has_the_answer_of_a_sigmoid():
+    weights = np.arange(-3.0, 3.0).reshape(1, 2, 3)
+    image, saliency = np.full((1, 1, 2, 3), 0.5, dtype=np.float32), np.array([[[0, 0, 0], [1, 1, 2]]], dtype=np.float32)
+    p = 1 / (1 + np.exp(-0.5 * (-3 - 2 - 1 + 0 + 1 + 2)))
+    o = 1 / (1 + np.exp(-0.5 * (0 * 0.5 + 1 * 0.5 + 2 * 1.0)))
+    given_ = {"model": Linear(weights), "images": image}
+    scores = salgen.score(saliency, None, BOTH, targets=np.array([1]), **given_)
+    assert scores["average-drop"][0] == pytest.approx(((1 - p) - (1 - o)) / (1 - p), abs=1e-6)
+    assert scores["average-increase"][0] == 0
+    other = salgen.score(saliency, None, BOTH, targets=np.array([0]), **given_)
+    assert (other["average-drop"][0], other["average-increase"][0]) == (0, 1)
+
+
+def test_a_map_that_hides_nothing_changes_nothing_but_for_compat():
+    """Where p = o there is no rise, and 001 prints one."""
+    model, images = Linear(np.zeros((1, *SIZE))), np.ones((1, 1, *SIZE), dtype=np.float32)
+    names = [*BOTH, "average-increase:compat=aabid"]
+    scores = salgen.score(np.eye(*SIZE)[None], None, names, model=model, images=images, targets=np.array([0]))
+    assert [scores[name][0] for name in names] == [0, 0, 1]
+
+
+def test_a_vanishing_probability_is_divided_by_no_less_than_the_smallest():
+    model, images = Linear(np.full((1, *SIZE), -1e3)), np.ones((1, 1, *SIZE), dtype=np.float32)
+    names = ["average-drop", "average-drop:compat=aabid"]
+    scores = salgen.score(np.zeros((1, *SIZE)), None, names, model=model, images=images, targets=np.array([0]))
+    assert scores["average-drop"][0] == 0
+    assert scores["average-drop:compat=aabid"][0] == pytest.approx(0.5e12)
+
+
+@given(arrays(np.float32, (2, *SIZE), elements=st.floats(-(2.0**100), 2.0**100, width=32)), st.integers(0, 2**31))
+@settings(deadline=None, max_examples=30)
+def test_stays_within_its_bounds_and_ignores_the_maps_scale(maps, seed):
+    torch.manual_seed(seed)
+    model = classifier()
+    _, images, targets = case(seed % 7, count=2)
+    asked = {"model": model, "images": images, "targets": targets}
+    scores = salgen.score(maps, None, BOTH, **asked)
+    assert ((scores["average-drop"] >= 0) & (scores["average-drop"] <= 1)).all()
+    assert ((scores["average-drop"] == 0) | (scores["average-increase"] == 0)).all()
+    again = salgen.score(maps * np.float32(4), None, BOTH, **asked)  # exact, denormals included
+    assert all(np.array_equal(again[name], scores[name]) for name in BOTH)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 1)])
+def test_small_and_huge_maps(shape):
+    model = Linear(np.ones((1, *shape)))
+    maps = np.zeros((2, *shape))
+    maps[1].flat[0] = 1e308
+    maps[1].flat[-1] = -1e308
+    images = np.ones((2, 1, *shape), dtype=np.float32)
+    scores = salgen.score(maps, None, BOTH, model=model, images=images, targets=np.array([0, 0]))
+    p = 1 / (1 + np.exp(-float(np.prod(shape))))
+    assert scores["average-drop"][0] == pytest.approx((p - 0.5) / p, abs=1e-6)
+    assert np.isfinite(scores["average-drop"]).all()
+
+
+def test_the_scored_region_does_not_matter():
+    maps, images, targets = case()
+    asked = {"model": classifier(), "images": images, "targets": targets}
+    valid = np.zeros(SIZE, dtype=bool)
+    valid[2:4] = True
+    within, whole = (salgen.score(maps, None, BOTH, valid=region, **asked) for region in (valid, None))
+    assert all(np.array_equal(within[name], whole[name]) for name in BOTH)
+
+
+def test_both_ask_no_more_than_one():
+    calls = []
+    model = classifier()
+    model.network[0].register_forward_hook(lambda _m, inputs, _o: calls.append(len(inputs[0])))
+    maps, images, targets = case()
+    salgen.score(maps, None, BOTH, model=model, images=images, targets=targets)
+    alone = len(calls)
+    salgen.score(maps, None, BOTH[:1], model=model, images=images, targets=targets)
+    assert alone == len(calls) - alone
+
+
+def test_a_map_is_resized_where_the_normalisation_resizes():
+    """Masks of two by two pixels on a network that takes images twice as large."""
+    normalise = nn.Upsample(scale_factor=2, mode="nearest")
+    model = Classifier(Linear(np.ones((1, 4, 4))), normalise)
+    maps = np.array([[[0.0, 0.0], [0.0, 0.0]]])
+    images = np.ones((1, 1, 2, 2), dtype=np.float32)
+    score = salgen.score(maps, None, "average-drop", model=model, images=images, targets=np.array([0]))
+    p = 1 / (1 + np.exp(-16.0))
+    assert score["average-drop"][0] == pytest.approx((p - 0.5) / p, abs=1e-6)
+
+
+def test_a_target_that_is_no_class_is_refused():
+    maps, images, _ = case(count=1)
+    with pytest.raises(SalgenError, match="3 classes"):
+        salgen.score(maps, None, BOTH, model=classifier(), images=images, targets=np.array([3]))
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("compat", [None, "aabid"])
+def test_conforms_in_both_readings(name, compat):
+    check_metric(name, {"compat": compat})

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from maps_and_masks import cases
+from skimage.measure import label
+
+import salgen
+from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
+from salgen.evaluation.ranking import Ranking
+
+
+def pixels_of(image):
+    return set(map(tuple, np.argwhere(image).tolist()))
+
+
+def filled_box(pixels):
+    if not pixels:
+        return set()
+    rows, columns = zip(*pixels, strict=True)
+    return {(i, j) for i in range(min(rows), max(rows) + 1) for j in range(min(columns), max(columns) + 1)}
+
+
+def ious_slowly(saliency, mask, within, region):
+    """All hundred selections, each labelled in the whole image."""
+    values = saliency[region].astype(np.float64)
+    low, high = values.min(), values.max()
+    scaled = (saliency.astype(np.float64) - low) / (high - low) if high > low else np.zeros(saliency.shape)
+    result = []
+    for percent in range(100):
+        labels = label((scaled >= percent / 100) & region, connectivity=2)
+        sizes = [int((labels == k).sum()) for k in range(1, labels.max() + 1)]
+        found = pixels_of(labels == 1 + sizes.index(max(sizes))) if sizes else set()
+        wanted = pixels_of(mask & region)
+        if within == "box":
+            found, wanted = filled_box(found), filled_box(wanted)
+        result.append(len(found & wanted) / len(found | wanted))
+    return result
+
+
+@pytest.mark.parametrize("within", ["box", "mask"])
+@given(cases(min_negatives=0, max_side=9), st.data())
+@settings(deadline=None, max_examples=40)
+def test_measures_are_the_overlaps_at_a_hundred_thresholds(within, case, data):
+    saliency, mask = case
+    region = np.ones(mask.shape, dtype=bool)
+    if data.draw(st.booleans()):
+        region.flat[data.draw(st.lists(st.integers(0, mask.size - 1), max_size=5))] = False
+    if not (mask & region).any():
+        region[:] = True
+    expected = ious_slowly(saliency, mask, within, region)
+    found = BoxAccuracy(within=within).measures([Ranking(saliency, mask, region)])
+    assert np.array_equal(found, expected)
+
+
+def test_smooth_maps_too():
+    from scipy.ndimage import gaussian_filter
+
+    random = np.random.default_rng(0)
+    mask = np.zeros((24, 20), dtype=bool)
+    mask[4:12, 6:15] = True
+    for width in (0, 1, 3):
+        saliency = gaussian_filter(random.normal(size=mask.shape), width)
+        for within in ("box", "mask"):
+            found = BoxAccuracy(within=within).measures([Ranking(saliency, mask)])
+            assert np.array_equal(found, ious_slowly(saliency, mask, within, np.ones_like(mask)))
+
+
+def test_one_threshold_serves_all_maps():
+    """Each map is right at one threshold alone, and two of the three at the same."""
+    overlaps = np.zeros((3, 100))
+    overlaps[0, 30] = overlaps[1, 60] = overlaps[2, 60] = 0.5
+    overlaps[:, 10] = 0.49
+    assert BoxAccuracy().settle(overlaps).tolist() == [0.0, 1.0, 1.0]
+    assert BoxAccuracy(threshold="image").settle(overlaps).tolist() == [1.0, 1.0, 1.0]
+    assert BoxAccuracy(iou=0.4).settle(overlaps).tolist() == [1.0, 1.0, 1.0]
+    assert BoxAccuracy(iou=0.6).settle(overlaps).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_of_equally_good_thresholds_the_lowest():
+    overlaps = np.zeros((2, 100))
+    overlaps[0, 70] = overlaps[1, 20] = 1.0
+    assert BoxAccuracy().settle(overlaps).tolist() == [0.0, 1.0]
+    assert BoxAccuracy().settle(overlaps[:1]).tolist() == [1.0]
+
+
+@given(st.integers(0, 2**31), st.integers(1, 6), st.sampled_from([0.3, 0.5, 0.7]))
+@settings(deadline=None, max_examples=30)
+def test_mean_is_the_best_accuracy_of_any_threshold(seed, count, iou):
+    random = np.random.default_rng(seed)
+    maps, masks = random.random((count, 7, 8)), random.random((count, 7, 8)) < 0.4
+    masks[:, 3, 3] = True
+    whole = np.ones((7, 8), dtype=bool)
+    hits = np.array([ious_slowly(s, m, "box", whole) for s, m in zip(maps, masks, strict=True)]) >= iou
+    values = salgen.score(maps, masks, {"all": BoxAccuracy(iou=iou), "each": BoxAccuracy(iou=iou, threshold="image")})
+    assert set(values["all"]) <= {0.0, 1.0}
+    assert values["all"].mean() == max(hits[:, k].mean() for k in range(100))
+    assert np.array_equal(values["each"], [row.any() for row in hits])
+
+
+def test_best_of_several_masks_at_each_threshold():
+    random = np.random.default_rng(1)
+    saliency = random.random((8, 8))
+    masks = [np.zeros((8, 8), dtype=bool) for _ in range(2)]
+    masks[0][1:4, 1:4] = masks[1][2:8, 3:8] = True
+    rankings = [Ranking(saliency, mask) for mask in masks]
+    for within in ("box", "mask"):
+        metric = BoxAccuracy(within=within)
+        alone = [metric.measures([ranking]) for ranking in rankings]
+        assert np.array_equal(metric.measures(rankings), np.maximum(*alone))
+
+
+def test_a_constant_map_selects_the_region_at_the_lowest_threshold():
+    mask = np.zeros((5, 8), dtype=bool)
+    mask[:, :6] = True
+    for within in ("box", "mask"):
+        found = BoxAccuracy(within=within).measures([Ranking(np.full((5, 8), 0.3), mask)])
+        assert found[0] == 0.75
+        assert not found[1:].any()

@@ -1,0 +1,335 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import quantus
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.ndimage import correlate1d
+from torch import nn
+
+import salgen
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.metrics.insertion import DeletionAuc, InsertionAuc, deletion_curve, insertion_curve
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.normalisation import Normalisation
+from salgen.evaluation.pixel_order import pixel_ranks
+from salgen.evaluation.reference_images import REFERENCES, blurred, reference_images
+from salgen.evaluation.score_inputs import evidence_of
+from salgen.seeding import Stream
+from salgen.testing import check_metric
+
+SIZE = (5, 7)
+BOTH = ["insertion-auc", "deletion-auc"]
+
+
+class Linear(nn.Module):
+    """Two logits: the logarithm of the pixels' sum, and of what is left to `total`; so p = sum / total."""
+
+    def __init__(self, total):
+        super().__init__()
+        self.total = total
+
+    def forward(self, images):
+        share = images.double().flatten(1).sum(dim=1) / self.total
+        return torch.stack([share.log(), (1 - share).log()], dim=1).clamp(min=-100)
+
+
+def classifier(size=SIZE, channels=2):
+    network = nn.Sequential(
+        nn.Conv2d(channels, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(4 * size[0] * size[1], 3)
+    )
+    return Classifier(network, Normalisation([0.4] * channels, [0.2] * channels)).double().eval()
+
+
+def case(seed=0, count=4, size=SIZE, channels=2):
+    rng = np.random.default_rng(seed)
+    return {
+        "maps": rng.normal(size=(count, *size)).astype(np.float32),
+        "images": rng.random((count, channels, *size)).astype(np.float32),
+        "targets": rng.integers(0, 3, count),
+        "twins": list(rng.random((count, channels, *size)).astype(np.float32)),
+    }
+
+
+def evidence(model, maps, images, targets, twins=None, ids=None, seed=0):
+    return evidence_of(maps, None, None, twins, model, images, targets, None, {}, None, ids, seed, None)
+
+
+def references_by_hand(model, image, twin):
+    """Each reference of one normalised image (C, H, W)."""
+    inputs = model.normalise(image)
+    offsets = np.arange(-5, 6)
+    gauss = np.exp(-(offsets**2) / 50.0)
+    blur = inputs.numpy()
+    for axis in (1, 2):
+        blur = correlate1d(blur, gauss / gauss.sum(), axis=axis, mode="mirror")
+    return {
+        "blur": torch.from_numpy(blur),
+        "black": model.normalise(torch.zeros_like(image)),
+        "mean": torch.stack([torch.full_like(channel, channel.mean()) for channel in inputs]),
+        "zero": torch.zeros_like(inputs),
+        "twin": model.normalise(twin),
+    }
+
+
+def curve_by_hand(model, saliency, start, end, target, step):
+    """One image, one pixel and one step at a time; the map has no ties."""
+    pixels = [(row, column) for row in range(saliency.shape[0]) for column in range(saliency.shape[1])]
+    pixels.sort(key=lambda place: -saliency[place])
+    image, curve, place = start.clone(), [], 0
+    while True:
+        with torch.no_grad():
+            curve.append(model.network(image[None]).softmax(dim=1)[0, target].item())
+        if place >= len(pixels):
+            return curve
+        for row, column in pixels[place : place + step]:
+            image[:, row, column] = end[:, row, column]
+        place += step
+
+
+def trapezoid(curve):
+    return sum((a + b) / 2 for a, b in pairwise(curve)) / (len(curve) - 1)
+
+
+# The formulas ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [None, 1, 4, 35, 1000])
+@pytest.mark.parametrize("kind", REFERENCES)
+def test_curves_are_those_of_one_step_at_a_time(kind, step):
+    model, given_ = classifier(), case()
+    known = evidence(model, **given_)
+    inserted, deleted = insertion_curve(known, kind, step), deletion_curve(known, kind, step)
+    for i, saliency in enumerate(given_["maps"]):
+        image, twin = (torch.from_numpy(given_[name][i]).double() for name in ("images", "twins"))
+        empty, full, target = references_by_hand(model, image, twin)[kind], model.normalise(image), given_["targets"][i]
+        expected = curve_by_hand(model, saliency, empty, full, target, step or SIZE[1])
+        assert inserted[i] == pytest.approx(expected, abs=2e-7)
+        expected = curve_by_hand(model, saliency, full, empty, target, step or SIZE[1])
+        assert deleted[i] == pytest.approx(expected, abs=2e-7)
+    assert inserted.shape[1] == math.ceil(35 / (step or 7)) + 1
+
+
+def test_variants_are_their_formulas_on_their_references():
+    model, given_ = classifier(), case()
+    known = evidence(model, **given_)
+    blur, black = insertion_curve(known, "blur", 3), insertion_curve(known, "black", 3)
+    calls = {variant: f"insertion-auc:step=3,variant={variant}" for variant in ("petsiuk", "li2020", "saliency-bench")}
+    given_.pop("twins")
+    scores = salgen.score(metrics=[*calls.values(), "deletion-auc:step=3"], model=model, **given_)
+    assert scores[calls["petsiuk"]] == pytest.approx([trapezoid(curve) for curve in blur], abs=1e-12)
+    assert scores[calls["saliency-bench"]] == pytest.approx([trapezoid(curve) for curve in black], abs=1e-12)
+    subtracted = [sum(value - curve[0] for value in curve) / len(curve) for curve in blur.tolist()]
+    assert scores[calls["li2020"]] == pytest.approx(subtracted, abs=1e-12)
+    assert min(subtracted) < 0 < max(subtracted)
+    gone = [trapezoid(curve) for curve in deletion_curve(known, "zero", 3)]
+    assert scores["deletion-auc:step=3"] == pytest.approx(gone, abs=1e-12)
+
+
+def test_linear_model_has_the_analytic_area():
+    """Where p is the pixels' share of the sum, the curve is the cumulative sum in the map's order."""
+    image = np.random.default_rng(1).random((1, 1, 4, 4)).astype(np.float32)
+    total, image_sorted = 2 * float(image.sum()), np.sort(image.ravel().astype(np.float64))[::-1]
+    appears = np.concatenate([[0], np.cumsum(image_sorted)]) / total
+    asked = {"model": Linear(total), "images": image, "targets": np.array([0])}
+    names = ["insertion-auc:step=1,baseline=zero", "deletion-auc:step=1"]
+    best = salgen.score(image[:, 0], None, names, **asked)
+    assert best[names[0]][0] == pytest.approx(trapezoid(appears), abs=1e-6)
+    assert best[names[1]][0] == pytest.approx(0.5 - trapezoid(appears), abs=1e-6)
+    worst = salgen.score(-image[:, 0], None, names, **asked)
+    assert worst[names[0]][0] < best[names[0]][0]
+    assert worst[names[1]][0] > best[names[1]][0]
+
+
+def test_deletion_is_what_quantus_calls_pixel_flipping():
+    """On one channel without ties; quantus leaves out the image itself and divides by no number of steps."""
+    model, given_ = classifier(channels=1).float(), case(channels=1)
+    known = evidence(model, **given_)
+    inputs, whole = known.probe.inputs.numpy(), deletion_curve(known, "zero", 5)
+    flip = quantus.PixelFlipping(features_in_step=5, perturb_baseline=0.0, normalise=False, disable_warnings=True)
+    maps = given_["maps"][:, None]
+    found = flip(model.network, inputs, given_["targets"], maps, softmax=True, channel_first=True)
+    assert whole[:, 1:] == pytest.approx(np.array(found), abs=1e-6)
+
+
+# Laws --------------------------------------------------------------------------------------------------
+
+
+def test_insertion_ends_and_deletion_starts_at_the_image():
+    known = evidence(classifier(), **case())
+    original = known.probe.original[torch.arange(4), torch.from_numpy(known.targets)].double().numpy()
+    for kind in REFERENCES:
+        assert np.array_equal(insertion_curve(known, kind)[:, -1], original)
+        assert np.array_equal(deletion_curve(known, kind)[:, 0], original)
+
+
+def test_one_order_backwards_is_the_other_curve():
+    """Without ties, the best pixels last is deletion read from its end."""
+    model, given_ = classifier(), case()
+    reversed_ = evidence(model, **{**given_, "maps": -given_["maps"]})
+    inserted, deleted = insertion_curve(evidence(model, **given_), "mean", 5), deletion_curve(reversed_, "mean", 5)
+    assert inserted == pytest.approx(deleted[:, ::-1], abs=1e-6)
+
+
+@given(arrays(np.float32, (2, *SIZE), elements=st.integers(-3, 3).map(float)))
+@settings(deadline=None, max_examples=30)
+def test_strictly_increasing_transforms_change_nothing_and_bounds_hold(maps):
+    model, given_ = classifier(), case(count=2)
+    names = [*BOTH, "insertion-auc:variant=li2020"]
+    given_.pop("twins")
+    scores = salgen.score(metrics=names, model=model, **{**given_, "maps": maps})
+    again = salgen.score(metrics=names, model=model, **{**given_, "maps": np.exp(maps.astype(np.float64) * 7) - 9})
+    for name in names:
+        assert np.array_equal(scores[name], again[name])
+        low = -1 if "li2020" in name else 0
+        assert ((scores[name] >= low) & (scores[name] <= 1)).all()
+
+
+def test_ties_depend_on_the_seed_and_the_id_alone():
+    model, given_ = classifier(), case()
+    maps = np.zeros_like(given_["maps"])
+    maps[:, 2] = 1
+    given_ |= {"maps": maps}
+    del given_["twins"]
+    ids = ["a", "b", "c", "d"]
+    scores = salgen.score(metrics=BOTH, model=model, ids=ids, **given_)
+    for i, name in enumerate(ids):
+        one = {key: value[i : i + 1] for key, value in given_.items()}
+        alone = salgen.score(metrics=BOTH, model=model, ids=[name], **one)
+        assert [alone[m][0] for m in BOTH] == pytest.approx([scores[m][i] for m in BOTH], abs=1e-7)
+    other_seed = salgen.score(metrics=BOTH, model=model, ids=ids, seed=1, **given_)
+    other_ids = salgen.score(metrics=BOTH, model=model, ids=list("wxyz"), **given_)
+    for name in BOTH:
+        assert (other_seed[name] != scores[name]).all()
+        assert (other_ids[name] != scores[name]).all()
+
+
+def test_tied_pixels_are_in_no_order_of_their_places():
+    """Over many samples every pixel of a plateau is as likely to be early; sorting by place would never mix them."""
+    maps = np.zeros((400, 4, 4), dtype=np.float32)
+    maps[:, 1:3] = 1
+    ranks = pixel_ranks(maps, [Stream(0, "test", str(i)) for i in range(400)])
+    assert (np.sort(ranks.reshape(400, -1), axis=1) == np.arange(16)).all()
+    assert (ranks[:, 1:3] < 8).all()
+    assert (ranks[:, [0, 3]] >= 8).all()
+    mean = ranks.mean(axis=0)
+    assert np.abs(mean[1:3] - 3.5).max() < 5 * np.sqrt((8**2 - 1) / 12 / 400)
+    assert np.abs(mean[[0, 3]] - 11.5).max() < 5 * np.sqrt((8**2 - 1) / 12 / 400)
+
+
+@given(arrays(np.float32, (3, 4), elements=st.floats(-10, 10, width=32)))
+@settings(deadline=None, max_examples=40)
+def test_ranks_descend_and_zero_equals_minus_zero(saliency):
+    ranks = pixel_ranks(saliency[None], [Stream(0, "test")])[0].ravel()
+    ordered = saliency.ravel()[np.argsort(ranks)]
+    assert (ordered[:-1] >= ordered[1:]).all()
+    signed = np.where(saliency == 0, -saliency, saliency)
+    assert np.array_equal(pixel_ranks(signed[None], [Stream(0, "test")])[0].ravel(), ranks)
+
+
+def test_both_share_the_order_of_ties():
+    """From the twin to the image by a constant map: what insertion puts in first, deletion takes out first."""
+    model, given_ = classifier(), case()
+    given_["maps"] = np.zeros_like(given_["maps"])
+    forward = insertion_curve(evidence(model, **given_), "twin", 6)
+    swapped = {**given_, "images": np.stack(given_["twins"]), "twins": list(given_["images"])}
+    assert deletion_curve(evidence(model, **swapped), "twin", 6) == pytest.approx(forward, abs=1e-6)
+
+
+# References ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 4), (3, 2), (12, 20)])
+def test_blur_is_scipys_at_any_size_and_leaves_uniform_images(size):
+    images = torch.randn(2, 3, *size, dtype=torch.float64)
+    offsets = np.arange(-5, 6)
+    weights = np.exp(-(offsets**2) / 50.0)
+    expected = images.numpy()
+    for axis in (2, 3):
+        expected = correlate1d(expected, weights / weights.sum(), axis=axis, mode="mirror")
+    assert blurred(images).numpy() == pytest.approx(expected, abs=1e-12)
+    uniform = torch.full((1, 1, *size), 0.3, dtype=torch.float64)
+    assert blurred(uniform).numpy() == pytest.approx(uniform.numpy(), abs=1e-12)
+
+
+def test_a_sample_without_a_twin_has_no_value_and_others_keep_theirs():
+    model, given_ = classifier(), case()
+    names = [f"{name}:baseline=twin" for name in BOTH]
+    every = salgen.score(metrics=names, model=model, **given_)
+    given_["twins"][1] = None
+    some = salgen.score(metrics=names, model=model, **given_)
+    for name in names:
+        assert some.reasons[name] == ["", "no_twin", "", ""]
+        assert np.isnan([some[name][1], some.worst_case[name][1]]).all()
+        assert np.delete(some[name], 1) == pytest.approx(np.delete(every[name], 1), abs=1e-7)
+    none = salgen.score(metrics=names, model=model, **{**given_, "twins": [None] * 4})
+    assert np.isnan(none[names[0]]).all()
+    assert none.reasons[names[1]] == ["no_twin"] * 4
+
+
+def test_twins_are_needed_only_where_they_are_the_reference():
+    given_ = case()
+    del given_["twins"]
+    with pytest.raises(salgen.errors.SalgenError, match="twins="):
+        salgen.score(metrics="insertion-auc:baseline=twin", model=classifier(), **given_)
+    assert set(BOTH) <= set(salgen.score(metrics="faithfulness", model=classifier(), **given_))
+    assert InsertionAuc(baseline="twin").needs == InsertionAuc().needs | {"twin"} == DeletionAuc(baseline="twin").needs
+
+
+def test_a_model_that_resizes_is_changed_at_the_nearest_pixels():
+    network = classifier(size=(10, 14)).network
+    model = Classifier(network, nn.Upsample(scale_factor=2, mode="nearest")).double().eval()
+    given_ = case()
+    found = insertion_curve(evidence(model, **given_), "black", 4)
+    for i, saliency in enumerate(given_["maps"]):
+        image = torch.from_numpy(given_["images"][i]).double()
+        pixelwise = Classifier(nn.Sequential(model.normalise, network))
+        pixelwise.network.forward = lambda x: network(model.normalise(x))
+        empty = torch.zeros_like(image)
+        assert found[i] == pytest.approx(
+            curve_by_hand(pixelwise, saliency, empty, image, given_["targets"][i], 4), abs=2e-7
+        )
+
+
+# The edges -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 6), (5, 1)])
+@pytest.mark.parametrize("level", [0.0, 1e38, -1e-45])
+def test_small_constant_maps(size, level):
+    given_ = case(size=size) | {"maps": np.full((4, *size), level, dtype=np.float32)}
+    scores = salgen.score(metrics=BOTH, model=classifier(size), **given_)
+    assert all(np.isfinite(scores[name]).all() for name in BOTH)
+
+
+def test_two_variants_on_one_reference_and_parts_of_any_size_give_the_same():
+    given_ = case()
+    view = ModelView.of(classifier())
+    calls = []
+    view.network[0].register_forward_hook(lambda _m, inputs, _o: calls.append(len(inputs[0])))
+    given_.pop("twins")
+    salgen.score(metrics=["insertion-auc", "insertion-auc:variant=li2020"], model=view, **given_)
+    assert sum(calls) == 4 * (5 + 1) + 1  # four images, their five steps, and one to see what it takes
+    small = evidence(view, **given_)
+    small.probe.batches.size = 3  # parts that straddle two images
+    assert insertion_curve(small, "blur") == pytest.approx(insertion_curve(evidence(view, **given_), "blur"), abs=1e-7)
+
+
+def test_references_are_normalised_as_the_network_takes_them():
+    known = evidence(classifier(), **case())
+    for kind in REFERENCES:
+        assert reference_images(known, kind).shape == known.probe.inputs.shape
+
+
+@pytest.mark.parametrize("variant", ["petsiuk", "li2020", "saliency-bench"])
+def test_variants_conform(variant):
+    check_metric("insertion-auc", {"variant": variant})
+    check_metric("insertion-auc", {"variant": variant, "baseline": "twin", "step": 3})
+
+
+def test_deletion_conforms():
+    check_metric("deletion-auc", {"baseline": "blur"})

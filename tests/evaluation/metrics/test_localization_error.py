@@ -1,0 +1,96 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from maps_and_masks import cases, value
+from skimage.measure import label
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics.localization_error import LocalizationError, MaskLocalizationError
+
+BOX, MASK, OFFICIAL = "localization-error", "mask-localization-error", "official-localization-error"
+
+
+def marked_slowly(saliency):
+    """The largest component of what is at or above the exact mean, as a set of pixels."""
+    values = [[Fraction(float(v)) for v in row] for row in saliency]
+    mean = sum(map(sum, values)) / saliency.size
+    selected = np.array([[v >= mean for v in row] for row in values])
+    labels = label(selected, connectivity=2)
+    sizes = [int((labels == k).sum()) for k in range(1, labels.max() + 1)]
+    return set(map(tuple, np.argwhere(labels == 1 + sizes.index(max(sizes))).tolist()))
+
+
+def box_slowly(pixels):
+    rows, columns = [i for i, _ in pixels], [j for _, j in pixels]
+    return {(i, j) for i in range(min(rows), max(rows) + 1) for j in range(min(columns), max(columns) + 1)}
+
+
+def error_slowly(found, wanted, compat):
+    if compat:
+        return 1 - Fraction(len(found & wanted), len(wanted))
+    return 1 - Fraction(len(found & wanted), len(found | wanted))
+
+
+@pytest.mark.parametrize("compat", [None, "aabid"])
+@given(cases(min_negatives=0, max_side=9))
+@settings(deadline=None, max_examples=60)
+def test_is_one_minus_iou_or_one_minus_recall(compat, case):
+    saliency = np.rint(case[0] * 4) / 4  # sums are exact
+    found, wanted = marked_slowly(saliency), set(map(tuple, np.argwhere(case[1]).tolist()))
+    assert value(MaskLocalizationError(compat), saliency, case[1]) == float(error_slowly(found, wanted, compat))
+    boxes = box_slowly(found), box_slowly(wanted)
+    assert value(LocalizationError(compat), saliency, case[1]) == float(error_slowly(*boxes, compat))
+
+
+@given(cases(min_negatives=0))
+@settings(deadline=None, max_examples=40)
+def test_recall_flatters(case):
+    for metric in (LocalizationError, MaskLocalizationError):
+        assert value(metric("aabid"), *case) <= value(metric(), *case)
+
+
+def test_the_mask_of_one_rectangle_has_no_error():
+    mask = np.zeros((10, 12), dtype=bool)
+    mask[0:3, 9:12] = True
+    scores = salgen.score(mask[np.newaxis].astype(float), mask[np.newaxis], [BOX, MASK])
+    assert scores == {BOX: [0.0], MASK: [0.0]}
+
+
+def test_a_constant_map_marks_everything():
+    mask = np.zeros((10, 10), dtype=bool)
+    mask[2, 2] = mask[4, 6] = True
+    constant = np.full((10, 10), 0.1)
+    assert value(LocalizationError(), constant, mask) == 1 - 15 / 100
+    assert value(MaskLocalizationError(), constant, mask) == 1 - 2 / 100
+
+
+def test_of_two_equal_pieces_the_first_is_marked():
+    mask = np.zeros((8, 8), dtype=bool)
+    mask[1:3, 1:3] = mask[5:7, 5:7] = True
+    assert value(MaskLocalizationError(), mask.astype(float), mask) == 0.5
+    assert value(LocalizationError(), mask.astype(float), mask) == 1 - 4 / 36
+    first = np.zeros((8, 8), dtype=bool)
+    first[1:3, 1:3] = True
+    assert value(MaskLocalizationError(), mask.astype(float), first) == 0.0
+
+
+def test_official_error_is_one_for_the_misclassified():
+    maps = np.random.default_rng(0).normal(size=(4, 9, 9))
+    masks = np.broadcast_to(np.arange(81).reshape(9, 9) % 9 < 3, maps.shape)
+    right = np.array([True, False, True, False])
+    calls = [BOX, f"{BOX}:compat=aabid", OFFICIAL, f"{OFFICIAL}:compat=aabid"]
+    scores = salgen.score(maps, masks, calls, correct=right)
+    assert np.array_equal(scores[OFFICIAL], np.where(right, scores[BOX], 1.0))
+    assert np.array_equal(scores[f"{OFFICIAL}:compat=aabid"], np.where(right, scores[f"{BOX}:compat=aabid"], 0.0))
+    assert scores.reasons[OFFICIAL] == [""] * 4
+
+
+def test_official_error_must_be_told_what_is_right():
+    maps, masks = np.zeros((1, 3, 3)), np.ones((1, 3, 3), dtype=bool)
+    with pytest.raises(SalgenError, match="needs what is not given: correct="):
+        salgen.score(maps, masks, [OFFICIAL])
+    assert OFFICIAL not in salgen.score(maps, masks, "localization")
+    assert OFFICIAL in salgen.score(maps, masks, "localization", correct=[True])

@@ -1,0 +1,193 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from captum.attr import InputXGradient
+from captum.metrics import sensitivity_max
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+from salgen.seeding import Stream
+
+IMAGES = np.random.default_rng(0).random((3, 2, 6, 7)).astype(np.float32)
+TARGETS = np.array([1, 0, 2])
+IDS = ["a", "b", "c"]
+CALL = "max-sensitivity:samples=4"
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(2)
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3, padding=1), nn.Tanh(), nn.Conv2d(4, 3, 3), nn.Tanh(), nn.Flatten(), nn.Linear(60, 3)
+    )
+
+
+def maps_of(model, images, method="input-x-gradient"):
+    return salgen.explain(model, images, TARGETS[: len(images)], method=method, ids=IDS[: len(images)])
+
+
+def scored(model, calls, by="input-x-gradient", images=IMAGES, **options):
+    given = {"images": images, "targets": TARGETS, "ids": IDS, "model": model, **options}
+    maps = given.pop("maps") if "maps" in given else maps_of(model, images, by)
+    return salgen.score(maps, metrics=calls, **given)
+
+
+def draws(samples, radius, seed=0):
+    """What is added to the images, (samples, N, C, H, W)."""
+    streams = [Stream(seed, "max-sensitivity", sample) for sample in IDS]
+    unit = [[stream.uniform(2 * 6 * 7, -1, 1).reshape(2, 6, 7) for stream in streams] for _ in range(samples)]
+    return radius * np.array(unit)
+
+
+def norm_by_loops(start, moved, norm):
+    start, moved = start.ravel().tolist(), moved.ravel().tolist()
+    if norm == "rms":
+        start, moved = ([v / max(map(abs, side)) for v in side] for side in (start, moved))
+    size = math.sqrt(sum((a - b) ** 2 for a, b in zip(start, moved, strict=True)))
+    scale = {"l2": 1.0, "relative": math.sqrt(sum(a * a for a in start)), "rms": math.sqrt(len(start))}
+    return size / scale[norm]
+
+
+@pytest.mark.parametrize("norm", ["l2", "relative", "rms"])
+@pytest.mark.parametrize("radius", [0.05, 0.2])
+def test_is_the_largest_change_over_the_draws(model, norm, radius):
+    start = maps_of(model, IMAGES).values.numpy().astype(float)
+    moved = [maps_of(model, (IMAGES + d).astype(np.float32)).values.numpy() for d in draws(4, radius)]
+    expected = [max(norm_by_loops(start[i], each[i], norm) for each in moved) for i in range(3)]
+    call = f"{CALL},norm={norm},radius={radius}"
+    np.testing.assert_allclose(scored(model, call)[call], expected, rtol=1e-5)
+
+
+def test_relative_is_captums(model):
+    deltas = torch.tensor(draws(4, 0.1), dtype=torch.float32).transpose(0, 1)  # captum repeats each image in turn
+    moved = (torch.tensor(IMAGES)[:, None] + deltas).flatten(0, 1)
+    explain = InputXGradient(model)
+    expected = sensitivity_max(
+        lambda images, target: (explain.attribute(images[0] if isinstance(images, tuple) else images, target).sum(1),),
+        torch.tensor(IMAGES),
+        perturb_func=lambda images: moved,
+        n_perturb_samples=4,
+        target=torch.tensor(TARGETS),
+    )
+    call = f"{CALL},norm=relative,radius=0.1"
+    maps = salgen.explain(model, IMAGES, TARGETS, method="input-x-gradient", reduce="sum", ids=IDS)
+    np.testing.assert_allclose(scored(model, call, maps=maps)[call], expected.detach(), rtol=1e-4)
+
+
+def record(seen):
+    def method(model, images, targets):
+        seen.append(images.numpy().copy())
+        return images.mean(dim=1)
+
+    return method
+
+
+def test_draws_are_uniform_in_pixels_and_the_same_directions_for_every_radius(model):
+    scores, moved = [], []
+    for radius in (0.1, 0.4):
+        seen = []
+        call = f"max-sensitivity:samples=30,radius={radius}"
+        scores.append(scored(model, call, maps=np.ones((3, 6, 7)), method=record(seen))[call])
+        moved.append(np.array(seen[1:]) - IMAGES)
+    first, second = moved
+    assert first.shape == (30, 3, 2, 6, 7)
+    np.testing.assert_allclose(4 * first, second, atol=1e-6)
+    assert np.abs(second).max() <= 0.4 + 1e-6
+    assert np.abs(second).max() > 0.39
+    assert abs(second.mean()) < 0.01
+    assert abs(second.std() - 0.4 / math.sqrt(3)) < 0.01
+    assert second[:, 0].tolist() != second[:, 1].tolist()
+    np.testing.assert_allclose(4 * scores[0], scores[1], rtol=1e-4)  # this method is linear
+
+
+def test_a_curve_over_radii_in_one_call(model):
+    curve = scored(model, "max-sensitivity:samples=3,radius=0|0.05|0.1|0.2|0.4,norm=rms")
+    values = np.array(list(curve.values()))
+    assert list(curve) == [
+        f"max-sensitivity:radius={r},samples=3,norm=rms".replace("radius=0.2,", "") for r in ("0", 0.05, 0.1, 0.2, 0.4)
+    ]
+    assert (values[0] == 0).all()
+    assert (np.diff(values, axis=0) > 0).all()
+
+
+def test_more_draws_find_no_less(model):
+    scores = scored(model, [f"max-sensitivity:samples={n}" for n in (1, 2, 5, 9)])
+    assert (np.diff(list(scores.values()), axis=0) >= 0).all()
+
+
+def test_the_norms_share_their_maps(model):
+    seen = []
+    scored(model, [f"{CALL},norm={n}" for n in ("l2", "relative", "rms")], maps=np.ones((3, 6, 7)), method=record(seen))
+    assert len(seen) == 1 + 4
+
+
+def test_normalisation_comes_after_the_draw(model):
+    """A radius in pixels is the same change of the input, whatever scale the network takes."""
+
+    class Tenfold(nn.Module):
+        def forward(self, x):
+            return 10 * x - 5
+
+    class Back(nn.Module):
+        def forward(self, x):
+            return (x + 5) / 10
+
+    wrapped = Classifier(nn.Sequential(Back(), model), Tenfold())
+    plain = scored(model, f"{CALL},norm=relative", maps=maps_of(model, IMAGES, "gradient"))
+    found = scored(wrapped, f"{CALL},norm=relative", maps=maps_of(wrapped, IMAGES, "gradient"))
+    np.testing.assert_allclose(*(next(iter(scores.values())) for scores in (found, plain)), rtol=1e-3)
+
+
+def test_clip_keeps_pixels_in_range(model):
+    seen = []
+    options = {"maps": np.ones((3, 6, 7)), "method": record(seen)}
+    scored(model, "max-sensitivity:samples=5,radius=2", **options)
+    assert min(x.min() for x in seen) < -1
+    seen.clear()
+    scored(model, "max-sensitivity:samples=5,radius=2,clip=true", **options)
+    assert {float(f(x)) for x in seen[1:] for f in (np.min, np.max)} == {0.0, 1.0}
+    with pytest.raises(SalgenError, match=r"max-sensitivity: clip is for images in \[0, 1\]: these go from .* to 3"):
+        scored(model, "max-sensitivity:clip=true", images=np.full_like(IMAGES, 3.0), **options)
+
+
+@pytest.mark.parametrize("method", ["random", "center", "smooth-grad-cam++:layer=0"])
+def test_the_randomness_of_a_method_stands_still(model, method):
+    """Under no change of the image, no map changes."""
+    call = "max-sensitivity:samples=2,radius=0"
+    assert scored(model, call, method)[call].tolist() == [0.0] * 3
+
+
+def test_constant_maps_are_zero_and_maps_out_of_nothing_undefined(model):
+    def method(model, images, targets):
+        maps = torch.zeros(3, 6, 7)
+        maps[0] = 2.0
+        maps[1] = (images[1] - torch.tensor(IMAGES[1])).mean(dim=0)
+        maps[2] = torch.where((images[2] == torch.tensor(IMAGES[2])).all(), 1.0, torch.nan)
+        return maps
+
+    calls = [f"{CALL},norm={n}" for n in ("l2", "relative", "rms")]
+    scores = scored(model, calls, maps=np.ones((3, 6, 7)), method=method)
+    assert [scores[call][0] for call in calls] == [0.0] * 3
+    assert [scores.reasons[call] for call in calls] == [
+        ["", "", "non_finite_map"],
+        ["", "zero_energy", "non_finite_map"],
+        ["", "", "non_finite_map"],
+    ]
+    assert scores[calls[0]][1] > 0
+    assert scores.worst_case[calls[0]][2] == scores[calls[0]][1]  # the worst that was observed
+
+
+def test_no_sample_depends_on_its_batch(model):
+    method = "gradient-shap:n=3"
+    call = f"{CALL},norm=rms"
+    together = scored(model, call, method)[call]
+    for part in ([0], [2, 1], [1, 0]):
+        ids = [IDS[i] for i in part]
+        maps = salgen.explain(model, IMAGES[part], TARGETS[part], method=method, ids=ids)
+        alone = salgen.score(maps, metrics=call, model=model, images=IMAGES[part], targets=TARGETS[part], ids=ids)
+        np.testing.assert_allclose(alone[call], together[part], rtol=1e-4)
+    assert not np.allclose(scored(model, call, method, seed=1)[call], together, rtol=1e-3)

@@ -1,0 +1,176 @@
+import numpy as np
+import pytest
+import torch
+from scipy.stats import spearmanr
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.map_similarity import SIMILARITIES, similarities
+from salgen.evaluation.metric_selection import swept
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.randomised import layers_of, randomised
+from salgen.testing.methods import state_of
+
+IMAGES = np.random.default_rng(0).random((4, 1, 12, 13)).astype(np.float32)
+TARGETS = np.array([0, 2, 1, 1])
+IDS = list("abcd")
+NAME = "parameter-randomization"
+
+
+class Small(nn.Module):
+    """Three layers; the middle one has a batch norm."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(4)
+        self.first = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU())
+        self.second = nn.Sequential(nn.Conv2d(4, 5, 3, padding=1), nn.BatchNorm2d(5), nn.ReLU())
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.head(self.second(self.first(x)).mean(dim=(2, 3)))
+
+
+@pytest.fixture
+def model():
+    return Small()
+
+
+def scored(model, calls, by="input-x-gradient", chosen=(0, 1, 2, 3), **options):
+    chosen = list(chosen)
+    images, targets, ids = IMAGES[chosen], TARGETS[chosen], [IDS[i] for i in chosen]
+    given = {"model": model, "images": images, "targets": targets, "ids": ids, **options}
+    if "maps" not in given:
+        given["maps"] = salgen.explain(model, images, targets, method=by, ids=ids)
+    return salgen.score(given.pop("maps"), metrics=calls, **given)
+
+
+def stages_by_hand(model, order, by):
+    """The maps under each stage, by copying weights of fresh modules into the model."""
+    view = ModelView.of(model)
+    layers = layers_of(view, torch.tensor(IMAGES[:1]))
+    found = []
+    for stage in randomised(view, layers, order == "cascading", range(len(layers)), 0):
+        other = Small()
+        other.load_state_dict(stage.network.state_dict())
+        found.append(salgen.explain(other, IMAGES, TARGETS, method=by, ids=IDS).values.numpy())
+    return found
+
+
+@pytest.mark.parametrize("order", ["cascading", "independent"])
+@pytest.mark.parametrize("by", ["input-x-gradient", "smooth-grad-cam++"])
+def test_is_the_mean_similarity_over_the_stages(model, order, by):
+    own = salgen.explain(model, IMAGES, TARGETS, method=by, ids=IDS).values.numpy()
+    stages = stages_by_hand(model, order, by)
+    assert len(stages) == 3
+    for name in SIMILARITIES:
+        call = f"{NAME}:similarity={name},order={order}"
+        expected = [np.mean(similarities(name, own[i], [maps[i] for maps in stages])) for i in range(4)]
+        np.testing.assert_allclose(scored(model, call, by)[call], expected, atol=1e-4)
+        for k in (1, 2, 3):
+            one = f"{call},layers={k}"
+            alone = [similarities(name, own[i], [stages[k - 1][i]])[0] for i in range(4)]
+            np.testing.assert_allclose(scored(model, one, by)[one], alone, atol=1e-4)
+
+
+def test_spearman_is_scipys(model):
+    own = salgen.explain(model, IMAGES, TARGETS, method="input-x-gradient").values.numpy()
+    stage = stages_by_hand(model, "cascading", "input-x-gradient")[2]
+    expected = [spearmanr(a.ravel(), b.ravel()).statistic for a, b in zip(own, stage, strict=True)]
+    call = f"{NAME}:layers=3"
+    np.testing.assert_allclose(scored(model, call)[call], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("by", ["sobel", "random", "intensity"])
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_a_method_that_does_not_look_at_the_model_fails(model, by, similarity):
+    call = f"{NAME}:similarity={similarity}"
+    assert scored(model, call, by)[call] == pytest.approx(np.ones(4), abs=1e-12)
+
+
+def test_the_gradient_of_a_linear_model_passes():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(12 * 13, 3))
+    found = scored(model, NAME, "gradient")[NAME]
+    assert np.abs(found).max() < 0.3
+
+
+def test_independent_stages_leave_the_other_layers_as_they_are(model):
+    """With a fresh head alone, the logits are those of the old features under it."""
+    call = f"{NAME}:order=independent,layers=1"
+    seen = []
+
+    def method(model, images, targets):
+        seen.append(model(images).detach())
+        return images.mean(dim=1)
+
+    scored(model, call, maps=IMAGES.mean(axis=1), method=method)
+    features = model.eval().second(model.first(torch.tensor(IMAGES))).mean(dim=(2, 3)).detach()
+    view = ModelView.of(model)
+    (stage,) = randomised(view, layers_of(view, torch.tensor(IMAGES[:1])), False, [0], 0)
+    torch.testing.assert_close(seen[0], stage.network.head(features))
+
+
+def test_the_similarities_share_the_maps(model):
+    seen = []
+
+    def method(model, images, targets):
+        seen.append(len(images))
+        return images.mean(dim=1)
+
+    calls = swept([NAME])
+    assert len(calls) == 4
+    scores = scored(model, calls, maps=IMAGES.mean(axis=1), method=method)
+    assert seen == [4, 4, 4]
+    for values in scores.values():
+        assert values == pytest.approx(np.ones(4))
+
+
+def test_constant_maps(model):
+    """A map that is constant is at fault; one that becomes constant has lost everything it said."""
+    before = model.head.weight.detach().clone()
+
+    def method(model, images, targets):
+        maps = images.mean(dim=1)
+        maps[0] = 0.5
+        changed = not torch.equal(model[1].head.weight, before)
+        maps[1] *= 0.0 if changed else 1.0
+        maps[2, 3, 3] = torch.nan if changed else 0.0
+        return maps
+
+    own = IMAGES.mean(axis=1)
+    own[0] = 0.5
+    scores = scored(model, NAME, maps=own, method=method)
+    assert scores.reasons[NAME] == ["constant_map", "constant_map", "non_finite_map", ""]
+    np.testing.assert_array_equal(scores[NAME], [np.nan, 0.0, np.nan, 1.0])
+    assert scores.worst_case[NAME].tolist() == [1.0, 0.0, 1.0, 1.0]
+
+
+def test_a_stage_must_exist(model):
+    with pytest.raises(SalgenError, match="layers = 4: the model has 3 layers with weights; take 1 to 3, or none"):
+        scored(model, f"{NAME}:layers=4")
+    with pytest.raises(SalgenError, match="layers = 0: must be at least 1"):
+        scored(model, f"{NAME}:layers=0")
+
+
+def test_the_callers_model_stays_as_it_was(model):
+    before = state_of(model)
+    scored(model, NAME)
+    assert state_of(model) == before
+
+
+@pytest.mark.parametrize("by", ["gradient", "gradient-shap:n=2"])
+def test_no_sample_depends_on_its_batch(model, by):
+    calls = [f"{NAME}:similarity={name}" for name in SIMILARITIES]
+    together = scored(model, calls, by)
+    for part in ([0], [3, 1], [2, 0, 1]):
+        alone = scored(model, calls, by, part)
+        for call in calls:
+            np.testing.assert_allclose(alone[call], together[call][part], atol=1e-3)
+
+
+def test_the_seed_matters(model):
+    first, again, other = (scored(model, NAME, seed=seed)[NAME] for seed in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.allclose(first, other, atol=1e-3)

@@ -1,0 +1,132 @@
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.classifier import Classifier
+
+NAME, CODE = "saliency-metric", "saliency-metric:compat=aabid"
+SIDE = 8
+
+
+class Square(nn.Module):
+    """A normalisation that does not commute with resizing."""
+
+    def forward(self, pixels):
+        return pixels**2 - 0.3
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(4 * SIDE * SIDE, 3))
+    return Classifier(network.double(), Square())
+
+
+@pytest.fixture
+def images():
+    return np.random.default_rng(0).random((5, 2, SIDE, SIDE)).astype(np.float32)
+
+
+def resized_slowly(crop):
+    """Bilinearly to SIDE x SIDE, the centres of the corner pixels being held at the rim."""
+    height, width = crop.shape
+    result = np.zeros((SIDE, SIDE))
+    for i in range(SIDE):
+        for j in range(SIDE):
+            y, x = max((i + 0.5) * height / SIDE - 0.5, 0.0), max((j + 0.5) * width / SIDE - 0.5, 0.0)
+            top, left = int(y), int(x)
+            bottom, right = min(top + 1, height - 1), min(left + 1, width - 1)
+            above = crop[top, left] * (1 - (x - left)) + crop[top, right] * (x - left)
+            below = crop[bottom, left] * (1 - (x - left)) + crop[bottom, right] * (x - left)
+            result[i, j] = above * (1 - (y - top)) + below * (y - top)
+    return result
+
+
+def value_slowly(model, image, target, box, cropped=True):
+    top, bottom, left, right = box
+    pixels = image.astype(np.float64)
+    if cropped:
+        pixels = np.stack([resized_slowly(channel[top:bottom, left:right]) for channel in pixels])
+    with torch.no_grad():
+        logits = model(torch.tensor(pixels)[None])[0].numpy()
+    p = math.exp(logits[target]) / sum(map(math.exp, logits))
+    return math.log(max((bottom - top) * (right - left) / SIDE**2, 0.05)) - math.log(p)
+
+
+BOXES = [(0, 8, 0, 8), (2, 5, 1, 7), (6, 8, 0, 2), (3, 4, 3, 4), (0, 1, 0, 8)]
+
+
+def maps_of(boxes):
+    maps = np.zeros((len(boxes), SIDE, SIDE), dtype=np.float32)
+    for saliency, (top, bottom, left, right) in zip(maps, boxes, strict=True):
+        saliency[top:bottom, left:right] = 1.0
+    return maps
+
+
+def test_is_the_area_against_the_probability_of_the_crop(model, images):
+    targets = np.array([0, 1, 2, 0, 1])
+    scores = salgen.score(maps_of(BOXES), None, [NAME, CODE], model=model, images=images, targets=targets)
+    for name, cropped in ((NAME, True), (CODE, False)):
+        expected = [
+            value_slowly(model, image, target, box, cropped)
+            for image, target, box in zip(images, targets, BOXES, strict=True)
+        ]
+        assert np.allclose(scores[name], expected, atol=1e-6)
+    assert scores[NAME][0] == scores[CODE][0]  # the whole image is its own crop
+    assert not np.allclose(scores[NAME][1:], scores[CODE][1:], atol=1e-3)
+
+
+def test_the_box_is_that_of_the_largest_component(model, images):
+    saliency = np.zeros((1, SIDE, SIDE))
+    saliency[0, 0, 0] = 9.0
+    saliency[0, 3:5, 2:6] = 8.0
+    saliency[0, 7, 7] = -1.0
+    scores = salgen.score(saliency, None, [NAME], model=model, images=images[:1], targets=[2])
+    assert scores[NAME][0] == pytest.approx(value_slowly(model, images[0], 2, (3, 5, 2, 6)), abs=1e-6)
+
+
+class Confident(nn.Module):
+    """Class 1 by 1,000 logits, whatever the image."""
+
+    def forward(self, pixels):
+        return pixels.new_tensor([0.0, 1000.0]).expand(len(pixels), 2) + 0.0 * pixels.sum(dim=(1, 2, 3))[:, None]
+
+
+def test_from_log_a_twentieth_to_what_the_clipped_probability_allows(images):
+    maps = maps_of([(0, 1, 0, 1), (0, 8, 0, 8)])
+    right = salgen.score(maps, None, [NAME], model=Confident(), images=images[:2], targets=[1, 1])[NAME]
+    wrong = salgen.score(maps, None, [NAME], model=Confident(), images=images[:2], targets=[0, 0])[NAME]
+    assert np.array_equal(right, [math.log(0.05), 0.0])
+    assert np.allclose(wrong - right, 12 * math.log(10), atol=1e-12)
+
+
+def test_maps_that_break_things(model, images):
+    maps = np.zeros((5, SIDE, SIDE))
+    maps[1] = 1.7e308
+    maps[2, 3, 3], maps[3, 3, 3], maps[4, 3, 3] = 5e-324, -1.7e308, np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = salgen.score(maps, None, [NAME], model=model, images=images, targets=[0] * 5)
+    assert scores.reasons[NAME] == ["", "", "", "", "non_finite_map"]
+    assert np.isfinite(scores[NAME][:4]).all()
+    assert scores.worst_case[NAME][4] == scores[NAME][:4].max()
+
+
+def test_batches_do_not_matter(model, images):
+    targets, maps = np.array([0, 1, 2, 0, 1]), maps_of(BOXES)
+    together = salgen.score(maps, None, [NAME], model=model, images=images, targets=targets)[NAME]
+    for i in range(5):
+        one = slice(i, i + 1)
+        alone = salgen.score(maps[one], None, [NAME], model=model, images=images[one], targets=targets[one])[NAME]
+        assert alone[0] == pytest.approx(together[i], abs=1e-9)
+
+
+def test_a_target_that_is_no_class_is_named(model, images):
+    with pytest.raises(SalgenError, match="target 3"):
+        salgen.score(maps_of(BOXES), None, [NAME], model=model, images=images, targets=[3] * 5)

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from maps_and_masks import cases, value
+
+import salgen
+from salgen.evaluation.metrics.overlap import Dice
+from salgen.evaluation.metrics.soft_f1 import SoftF1
+from salgen.evaluation.ranking import Ranking
+
+
+def slowly(saliency, mask):
+    """2 P R / (P + R) from the sums, a pixel at a time; None where precision is 0 / 0."""
+    low, high = min(saliency), max(saliency)
+    if high == low:
+        return None
+    scaled = [(v - low) / (high - low) for v in saliency]
+    inside = sum(s for s, m in zip(scaled, mask, strict=True) if m)
+    precision, recall = inside / sum(scaled), inside / sum(mask)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@given(cases(min_negatives=0))
+@settings(deadline=None, max_examples=80)
+def test_is_the_harmonic_mean_of_soft_precision_and_recall(case):
+    expected = slowly(case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist())
+    if expected is None:
+        assert SoftF1()(Ranking(*case))[1] == "zero_energy"
+    else:
+        assert value(SoftF1(), *case) == pytest.approx(expected, rel=1e-12)
+
+
+def test_only_the_scored_region_counts():
+    rng = np.random.default_rng(0)
+    saliency, mask, valid = rng.normal(size=(5, 6)), rng.random((5, 6)) < 0.4, rng.random((5, 6)) < 0.6
+    expected = slowly(saliency[valid].tolist(), mask[valid].tolist())
+    assert value(SoftF1(), np.where(valid, saliency, np.inf), mask, valid) == pytest.approx(expected, rel=1e-12)
+
+
+@given(cases(min_negatives=0))
+@settings(deadline=None, max_examples=40)
+def test_of_a_map_of_two_values_it_is_dice(case):
+    saliency = np.where(case[0] > 0, 3.0, -1.0)
+    if saliency.min() < saliency.max():
+        assert value(SoftF1(), saliency, case[1]) == value(Dice(), saliency, case[1])
+
+
+def test_nothing_in_the_mask_is_zero_and_a_constant_map_undefined():
+    mask = np.array([[True, False, False]])
+    assert value(SoftF1(), [[0.0, 1.0, 2.0]], mask) == 0.0
+    scores = salgen.score(np.ones((1, 1, 3)), mask[np.newaxis], "soft-f1")
+    assert scores.reasons["soft-f1"] == ["zero_energy"]
+    assert scores.worst_case["soft-f1"][0] == 0.0
+    assert np.isnan(SoftF1().ceiling(3, 0))

@@ -1,0 +1,195 @@
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from skimage.measure import label, regionprops
+
+import salgen
+from salgen.evaluation.boxes import (
+    NOTHING,
+    Box,
+    above_mean,
+    box_overlap,
+    largest_component,
+    mask_overlap,
+    tight_box,
+)
+
+SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
+MASKS = arrays(np.bool_, SIDES)
+
+
+def components_slowly(selected):
+    """Sets of 8-connected pixels, in raster order of their first pixels, by flooding."""
+    left = {(int(i), int(j)) for i, j in zip(*np.nonzero(selected), strict=True)}
+    found = []
+    while left:
+        front, component = [min(left)], set()
+        while front:
+            i, j = front.pop()
+            if (i, j) in left:
+                left.remove((i, j))
+                component.add((i, j))
+                front += [(i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
+        found.append(component)
+    return found
+
+
+# The mean ---------------------------------------------------------------------------------------------------
+
+
+@given(arrays(np.float32, SIDES, elements=st.integers(-3, 3).map(float)), st.data())
+@settings(deadline=None, max_examples=40)
+def test_at_or_above_the_mean_of_the_region(saliency, data):
+    region = data.draw(arrays(np.bool_, saliency.shape).filter(np.any))
+    inside = [Fraction(float(v)) for v in saliency[region]]
+    expected = [
+        [bool(r) and Fraction(float(v)) * len(inside) >= sum(inside) for v, r in zip(*rows, strict=True)]
+        for rows in zip(saliency, region, strict=True)
+    ]
+    spoilt = np.where(region, saliency, np.nan)
+    assert np.array_equal(above_mean(spoilt, region), expected)
+
+
+@given(arrays(np.float64, SIDES, elements=st.floats(allow_nan=False, allow_infinity=False)))
+@settings(deadline=None, max_examples=100)
+def test_the_largest_value_is_in_and_the_smallest_out_unless_all_are_equal(saliency):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selected = above_mean(saliency, np.ones(saliency.shape, dtype=bool))
+    assert selected[saliency == saliency.max()].all()
+    assert selected[saliency == saliency.min()].any() == (saliency.min() == saliency.max())
+
+
+@pytest.mark.parametrize("level", [0.1, -0.1, 1e-310, 1.7e308, 0.0])
+def test_a_constant_map_selects_everything_whatever_its_sum_rounds_to(level):
+    assert above_mean(np.full((11, 13), level), np.ones((11, 13), dtype=bool)).all()
+
+
+def test_neighbouring_values_are_told_apart():
+    for low in (0.1, 1.0, 1e-310, 1.7e308, -0.3):
+        saliency = np.full((7, 9), low)
+        saliency[2, 3] = np.nextafter(low, np.inf)
+        assert np.argwhere(above_mean(saliency, np.ones((7, 9), dtype=bool))).tolist() == [[2, 3]]
+
+
+# Components and boxes ---------------------------------------------------------------------------------------
+
+
+@given(MASKS)
+@settings(deadline=None, max_examples=80)
+def test_largest_component_is_the_first_of_the_largest(selected):
+    components = components_slowly(selected)
+    expected = max(components, key=len) if components else set()  # the first of equal ones
+    assert set(map(tuple, np.argwhere(largest_component(selected)).tolist())) == expected
+    assert len(components) == label(selected, connectivity=2).max()
+
+
+@given(MASKS)
+@settings(deadline=None, max_examples=40)
+def test_box_is_that_of_scikit_image(selected):
+    box = tight_box(selected)
+    if selected.any():
+        (properties,) = regionprops(selected.astype(int))
+        assert (box.top, box.left, box.bottom, box.right) == properties.bbox
+        assert selected[box.pixels].sum() == selected.sum()
+    else:
+        assert box == NOTHING
+
+
+def test_equal_components_go_by_raster_order():
+    selected = np.zeros((6, 6), dtype=bool)
+    selected[0:2, 4:6] = selected[4:6, 0:2] = True
+    assert tight_box(largest_component(selected)) == Box(0, 2, 4, 6)
+    assert tight_box(largest_component(selected[::-1])) == Box(0, 2, 0, 2)
+
+
+@given(MASKS, st.data())
+@settings(deadline=None, max_examples=40)
+def test_overlap_of_boxes_is_that_of_their_pixels(first, data):
+    second = data.draw(arrays(np.bool_, first.shape))
+    filled = [np.zeros(first.shape, dtype=bool) for _ in range(2)]
+    boxes = [tight_box(first), tight_box(second)]
+    for image, box in zip(filled, boxes, strict=True):
+        image[box.pixels] = True
+    assert box_overlap(*boxes) == mask_overlap(*filled)
+
+
+def test_a_box_within_a_box():
+    assert Box(1, 2, 0, 3).within(Box(4, 9, 5, 9)) == Box(5, 6, 5, 8)
+
+
+# All metrics on maps that break things ----------------------------------------------------------------------
+
+MARKED = (
+    "localization-error",
+    "mask-localization-error",
+    "f1-box",
+    "f1-mask",
+    "box-accuracy",
+    "box-accuracy:within=mask,threshold=image",
+    "warping-error",
+    "warping-error:warp=reference",
+)
+SHAPE = (9, 10)
+
+
+def hot(value, elsewhere=0.0, kind=np.float64):
+    saliency = np.full(SHAPE, elsewhere, dtype=kind)
+    saliency[4, 5] = value
+    return saliency
+
+
+ADVERSARIAL = {
+    "zeros": np.zeros(SHAPE),
+    "constant": np.full(SHAPE, 0.1, dtype=np.float32),
+    "negative zeros": hot(-0.0),
+    "one hot pixel": hot(1.0),
+    "one cold pixel": hot(-1.0),
+    "all negative": -1.0 - np.arange(90.0).reshape(SHAPE),
+    "denormal": hot(5e-324),
+    "denormal float32": hot(1e-45, kind=np.float32),
+    "huge": hot(1.7e308, -1.7e308),
+    "huge and equal": np.full(SHAPE, 1.7e308),
+    "huge float32": hot(3.4e38, -3.4e38, np.float32),
+    "huge beside denormal": hot(1.7e308, 5e-324),
+}
+MASK_SHAPES = {"full": np.s_[:, :], "pixel": np.s_[4, 5], "corner": np.s_[:2, :3], "border": np.s_[:, -1]}
+
+
+@pytest.mark.parametrize("mask", MASK_SHAPES)
+@pytest.mark.parametrize("name", ADVERSARIAL)
+def test_no_map_breaks_a_metric(name, mask):
+    saliency, truth = ADVERSARIAL[name], np.zeros(SHAPE, dtype=bool)
+    truth[MASK_SHAPES[mask]] = True
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = salgen.score(saliency[np.newaxis], truth[np.newaxis], list(MARKED))
+    for values in scores.values():
+        assert 0.0 <= values[0] <= 1.0
+    if name.startswith("huge") and name != "huge and equal":
+        same = salgen.score(hot(1.0)[np.newaxis], truth[np.newaxis], list(MARKED))
+        assert {key: value[0] for key, value in scores.items()} == {key: value[0] for key, value in same.items()}
+
+
+@pytest.mark.parametrize("value", [0.0, -2.0, 3.5])
+def test_an_image_of_one_pixel(value):
+    scores = salgen.score(np.full((1, 1, 1), value), np.ones((1, 1, 1), dtype=bool), list(MARKED))
+    best = {name: 0.0 if "error" in name else 1.0 for name in MARKED}
+    assert {name: values[0] for name, values in scores.items()} == best
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_the_scored_region_is_the_map_cut_out(name):
+    random = np.random.default_rng(3)
+    maps = random.normal(size=(6, *SHAPE))
+    masks = random.random((6, *SHAPE)) < 0.3
+    region = np.zeros(SHAPE, dtype=bool)
+    region[2:8, 1:9] = True
+    whole = salgen.score(np.where(region, maps, np.nan), masks, [name], valid=region)[name]
+    cut = salgen.score(maps[:, 2:8, 1:9], masks[:, 2:8, 1:9], [name])[name]
+    assert np.array_equal(whole, cut)

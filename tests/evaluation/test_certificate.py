@@ -1,0 +1,402 @@
+"""The reliance certificate: what a model must do to earn it, who fails it, and that a run can go on with it."""
+
+import math
+from dataclasses import replace
+
+import marked_lesions
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.datasets.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation import certificate
+from salgen.evaluation.certificate import FILE, certify
+from salgen.evaluation.conventions import Conventions
+from salgen.evaluation.plan import Plan
+from salgen.evaluation.reliance import REDRAWS, Answers, certificate_of
+from salgen.evaluation.rendered_again import Renderer
+from salgen.evaluation.subjects import Subject
+from salgen.evaluation.training import train
+from salgen.evaluation.unit_files import PARTS
+from salgen.evaluation.units import SubjectWork
+from salgen.generators.opening import generator_of
+from salgen.registry import GENERATORS, Entry
+from salgen.testing import check_generator
+
+QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+SPLITS = {"train": 160, "val": 32, "test": 24}
+SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 6, "batch_size": 16}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered():
+    """Register the generator with the shortcut, as an entry point of a third party would."""
+    with pytest.MonkeyPatch.context() as patch:
+        entry = Entry("marked-lesions", marked_lesions.__name__, "Lesions with a shortcut.")
+        patch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "marked-lesions": entry})
+        yield
+
+
+def made(tmp_path_factory, name, **parameters):
+    out = tmp_path_factory.mktemp("certificate") / name
+    return salgen.make(name, out, splits=SPLITS, parameters={**QUICK, **parameters}, workers=1)
+
+
+@pytest.fixture(scope="module")
+def perlin(tmp_path_factory):
+    return made(tmp_path_factory, "perlin-lesions")
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory):
+    return made(tmp_path_factory, "uniform-lesions")
+
+
+@pytest.fixture(scope="module")
+def plain_to_see(tmp_path_factory):
+    return made(tmp_path_factory, "white-lesions", depth=1.0, window="flat", diameter=8)
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory):
+    return made(tmp_path_factory, "marked-lesions", depth=0.5)
+
+
+class DarkPixels(nn.Module):
+    """Two logits, 0 and `gain` for each pixel above the lowest third that is dark but not black, over `needed`."""
+
+    def __init__(self, needed=1.0, gain=1.0, below=0.85):
+        super().__init__()
+        self.needed, self.gain, self.below = needed, gain, below
+
+    def forward(self, images):
+        top = images[:, 0, : 2 * images.shape[2] // 3]
+        found = ((top > 0.1) & (top < self.below)).to(images.dtype).sum(dim=(1, 2))
+        logit = self.gain * (found - self.needed + 0.5) + 0.0 * images.sum(dim=(1, 2, 3))
+        return torch.stack([torch.zeros_like(logit), logit], dim=1)
+
+
+def subject_of(module, name="model", seed=0):
+    return Subject(name, seed, module.eval(), f"{name}{seed}", None, {})
+
+
+def work_of(data, module, run, **conventions):
+    subject = module if isinstance(module, Subject) else subject_of(module)
+    plan = Plan(open_dataset(data), [subject], {}, {}, Conventions(**conventions), {}, None)
+    return SubjectWork(plan, subject, run)
+
+
+def rows_of(run):
+    return pq.read_table(run / FILE).to_pylist()
+
+
+# The verdict, by hand
+
+
+def answers(sample, twin, redraws, **without):
+    rows = [np.array(logits, dtype=float) for logits in redraws]
+    alone = {name: np.array(logits, dtype=float) for name, logits in without.items()}
+    return Answers(np.array(sample, float), None if twin is None else np.array(twin, float), np.stack(rows), alone)
+
+
+def test_the_verdict_by_hand():
+    found = certificate_of(answers([0, 4], [4, 0], [[0, 3], [1, 7]], one=[0, 2], two=[3, 0]), 1, 1)
+    assert (found.correct, found.uses_feature, found.ignores_background, found.certified) == (True,) * 4
+    assert (found.margin, found.feature_effect, found.background_effect) == (4, 8, 2)
+    assert (found.features, found.needed_features, found.feature_shares) == (["one", "two"], ["two"], [2 / 8, 7 / 8])
+
+
+@pytest.mark.parametrize(
+    ("case", "label", "uses", "ignores"),
+    [
+        (answers([0, 4], [4, 0], [[0, 6], [0, 2]]), 1, True, True),  # exactly a quarter of 8
+        (answers([0, 4], [4, 0], [[0, 6.001], [0, 4]]), 1, True, False),
+        (answers([0, 4], [4, 0], [[0, 4], [0, 1.999]]), 1, True, False),
+        (answers([0, 1], [9, 0], [[0, 1], [1, 0]]), 1, True, False),  # moves little, and flips
+        (answers([0, 4], [0, 1], [[0, 4], [0, 4]]), 1, False, True),  # does not flip on the twin
+        (answers([0, 4], [4, 0], [[0, 4], [0, 4]]), 0, False, True),  # wrong from the start
+        (answers([2, 5, 3], [5, 1, 9], [[2, 6, 3], [4, 7, 4]]), 1, True, True),  # margins 2, -8; 3, 3
+        (answers([2, 5, 3], [2, 1, 3], [[2, 6, 3], [7, 7.5, 4]]), 1, True, False),  # margins 2, -2; 3, 0.5
+    ],
+)
+def test_both_conditions_by_hand(case, label, uses, ignores):
+    found = certificate_of(case, label, 1)
+    assert (found.uses_feature, found.ignores_background) == (uses, ignores)
+    assert found.certified == (uses and ignores)
+
+
+def test_without_a_twin_there_is_no_verdict():
+    found = certificate_of(answers([0, 4], None, [[0, 4]], one=[1, 0]), 1, 1)
+    assert (found.correct, found.uses_feature, found.ignores_background, found.certified) == (True, None, None, None)
+    assert math.isnan(found.feature_effect)
+    assert found.needed_features == ["one"]
+    assert math.isnan(found.feature_shares[0])
+
+
+def test_a_model_that_is_wrong_needs_nothing():
+    assert certificate_of(answers([0, 4], [4, 0], [[0, 4]], one=[4, 0]), 0, 1).needed_features == []
+
+
+# Models whose answers are known
+
+
+def test_a_detector_that_needs_any_lesion(flat, tmp_path):
+    (summary,) = certify([work_of(flat, DarkPixels(needed=4), tmp_path)]).summary
+    assert (summary["coverage"], summary["uses_feature"], summary["ignores_background"]) == (1, 1, 1)
+    assert summary["needed"] == {"lesion_1": 0, "lesion_2": 0}
+    assert summary["samples"] == 12
+    for row in rows_of(tmp_path):
+        assert sum(row["feature_shares"]) == pytest.approx(1)
+        assert row["background_effect"] == 0
+
+
+def test_a_detector_that_needs_both_lesions(flat, tmp_path):
+    generator, dataset = generator_of(open_dataset(flat).spec), open_dataset(flat)
+    counts = [int(DarkPixels(0.5)(image_tensor(generator.sample(0, "test", i)))[0, 1]) for i in range(len(dataset))]
+    certify([work_of(flat, DarkPixels(needed=min(count for count in counts if count)), tmp_path)])
+    least = min(rows_of(tmp_path), key=lambda row: row["margin"])
+    assert least["needed_features"] == ["lesion_1", "lesion_2"]
+
+
+def test_a_constant_model_ignores_all(flat, tmp_path):
+    (summary,) = certify([work_of(flat, DarkPixels(gain=0.0), tmp_path)]).summary
+    assert (summary["coverage"], summary["uses_feature"], summary["ignores_background"]) == (0, 0, 1)
+    assert all(math.isnan(share) for row in rows_of(tmp_path) for share in row["feature_shares"])
+
+
+def test_certificates_of_all_models_stand_in_one_file(flat, tmp_path):
+    models = [subject_of(DarkPixels(4)), subject_of(DarkPixels(gain=0.0), seed=1), subject_of(DarkPixels(4), "other")]
+    works = [work_of(flat, model, tmp_path) for model in models]
+    found = certify(works)
+    ids = {sample["id"] for sample in open_dataset(flat) if sample["label"]}
+    assert {model: set(samples) for model, samples in found.certified.items()} == {
+        ("model", 0): ids,
+        ("model", 1): ids,
+        ("other", 0): ids,
+    }
+    assert {model: set(samples.values()) for model, samples in found.certified.items()} == {
+        ("model", 0): {True},
+        ("model", 1): {False},
+        ("other", 0): {True},
+    }
+    assert found.reason == ""
+    assert len(rows_of(tmp_path)) == 36
+
+
+# Everything once more, slowly
+
+
+def image_tensor(sample):
+    levels = sample.image.astype(np.float32) / np.float32(255)
+    return torch.from_numpy(np.moveaxis(levels, 2, 0)[None])
+
+
+NUMBERS = ("margin", "feature_effect", "background_effect", "feature_shares")
+
+
+def slowly(data, module, target, index):
+    """One sample's certificate from the definition."""
+    dataset = open_dataset(data)
+    generator = generator_of(dataset.spec)
+    recipe = generator.recipe(dataset.spec.seed, "test", index)
+
+    def said(sample):
+        with torch.no_grad():
+            return module(image_tensor(sample).double())[0].tolist()
+
+    label = generator.render(recipe).labels["label"]
+    logits = said(generator.render(recipe))
+    predicted = logits.index(max(logits))
+    explained = label if target == "label" else predicted
+
+    def margin(logits):
+        return logits[explained] - max(value for k, value in enumerate(logits) if k != explained)
+
+    def cls(logits):
+        return logits.index(max(logits))
+
+    twin = said(generator.twin(recipe))
+    redraws = [said(generator.render(generator.redraw(recipe, dataset.spec.seed, k))) for k in range(8)]
+    effect = abs(margin(logits) - margin(twin))
+    needed, shares = [], []
+    for name in generator.features(recipe):
+        alone = said(generator.render(recipe, omit=(name,)))
+        if predicted == label and cls(alone) != predicted:
+            needed.append(name)
+        moved = margin(logits) - margin(alone)
+        shares.append(moved / (margin(logits) - margin(twin)) if effect else math.nan)
+    moved = max(abs(margin(redraw) - margin(logits)) for redraw in redraws)
+    return {
+        "sample_id": f"test-{index:06d}",
+        "correct": predicted == label,
+        "uses_feature": predicted == label and cls(twin) != predicted,
+        "ignores_background": all(cls(redraw) == predicted for redraw in redraws) and moved <= effect / 4,
+        "margin": margin(logits),
+        "feature_effect": effect,
+        "background_effect": moved,
+        "features": generator.features(recipe),
+        "needed_features": needed,
+        "feature_shares": shares,
+    }
+
+
+def some_network(seed):
+    torch.manual_seed(seed)
+    layers = [nn.Conv2d(1, 6, 5, stride=2), nn.ReLU(), nn.AdaptiveMaxPool2d(3), nn.Flatten(), nn.Linear(54, 2)]
+    return nn.Sequential(*layers).double()  # in float64 it hardly matters what is computed together
+
+
+@pytest.mark.parametrize("classes", ["none_vs_two", "one_vs_two"])
+@pytest.mark.parametrize("target", ["label", "pred"])
+def test_every_column_against_a_slow_transcription(tmp_path_factory, tmp_path, classes, target):
+    data = made(tmp_path_factory, "mri-lesions", lesion_classes=classes, depth=1.0)
+    seen = set()
+    for number, module in enumerate([some_network(0), some_network(3), DarkPixels(needed=90, below=0.4)]):
+        run = tmp_path / str(number)
+        work = work_of(data, module, run, target=target)
+        found = certify([work]).certified["model", 0]
+        rows = rows_of(run)
+        assert len(rows) == len(work.plan.scored) == (12 if classes == "none_vs_two" else 24)
+        for row, index in zip(rows, work.plan.scored, strict=True):
+            expected = slowly(data, module, target, index)
+            for key, value in expected.items():
+                assert row[key] == (
+                    pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True) if key in NUMBERS else value
+                ), key
+            assert row["certified"] == (row["uses_feature"] and row["ignores_background"]) == found[row["sample_id"]]
+            seen.add((row["uses_feature"], row["ignores_background"]))
+    assert len(seen) > 1
+
+
+# Who must fail, and who must pass
+
+
+def coverage_of(data, subject, run):
+    return certify([work_of(data, subject, run)]).summary[0]
+
+
+def test_the_generator_with_the_shortcut_keeps_the_laws():
+    check_generator("marked-lesions")
+
+
+def test_a_model_trained_on_permuted_labels_is_not_certified(plain_to_see, tmp_path):
+    """On lesions so plain to see that the same network, trained on the true labels, is certified for most."""
+    coverage = {}
+    for labels in ("true", "permuted"):
+        run = tmp_path / labels
+        trained = train(plain_to_see, run / "trained", settings={**SETTINGS, "epochs": 10, "labels": labels})
+        coverage[labels] = coverage_of(plain_to_see, Subject.of(trained), run)["coverage"]
+    assert coverage["permuted"] <= 0.1
+    assert coverage["true"] >= 0.4
+
+
+def test_a_shortcut_outside_the_mask_is_found_out(marked, tmp_path):
+    subject = Subject.of(train(marked, tmp_path / "trained", settings=SETTINGS))
+    trained = coverage_of(marked, subject, tmp_path)
+    assert all(row["correct"] for row in rows_of(tmp_path))
+    assert all(row["background_effect"] > row["margin"] for row in rows_of(tmp_path)), "without its mark it is lost"
+    assert trained["ignores_background"] <= 0.1
+    assert trained["coverage"] <= 0.1
+
+
+def test_a_detector_of_lesions_passes_where_the_shortcut_is(marked, tmp_path):
+    ideal = coverage_of(marked, DarkPixels(needed=4), tmp_path)
+    assert (ideal["coverage"], ideal["ignores_background"]) == (1, 1)
+
+
+# Runs that stop, and data that cannot be rendered
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(certificate, "CHUNK", 5)
+
+
+def parts_of(run):
+    return {path.name: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
+
+
+def test_it_goes_on_where_it_was(flat, tmp_path, small_chunks, monkeypatch):
+    work = work_of(flat, DarkPixels(4), tmp_path)
+    first, before = certify([work]), parts_of(tmp_path)
+    content = (tmp_path / FILE).read_bytes()
+    assert len(before) == 3
+    (tmp_path / PARTS / min(before)).unlink()
+    assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == first
+    after = parts_of(tmp_path)
+    assert [name for name in before if after[name] != before[name]] == [min(before)]
+    monkeypatch.setattr(Renderer, "of", None)  # nothing is missing: neither generator nor source is opened
+    (tmp_path / FILE).unlink()
+    assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == first
+    assert (tmp_path / FILE).read_bytes() == content
+
+
+def test_chunks_change_nothing(perlin, tmp_path, monkeypatch):
+    whole = certify([work_of(perlin, some_network(1), tmp_path / "whole")])
+    monkeypatch.setattr(certificate, "CHUNK", 1)
+    assert certify([work_of(perlin, some_network(1), tmp_path / "single")]).certified == whole.certified
+
+
+def test_another_model_or_target_has_other_parts(flat, tmp_path):
+    for module, target in ((subject_of(DarkPixels(4)), "label"), (subject_of(DarkPixels(4), seed=1), "label")):
+        certify([work_of(flat, module, tmp_path, target=target)])
+    certify([work_of(flat, DarkPixels(4), tmp_path, target="pred")])
+    assert len(parts_of(tmp_path)) == 3
+
+
+def test_a_damaged_part_is_named(flat, tmp_path):
+    certify([work_of(flat, DarkPixels(4), tmp_path)])
+    (part,) = (tmp_path / PARTS).iterdir()
+    for content in (b"", part.read_bytes()[:200]):
+        part.write_bytes(content)
+        with pytest.raises(SalgenError, match=f"{part.name} is damaged .* remove it and run the same command again"):
+            certify([work_of(flat, DarkPixels(4), tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"source": "volumes", "source_digest": "0" * 64}, "give the source it was made from"),
+        ({"generator": "photographs"}, "unknown generator 'photographs'"),
+        ({"generator_version": "0"}, "made by uniform-lesions version 0"),
+        ({"parameters": {**QUICK, "depth": 0.2}}, "rendered again, has other pixels than the stored one"),
+    ],
+)
+def test_data_that_cannot_be_rendered_again_have_no_certificates_and_a_reason(flat, tmp_path, changes, says):
+    certify([work_of(flat, DarkPixels(4), tmp_path)])
+    other = work_of(flat, subject_of(DarkPixels(4), seed=1), tmp_path)
+    parameters = {key: value for key, value in changes.get("parameters", {}).items() if key != "image_size"}
+    changes = {**changes, "parameters": {**other.plan.dataset.spec.parameters, **parameters}}
+    other.plan.dataset.spec = replace(other.plan.dataset.spec, **changes)
+    found = certify([other])
+    assert found.certified == {}
+    assert found.summary == ()
+    assert found.reason.startswith("the samples cannot be rendered again: ")
+    assert says in found.reason
+    assert "\n" not in found.reason
+    assert not (tmp_path / FILE).exists(), "certificates of another model do not stay"
+
+
+def test_a_source_that_is_not_there_is_a_reason(flat, tmp_path):
+    found = certify([work_of(flat, DarkPixels(4), tmp_path)], source=str(tmp_path / "gone"))
+    assert "no such file or folder" in found.reason
+
+
+def test_no_more_images_are_held_than_there_are_samples_in_a_chunk(perlin):
+    dataset, asked = open_dataset(perlin), []
+    indices = [i for i in range(len(dataset)) if dataset.column("label")[i]]
+    (batch,) = dataset.batches(64, indices)
+
+    def ask(images):
+        asked.append(images)
+        return np.zeros((len(images), 2))
+
+    assert len(Renderer.of(dataset, None, indices[0]).answers(batch.recipes, ask)) == 12
+    assert [images.shape for images in asked] == [(12, 1, 32, 32)] * (2 + REDRAWS + 2)
+    assert np.array_equal(asked[0], batch.images)
+    assert np.array_equal(asked[1], np.stack(batch.twins))
+    assert len({images.tobytes() for images in asked}) == len(asked)

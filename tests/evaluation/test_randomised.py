@@ -1,0 +1,144 @@
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.randomised import layers_of, randomised
+from salgen.testing.methods import state_of
+
+IMAGE = torch.rand(1, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+
+
+class Block(nn.Module):
+    """Registered in another order than it runs, with parameters of its own and a part that it never calls."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.head = nn.Linear(4, 3)
+        self.unused = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+        self.norm = nn.BatchNorm2d(4)
+        self.conv = nn.Conv2d(1, 4, 3, padding=1)
+        self.plain = nn.BatchNorm2d(4, affine=False)
+        self.place = nn.Parameter(torch.randn(1, 64, 4))
+        for norm in (self.norm, self.plain):
+            norm.running_mean += torch.randn(4)
+            norm.running_var += torch.rand(4)
+
+    def forward(self, x):
+        x = self.plain(torch.relu(self.norm(self.conv(x)))).flatten(2).transpose(1, 2) + self.place
+        x, _ = self.attention(x, x, x)
+        return self.head(x.mean(dim=1))
+
+
+@pytest.fixture
+def view():
+    return ModelView.of(Block())
+
+
+def tensors(view):
+    return {name: value.clone() for name, value in view.network.state_dict().items()}
+
+
+def changed(view, other):
+    before, after = tensors(view), tensors(other)
+    return {name for name in before if not torch.equal(before[name], after[name])}
+
+
+def test_layers_go_from_the_logits_down_in_the_order_of_execution(view):
+    assert layers_of(view, IMAGE) == [
+        ("head",),
+        ("attention.out_proj",),
+        ("attention",),
+        ("conv", "norm", "plain"),
+        ("",),
+    ]
+
+
+def test_a_norm_before_the_first_weight_belongs_to_it():
+    model = nn.Sequential(nn.BatchNorm2d(1), nn.Conv2d(1, 2, 3), nn.PReLU(), nn.Flatten(), nn.Linear(72, 2))
+    assert layers_of(ModelView.of(model), IMAGE) == [("4",), ("0", "1", "2")]
+
+
+def test_each_stage_changes_its_layers_and_nothing_else(view):
+    state = tensors(view)
+    layers = layers_of(view, IMAGE)
+    belongs = [{name for name in state if name.rpartition(".")[0] in layer} for layer in layers]
+    for cascading in (False, True):
+        for k, stage in enumerate(randomised(view, layers, cascading, range(len(layers)), 0)):
+            allowed = set().union(*belongs[0 if cascading else k : k + 1]) | {"attention.out_proj.bias"}
+            now = changed(view, stage)
+            assert now <= allowed
+            assert {name for name in allowed if name.endswith("weight") and "norm" not in name} <= now
+            assert not any(p.requires_grad for p in stage.network.parameters())
+            assert not any(module.training for module in stage.network.modules())
+    assert not any(name.startswith("unused") for name in now)
+    assert all(torch.equal(state[name], value) for name, value in tensors(view).items())
+
+
+def test_batch_norm_starts_anew_with_its_layer(view):
+    *_, conv, _ = randomised(view, layers_of(view, IMAGE), False, range(5), 0)
+    for norm in (conv.network.norm, conv.network.plain):
+        assert norm.running_mean.tolist() == [0.0] * 4
+        assert norm.running_var.tolist() == [1.0] * 4
+    assert conv.network.norm.weight.tolist() == [1.0] * 4
+
+
+def test_the_callers_model_and_torchs_generator_stay_as_they_were():
+    model = Block().train()
+    before, generator = state_of(model), torch.get_rng_state()
+    view = ModelView.of(model)
+    for stage in randomised(view, layers_of(view, IMAGE), True, range(5), 0):
+        stage.logits(IMAGE)
+    assert state_of(model) == before
+    assert torch.equal(torch.get_rng_state(), generator)
+
+
+def test_a_layer_draws_the_same_in_every_stage_order_and_run(view):
+    layers = layers_of(view, IMAGE)
+    cascade = list(randomised(view, layers, True, range(5), 3))
+    alone = list(randomised(view, layers, False, range(5), 3))
+    for k, own in enumerate(alone):
+        for name in changed(view, own) - {"attention.out_proj.bias"}:
+            for stage in cascade[k:]:
+                assert torch.equal(tensors(stage)[name], tensors(own)[name])
+    (last,) = randomised(view, layers, True, [4], 3)
+    assert changed(last, cascade[4]) == set()
+    assert changed(next(randomised(view, layers, True, [0], 4)), cascade[0]) == {"head.weight", "head.bias"}
+
+
+def test_weights_follow_their_own_initialisation():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 300), nn.Linear(300, 2))
+    model[1].weight.data *= 1000
+    view = ModelView.of(model)
+    (fresh,) = randomised(view, layers_of(view, IMAGE), True, [1], 0)
+    bound = 1 / np.sqrt(64)
+    weight = fresh.network[1].weight
+    assert bound * 0.99 < float(weight.abs().max()) <= bound
+    assert float(weight.std()) == pytest.approx(bound / np.sqrt(3), rel=0.05)
+
+
+def test_a_model_without_weights_is_refused():
+    view = ModelView.of(nn.Sequential(nn.BatchNorm2d(1), nn.Flatten()))
+    for _ in range(2):
+        with pytest.raises(SalgenError, match="parameter-randomization: the model has no layer with weights"):
+            layers_of(view, IMAGE)
+
+
+def test_a_network_without_gradient_keeps_all_its_layers():
+    class Blind(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.other = nn.Linear(64, 4), nn.Linear(4, 2)
+
+        @torch.no_grad()
+        def forward(self, x):
+            return self.other(self.one(x.flatten(1)))
+
+    assert layers_of(ModelView.of(copy.deepcopy(Blind())), IMAGE) == [("other",), ("one",)]

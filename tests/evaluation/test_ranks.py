@@ -1,0 +1,93 @@
+"""Mean ranks, Friedman's test, Nemenyi's difference and cliques against scipy, loops and printed tables."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import friedmanchisquare
+
+from salgen.evaluation.families import Family
+from salgen.evaluation.ranks import cliques, critical_difference, friedman, rank_family, sample_ranks
+
+WHOLE = arrays(float, (9, 4), elements=st.integers(0, 3).map(float))
+DEMSAR_2006_TABLE_5 = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
+
+
+def slow_ranks(values, higher):
+    found = np.empty(values.shape)
+    for row, ranks in zip(values, found, strict=True):
+        for place, value in enumerate(row):
+            before = sum(other > value if higher else other < value for other in row)
+            ranks[place] = before + (1 + sum(other == value for other in row)) / 2
+    return found
+
+
+@settings(deadline=None, max_examples=40)
+@given(WHOLE, st.booleans())
+def test_ranks_equal_slow_loop(values, higher):
+    np.testing.assert_array_equal(sample_ranks(values / 10, higher), slow_ranks(values, higher))
+
+
+def test_ranks_do_not_tell_rounding_apart():
+    np.testing.assert_array_equal(sample_ranks(np.array([[0.1 + 0.2, 0.3, 0.0]]), True), [[1.5, 1.5, 3]])
+    np.testing.assert_array_equal(sample_ranks(np.zeros((1, 2)), True), [[1.5, 1.5]])
+
+
+@settings(deadline=None, max_examples=40)
+@given(WHOLE)
+def test_friedman_equals_scipy(values):
+    found = friedman(sample_ranks(values, True))
+    if (values == values[:, :1]).all():
+        assert found == (0.0, 1.0)
+    else:
+        np.testing.assert_allclose(found, friedmanchisquare(*values.T), rtol=1e-9, atol=1e-12)
+
+
+def test_critical_difference_has_the_printed_values():
+    for methods, q in enumerate(DEMSAR_2006_TABLE_5, start=2):
+        expected = q * np.sqrt(methods * (methods + 1) / (6 * 14))
+        assert critical_difference(methods, 14) == pytest.approx(expected, rel=3e-4)
+
+
+def slow_cliques(ranks, difference):
+    """All runs whose ends are close enough and which no longer such run contains."""
+    count = len(ranks)
+    near = [(i, j) for i in range(count) for j in range(i + 2, count + 1) if ranks[j - 1] - ranks[i] < difference]
+    return [(i, j) for i, j in near if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in near)]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 30), max_size=9), st.integers(1, 12))
+def test_cliques_equal_slow_search(ranks, difference):
+    ranks = np.sort(np.array(ranks, dtype=float))
+    assert cliques(ranks, difference) == slow_cliques(ranks, difference)
+
+
+def test_cliques_overlap_and_the_critical_difference_itself_is_significant():
+    assert cliques(np.array([1.0, 2.0, 3.0, 6.0, 7.0]), 2.0) == [(0, 2), (1, 3), (3, 5)]
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_family_by_mean_rank(higher):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(60, 5)) + np.array([0, 3, 1, 3.1, 6])
+    family = Family("all", "cnn", "roc-auc", "region:image", higher, [(name, "sum") for name in "abcde"], values.copy())
+    family.values[7] = np.nan
+    values = np.delete(values, 7, axis=0)
+    found = rank_family(family)
+    means = slow_ranks(values, higher).mean(axis=0)
+    np.testing.assert_allclose(found.ranks, np.sort(means))
+    assert [key[0] for key in found.keys] == ["abcde"[i] for i in np.argsort(means)]
+    assert found.n == 59
+    np.testing.assert_allclose([found.statistic, found.p_value], friedmanchisquare(*values.T))
+    groups = [{key[0] for key in found.keys[start:stop]} for start, stop in found.cliques]
+    assert {"b", "d"} in groups
+    assert not any({"a", "e"} <= group for group in groups)
+
+
+def test_critical_difference_errs_as_rarely_as_stated_under_the_null():
+    rng = np.random.default_rng(1)
+    ranks = rng.random((1000, 40, 6)).argsort(axis=2).argsort(axis=2).mean(axis=1)
+    found = np.mean(np.ptp(ranks, axis=1) >= critical_difference(6, 40))
+    assert abs(found - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 1000) + 0.005  # normal limit at 40 samples

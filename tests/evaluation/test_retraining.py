@@ -1,0 +1,146 @@
+"""Remove or keep and retrain: the changed images, the rows, and that a stopped run goes on."""
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.checkpoints import load_checkpoint
+from salgen.evaluation.pixel_order import pixel_ranks
+from salgen.evaluation.plan import Plan
+from salgen.evaluation.retraining import FAILED, FOLDER, Retraining
+from salgen.evaluation.running import evaluate
+from salgen.evaluation.units import SubjectWork
+from salgen.registry import METRICS
+from salgen.seeding import Stream
+
+QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+SETTINGS = {"epochs": 1, "widths": "4,4,4", "hidden": 8}
+HOW = {
+    "methods": ["gradient"],
+    "settings": SETTINGS,
+    "metrics": ["roc-auc", "roar:fraction=0.25|1", "kar:fraction=0.5"],
+}
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    splits = {"train": 32, "val": 16, "test": 20}
+    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("roar") / "data", splits=splits, parameters=QUICK)
+
+
+@pytest.fixture(scope="session")
+def run(data):
+    return evaluate(data, out=data.parent / "run", **HOW)
+
+
+def rows(run):
+    return pq.read_table(run / "scores.parquet").to_pandas()
+
+
+def test_every_image_has_a_row_and_the_mean_is_the_new_models_accuracy(run, data):
+    table = rows(run)
+    found = table[table["metric"].str.startswith(("roar", "kar"))]
+    assert set(found["metric"]) == {"roar:fraction=0.25", "roar:fraction=1", "kar"}
+    assert set(found["variant"]) == {"region:image"}
+    for (_, _), part in found.groupby(["metric", "method"]):
+        assert part["sample_id"].tolist() == [sample["id"] for sample in salgen.open(data)]
+        assert set(part["value"]) <= {0.0, 1.0}
+
+
+def test_without_any_pixel_left_every_method_gives_the_same_model(run):
+    """All pixels removed: the images are one colour, so nothing is left to tell classes apart."""
+    table = rows(run)
+    blank = table[table["metric"] == "roar:fraction=1"]
+    assert blank.groupby("method")["value"].mean().nunique() == 1
+    assert blank["value"].mean() == 0.5  # one class for all of a balanced split
+
+
+def test_images_and_arrays_that_are_no_longer_needed_are_removed(run):
+    left = [path.name for path in (run / FOLDER).iterdir()]
+    assert left
+    assert all(name.endswith("-model") for name in left)
+
+
+def test_a_second_run_trains_nothing(run, data, monkeypatch):
+    before = rows(run)
+
+    def refuse(*_, **__):
+        raise AssertionError("trains again")
+
+    monkeypatch.setattr("salgen.evaluation.retraining.train_again", refuse)
+    evaluate(data, out=run, **HOW)
+    assert rows(run).equals(before)
+
+
+def retraining_of(run, data, conventions=None):
+    from salgen.evaluation.conventions import Conventions
+    from salgen.evaluation.selection import select_methods
+    from salgen.evaluation.subjects import Subject
+
+    subject = Subject.of(load_checkpoint(run / "lesion-cnn-seed0"))
+    methods = select_methods(["gradient"]).named
+    plan = Plan(salgen.open(data), [subject], methods, {}, conventions or Conventions(), {}, None)
+    return Retraining(SubjectWork(plan, subject, run), "gradient")
+
+
+@pytest.mark.parametrize(("name", "fraction"), [("roar", 0.25), ("kar", 0.25), ("roar", 0.0), ("kar", 1.0)])
+def test_the_highest_pixels_are_removed_or_kept(run, data, tmp_path, name, fraction):
+    """Pixel by pixel, from the maps that salgen.explain gives."""
+    retraining = retraining_of(run, data)
+    metric = METRICS.create(name, {"fraction": fraction})
+    retraining._change("test", metric, tmp_path / "changed")
+    changed = np.load(tmp_path / "changed" / "test.npy")
+    dataset = salgen.open(data)
+    images = dataset.images()
+    mean = np.rint(salgen.open(data, split="train").images().astype(float).mean())
+    model = load_checkpoint(run / "lesion-cnn-seed0").classifier
+    for index in (0, 7):
+        sample = dataset[index]
+        saliency = (
+            salgen.explain(model, sample["image"][None], sample["label"], method="gradient", ids=[sample["id"]])
+            .values[0]
+            .numpy()
+        )
+        ordered = sorted(saliency.ravel().tolist(), reverse=True)
+        count = round(fraction * saliency.size)
+        for row in range(32):
+            for column in range(32):
+                high = count > 0 and saliency[row, column] >= ordered[count - 1]
+                gone = high if name == "roar" else not high
+                expected = mean if gone else images[index, 0, row, column]
+                assert changed[index, 0, row, column] == expected
+
+
+def test_a_map_that_is_not_finite_is_undefined_and_ranks_nothing(run, data, monkeypatch):
+    retraining = retraining_of(run, data)
+    (batch,) = retraining.work.plan.dataset.batches(64, [0, 1, 2])
+    explained = retraining.work.plan.explain
+
+    def broken(*arguments):
+        found = explained(*arguments)
+        found["gradient"].values[1, 3, 4] = float("nan")
+        return found
+
+    monkeypatch.setattr(Plan, "explain", lambda self, *arguments: broken(*arguments))
+    ranks = retraining._ranks_of(batch)
+    assert (ranks[1] == FAILED).all()
+    for good in (0, 2):
+        assert sorted(ranks[good].ravel().tolist()) == list(range(32 * 32))
+
+
+def test_ties_are_drawn_for_each_image():
+    streams = [Stream(0, "order of tied pixels", name) for name in ("a", "b", "a")]
+    one, other, again = pixel_ranks(np.zeros((3, 4, 4), dtype=np.float32), streams)
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_a_models_own_function_cannot_be_trained_again(data, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "some_models.py").write_text(
+        "from torch import nn\n\n\ndef one():\n    return nn.Sequential(nn.Flatten(), nn.Linear(1024, 2))\n"
+    )
+    with pytest.raises(SalgenError, match="'roar:fraction=0.1' trains the model again: give a registered model"):
+        evaluate(data, model="some_models:one", metrics=["roar"], out=tmp_path / "run")

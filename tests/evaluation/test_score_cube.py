@@ -1,0 +1,119 @@
+"""The cube of scores against the rows it was made from, and its restrictions to subsets of samples."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.evaluation.score_cube import score_cube
+
+RNG = np.random.default_rng(0)
+STATES = [(True, True), (True, False), (False, None), (False, False), (True, None)]
+
+
+def rows():
+    """Two models, two trainings, two methods, two metrics of which one is scored in one variant, seven samples."""
+    return [
+        {
+            "sample_id": f"test-{i}",
+            "model": model,
+            "training_seed": seed,
+            "method": method,
+            "reduction": "sum",
+            "metric": metric,
+            "variant": variant,
+            "value": math.nan if (i + seed) % 4 == 0 else RNG.random(),
+            "value_worst_case": RNG.random(),
+            "reason": ["zero_energy", "", "", "trivial_full_mask"][(i + seed) % 4],
+            "target": (i + (model == "b")) % 3,
+            "correct": STATES[(i + seed) % 5][0],
+            "certified": STATES[(i + seed) % 5][1],
+        }
+        for model in "ab"
+        for seed in (3, 1)
+        for method in ("gradient", "oracle")
+        for metric, variant in (("roc-auc", "region:image"), ("roc-auc", "region:brain"), ("iou", "region:image"))
+        for i in range(7)
+    ]
+
+
+ROWS = rows()
+CUBE = score_cube(pa.Table.from_pylist(ROWS))
+
+
+def place(row):
+    series = CUBE.series.index((row["model"], row["method"], row["reduction"]))
+    names = (CUBE.metrics, "metric"), (CUBE.variants, "variant"), (CUBE.seeds, "training_seed")
+    return (series, *(axis.index(row[name]) for axis, name in names), CUBE.samples.index(row["sample_id"]))
+
+
+def test_every_row_stands_in_its_place():
+    assert CUBE.scored.sum() == len(ROWS)
+    for row in ROWS:
+        at = place(row)
+        np.testing.assert_equal((CUBE.value[at], CUBE.worst[at]), (row["value"], row["value_worst_case"]))
+        assert CUBE.reason_names[CUBE.reason[at]] == row["reason"]
+        sample = (CUBE.models.index(row["model"]), *at[3:])
+        assert (CUBE.target[sample], CUBE.correct[sample]) == (row["target"], row["correct"])
+        assert CUBE.has_certificate[sample] == (row["certified"] is not None)
+        assert CUBE.certified[sample] == bool(row["certified"])
+
+
+@pytest.mark.parametrize("subset", ["all", "correct", "certified"])
+def test_restriction_leaves_just_the_subset(subset):
+    cube = CUBE.restricted(subset)
+    kept = [row for row in ROWS if subset == "all" or row[subset]]
+    assert cube.subset == subset
+    assert 0 < cube.scored.sum() == len(kept)
+    assert np.isnan(cube.value[~cube.scored]).all()
+    assert np.isnan(cube.worst[~cube.scored]).all()
+    for row in kept:
+        np.testing.assert_equal(
+            (cube.value[place(row)], cube.worst[place(row)]), (row["value"], row["value_worst_case"])
+        )
+    expected = Counter((*place(row)[:4], row["reason"]) for row in kept if row["reason"])
+    found = {(*key, name): count for key, names in cube.reasons.items() for name, count in names.items()}
+    assert found == expected
+
+
+def test_restriction_to_all_copies_nothing():
+    assert CUBE.restricted("all") is CUBE
+
+
+def test_subsets_exist_where_there_are_certificates():
+    assert CUBE.subsets == ["all", "correct", "certified"]
+    table = pa.Table.from_pylist([row | {"certified": None} for row in ROWS])
+    assert score_cube(table).subsets == ["all", "correct"]
+
+
+def test_coverage_is_over_the_samples_that_have_a_certificate():
+    for model in "ab":
+        answers = {(r["training_seed"], r["sample_id"]): r["certified"] for r in ROWS if r["model"] == model}
+        known = [answer for answer in answers.values() if answer is not None]
+        assert CUBE.coverage(model) == pytest.approx(sum(known) / len(known))
+    without = score_cube(pa.Table.from_pylist([row | {"certified": None} for row in ROWS]))
+    assert math.isnan(without.coverage("a"))
+
+
+def test_wrong_is_the_share_of_scores():
+    share = np.mean([not row["correct"] for row in ROWS if row["model"] == "a"])
+    assert CUBE.wrong["a"] == pytest.approx(share)
+    assert CUBE.restricted("correct").wrong == {"a": 0.0, "b": 0.0}
+    missing = score_cube(pa.Table.from_pylist(ROWS[1:7]))
+    assert missing.wrong == {"a": pytest.approx(np.mean([not row["correct"] for row in ROWS[1:7]]))}
+
+
+def test_another_subset_is_refused():
+    with pytest.raises(SalgenError, match="must be one of all, correct, certified"):
+        CUBE.restricted("right")
+    with pytest.raises(SalgenError, match="restrict all samples"):
+        CUBE.restricted("correct").restricted("certified")
+
+
+@pytest.mark.parametrize("column", ["certified", "correct", "target"])
+def test_a_column_that_is_missing_is_named(column):
+    with pytest.raises(SalgenError, match=f"no column '{column}'"):
+        score_cube(pa.Table.from_pylist(ROWS).drop_columns([column]))

@@ -1,0 +1,110 @@
+"""Recipes on other backgrounds, and samples without one of their features."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.generators.generator import Context, Edit, Generator
+from salgen.generators.opening import generator
+from salgen.registry import GENERATORS
+
+SEED = 5
+
+
+def quick(name="perlin-lesions", **changes):
+    return generator(name, **{**GENERATORS.load(name).quick, **changes})
+
+
+def recipe_of_class(made, label):
+    return next(r for r in (made.recipe(SEED, "test", i) for i in range(2)) if r.parameters["label"] == label)
+
+
+def test_a_redraw_changes_the_background_and_nothing_else():
+    made = quick()
+    recipe = recipe_of_class(made, 1)
+    redrawn = made.redraw(recipe, SEED, 0)
+    changed = {key for key, value in recipe.parameters.items() if redrawn.parameters[key] != value}
+    assert changed == {"field"}
+    assert (redrawn.id, redrawn.index, redrawn.split) == (recipe.id, recipe.index, recipe.split)
+
+
+def test_redraws_are_independent_of_one_another_and_of_every_sample():
+    made = quick()
+    recipes = [made.recipe(SEED, "test", index) for index in range(12)]
+    fields = [recipe.parameters["field"] for recipe in recipes]
+    fields += [made.redraw(recipe, SEED, k).parameters["field"] for recipe in recipes for k in range(8)]
+    fields.append(made.redraw(recipes[0], SEED + 1, 0).parameters["field"])
+    assert len(set(fields)) == 12 + 12 * 8 + 1
+
+
+def test_what_is_balanced_over_a_split_is_balanced_over_the_redraws_of_a_sample():
+    for sample in range(6):
+        drawn = [Context(SEED, "f", "test", k, None, redraws_of=sample).balanced("label") for k in range(8)]
+        assert [sorted(drawn[k : k + 2]) for k in range(0, 8, 2)] == [[0, 1]] * 4
+    orders = [
+        tuple(Context(SEED, "f", "test", k, None, redraws_of=s).balanced("label") for k in range(8)) for s in range(40)
+    ]
+    assert len(set(orders)) > 8, "each sample has an order of its own"
+
+
+@pytest.mark.parametrize("name", ["perlin-lesions", "mri-lesions"])
+def test_any_lesions_can_be_left_out(name):
+    made = quick(name, lesions=3, image_size=(48, 48))
+    recipe = recipe_of_class(made, 1)
+    names, whole, bare = made.features(recipe), made.render(recipe), made.render(recipe, omit=("lesions",))
+    assert names == ["lesion_1", "lesion_2", "lesion_3"]
+    for count in range(4):
+        for omitted in combinations(names, count):
+            sample = made.render(recipe, omit=omitted)
+            shown = [name for name in names if name not in omitted]
+            inside = np.any([whole.regions[name] for name in shown], axis=0) if shown else np.zeros((48, 48), bool)
+            expected = np.where(inside[..., None], whole.image, bare.image)
+            assert np.array_equal(sample.image, expected)
+            assert np.array_equal(sample.regions["lesions"], inside)
+            assert not (sample.regions["core"] & ~inside).any()
+            for name in names:
+                assert np.array_equal(sample.regions[name], whole.regions[name] & (name in shown))
+            assert sample.labels == {"label": int(bool(shown))}
+
+
+def test_in_one_versus_two_the_places_stay_and_the_label_counts():
+    made = quick(lesion_classes="one_vs_two")
+    two, one = recipe_of_class(made, 1), recipe_of_class(made, 0)
+    assert (made.features(two), made.features(one)) == (["lesion_1", "lesion_2"], ["lesion_1"])
+    without = made.render(two, omit=("lesion_1",))
+    assert without.labels == {"label": 0}
+    assert np.array_equal(without.regions["lesions"], made.render(two).regions["lesions"])
+    assert np.array_equal(made.render(two, omit=("lesion_2",)).image, made.twin(two).image)
+    both = made.render(one, omit=("lesion_2",), change={"lesions": 2})
+    assert np.array_equal(both.image, made.render(one).image)
+
+
+def test_a_sample_without_lesions_has_no_features():
+    made = quick()
+    negative = recipe_of_class(made, 0)
+    assert made.features(negative) == []
+    assert np.array_equal(made.render(negative, omit=("lesion_1",)).image, made.render(negative).image)
+
+
+def test_faults():
+    made = quick()
+    with pytest.raises(SalgenError, match=r"'lesion_3' is not a feature .* one to omit: lesion_1, lesion_2"):
+        made.render(recipe_of_class(made, 1), omit=("lesion_3",))
+    with pytest.raises(SalgenError, match="'lesion_1' is not a feature"):
+        made.plugin.render(recipe_of_class(made, 1).parameters, made.material, Edit(change={"lesion_1": 0}))
+
+
+def test_a_generator_that_cannot_redraw_says_so():
+    @dataclass(frozen=True)
+    class Plain:
+        name: ClassVar[str] = "plain"
+
+        def prepare(self, source):
+            return None
+
+    with pytest.raises(SalgenError, match="plain does not say how a background is drawn again"):
+        Generator(Plain(), None).features(quick().recipe(SEED, "test", 0))
