@@ -24,7 +24,10 @@ def pages() -> dict[str, str]:
         + "\n"
         + _text("agreement.intro.md")
         + _text("agreement.md"),
-        "metrics.md": _page("metrics", METRICS, _metric_facts),
+        "metrics.md": _page("metrics", METRICS, _metric_facts)
+        + "\n"
+        + _text("metric_check.intro.md")
+        + _text("metric_check.md"),
         "models.md": _page("models", MODELS, _model_facts),
     }
 
@@ -78,9 +81,15 @@ def _method_facts(plugin: Any) -> Iterator[str]:
 
 
 def _metric_facts(plugin: Any) -> Iterator[str]:
-    better = "higher is better" if plugin.higher_is_better else "lower is better"
+    directions = {True: "higher is better", False: "lower is better", None: "a diagnostic: no value is better"}
     low, high = plugin.bounds
-    yield f"{better}; bounds {low:g} to {high:g}; version {plugin.version}; kind: {plugin.kind}"
+    yield f"{directions[plugin.higher_is_better]}; bounds {low:g} to {high:g}; version {plugin.version}"
+    region = "scored within the region" if plugin.regional else "looks at the whole image"
+    yield f"family {plugin.family}; kind {plugin.kind}; {region}"
+    if plugin.needs:
+        yield "needs: " + ", ".join(sorted(plugin.needs - {"negatives"}))
+    for key, values in plugin.sweep.items():
+        yield f"a run takes `{key}` = " + ", ".join(map(_plain, values))
     yield f"reference: {plugin.reference}"
     if plugin.aliases:
         yield "also called: " + ", ".join(plugin.aliases)
