@@ -142,5 +142,5 @@ def test_a_models_own_function_cannot_be_trained_again(data, monkeypatch, tmp_pa
     (tmp_path / "some_models.py").write_text(
         "from torch import nn\n\n\ndef one():\n    return nn.Sequential(nn.Flatten(), nn.Linear(1024, 2))\n"
     )
-    with pytest.raises(SalgenError, match="'roar:fraction=0.1' trains the model again: give a registered model"):
+    with pytest.raises(SalgenError, match=r"'roar:fraction=0.1' trains the model again: give a registered model"):
         evaluate(data, model="some_models:one", metrics=["roar"], out=tmp_path / "run")
