@@ -83,6 +83,8 @@ class SaliencyMap:
         Whether negative values mean evidence against.
     native_resolution
         (h, w) at which the method computed the map.
+    score, seed, ids
+        What was explained, and what keyed the randomness, so that the same can be asked again.
     """
 
     values: Any
@@ -90,6 +92,9 @@ class SaliencyMap:
     reduction: str | None
     signed: bool
     native_resolution: tuple[int, int]
+    score: str = "logit"
+    seed: int = 0
+    ids: tuple[str, ...] | None = None
 
 
 class Scores(UserDict[str, Float64]):

@@ -27,12 +27,13 @@ import pyarrow.parquet as pq
 import torch
 
 from salgen.errors import SalgenError
+from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.probe import Probe
 from salgen.evaluation.reliance import REDRAWS, TOLERATED, Certificate, certificate_of
 from salgen.evaluation.rendered_again import Renderer
 from salgen.evaluation.run_record import library_versions
 from salgen.evaluation.unit_files import ARROW_TYPES, PARTS
-from salgen.evaluation.units import CHUNK, SubjectWork
+from salgen.evaluation.units import SubjectWork
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json
 from salgen.progress import progress

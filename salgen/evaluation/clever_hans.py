@@ -165,5 +165,8 @@ def _known(what: str, name: str, there: Sequence[str], run: str | Path) -> int:
 
 def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Float64:
     """One metric's values (samples,) in the run's headline variant, or in the one that it has."""
-    variant = int(np.flatnonzero(cube.scored[series, metric, :, seed].any(axis=1))[0])
+    variants = np.flatnonzero(cube.scored[series, metric, :, seed].any(axis=1))
+    if not len(variants):
+        return np.full(len(cube.samples), np.nan)
+    variant = int(variants[0])
     return np.asarray(cube.value[series, metric, variant, seed])

@@ -8,6 +8,8 @@ from typing import ClassVar
 from salgen.evaluation.reductions import NATIVE, REDUCTIONS
 from salgen.parameters import param
 
+CHUNK = 64  # samples that are read, explained and scored together
+
 
 @dataclass(frozen=True)
 class Conventions:

@@ -76,6 +76,8 @@ class Evidence:
     explain
         Explains again by the same method: ``explain(pixels, targets, ids=, masks=, view=)`` gives
         maps (n, H, W).
+    fitted
+        Whether the method was fitted to this model, so that it can explain no other one.
     ids, seed
         The samples' names and the run's seed, which key all randomness.
     """
@@ -91,6 +93,7 @@ class Evidence:
     view: ModelView | None = None
     max_memory: float | None = None
     explain: Explain | None = None
+    fitted: bool = False
     ids: Sequence[str] = ()
     seed: int = 0
     _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)

@@ -68,8 +68,11 @@ class Plan:
 
     @cached_property
     def variants(self) -> dict[str, str | None]:
-        """Variant name to the region that is scored, None for the whole image; the headline first."""
-        valid = self.dataset.valid_region
+        """Variant name to the region that is scored, None for the whole image; the headline first.
+
+        Where no metric is scored within a region, there is the whole image alone.
+        """
+        valid = self.dataset.valid_region if any(metric.regional for metric in self.of_maps.values()) else None
         return {**({f"region:{valid}": valid} if valid else {}), WHOLE_IMAGE: None}
 
     @cached_property

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
+from salgen.evaluation.conventions import CHUNK
 from salgen.files import atomic_path
 from salgen.types import Float32
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from salgen.datasets.reader import Dataset
 
 FILE = "predictions.parquet"
-CHUNK = 64
 
 Classes = NDArray[np.int64]
 

@@ -181,6 +181,9 @@ class Question:
             reduction=reduction,
             signed=method.signed and (reduction is None or reduction in SIGNED),
             native_resolution=(raw.shape[2], raw.shape[3]),
+            score=self.score,
+            seed=self.seed,
+            ids=tuple(request.ids),
         )
 
 
@@ -194,7 +197,8 @@ def _joined(parts: Sequence[Explained]) -> Explained:
     whole = Explained()
     for call, first in parts[0].items():
         values = torch.cat([part[call].values for part in parts])
-        whole[call] = dataclasses.replace(first, values=values)
+        ids = tuple(name for part in parts for name in part[call].ids or ())
+        whole[call] = dataclasses.replace(first, values=values, ids=ids)
         whole.seconds[call] = sum(part.seconds[call] for part in parts)
     logits = [part.logits for part in parts if part.logits is not None]
     whole.logits = torch.cat(logits) if logits else None

@@ -21,13 +21,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from salgen.datasets.reader import Batch, Dataset, open_dataset
+from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.metrics import NON_FINITE_MAP, worst_of
 from salgen.evaluation.pixel_order import pixel_ranks
 from salgen.evaluation.plan import WHOLE_IMAGE
+from salgen.evaluation.run_record import library_versions
 from salgen.evaluation.subjects import train_again
 from salgen.evaluation.training import SPLITS
-from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS
-from salgen.evaluation.units import CHUNK, SubjectWork
+from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS, read_rows
+from salgen.evaluation.units import SubjectWork
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
@@ -56,12 +58,12 @@ class Retraining:
     def tables(self, metrics: Mapping[str, Any]) -> Iterator[pa.Table]:
         """The rows of each metric; what was trained before is read."""
         for name, metric in metrics.items():
-            path = self.work.run / PARTS / f"{self._key(name)}.parquet"
+            path = self.work.run / PARTS / f"{self._key(name, to_json(metric), metric.version)}.parquet"
             if not path.exists():
                 answers = self._answers(name, metric)
                 with atomic_path(path) as temporary:
                     pq.write_table(self._rows(name, metric, answers), temporary)
-            yield pq.read_table(path)
+            yield read_rows(path, RESULT_COLUMNS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @cached_property
@@ -69,14 +71,15 @@ class Retraining:
         """Where ranks and changed images are while they are needed."""
         return self.work.run / FOLDER / self._key("ranks")
 
-    def _key(self, what: str) -> str:
+    def _key(self, *what: Any) -> str:
         """A digest of all that a file depends on."""
-        plan = self.work.plan
+        plan, subject = self.work.plan, self.work.subject
         method = plan.methods[self.call]
         known = {
-            "what": [what, RANKS_VERSION],
+            "what": [*what, RANKS_VERSION],
             "dataset": [plan.dataset.fingerprint, plan.dataset.split, plan.considered],
-            "weights": self.work.subject.digest,
+            "model": [subject.name, subject.seed, subject.digest],
+            "by": [subject.device.type, library_versions()],
             "method": [self.call, to_json(method), method.version],
             "conventions": {**to_json(plan.conventions), "limit": None},
         }
@@ -163,7 +166,7 @@ class Retraining:
         """One row for each considered image, with or without the feature."""
         right, finite = answers
         unit = next(unit for unit in self.work.units if unit.call == self.call)
-        shared = unit.read().slice(0, 1).to_pylist()[0]
+        shared = self.work.shared_columns(unit.record())
         count = len(right)
         said = self.work.predictions
         value = np.where(finite, right.astype(np.float64), np.nan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.evidence import Counterpart, Evidence, Explain
 from salgen.evaluation.ranking import Values
+from salgen.parameters import parse_call
+from salgen.registry import METHODS
 from salgen.types import Float32, Mask, SaliencyMap
 
 
 def evidence_of(
+    *,
     maps: Any,
     masks: Any,
     valid: Any,
@@ -25,6 +29,7 @@ def evidence_of(
     method: Any,
     others: Mapping[str, Any],
     correct: Any,
+    patterns: Any,
     ids: Any,
     seed: Any,
     max_memory: Any,
@@ -38,12 +43,13 @@ def evidence_of(
     """
     values = _as_maps(maps)
     count, shape = len(values), values.shape
-    right = (
-        np.ones(count, dtype=bool) if correct is None else _per_sample(_as_bool(correct, "correct"), "correct", count)
-    )
+    right = np.ones(count, dtype=bool) if correct is None else _as_correct(correct, count)
     pictures = None if images is None else _as_images(images, shape)
     classes = None if targets is None else _as_targets(targets, count)
     view = None if model is None else _as_view(model)
+    asked = _Asked(method, "native", "logit", 0, None) if not isinstance(maps, SaliencyMap) else _Asked.of(maps, method)
+    seed = asked.seed if seed is None else _as_seed(seed)
+    again = view is not None and pictures is not None and classes is not None
     return Evidence(
         maps=values,
         masks=None if masks is None else _as_masks(masks, shape),
@@ -57,12 +63,42 @@ def evidence_of(
         },
         view=view,
         max_memory=max_memory,
-        explain=None
-        if view is None or pictures is None or classes is None
-        else _explain(maps, method, view, model, seed, max_memory),
-        ids=_as_ids(ids, count),
-        seed=_as_seed(seed),
+        explain=asked.explain(view, model, seed, max_memory, patterns) if again else None,
+        fitted=asked.fitted,
+        ids=_as_ids(asked.ids if ids is None else ids, count),
+        seed=seed,
     )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How the maps came about, as far as that is known."""
+
+    method: Any
+    reduction: str | None
+    score: str
+    seed: int
+    ids: Sequence[str] | None
+
+    @classmethod
+    def of(cls, maps: SaliencyMap, method: Any) -> _Asked:
+        return cls(maps.method if method is None else method, maps.reduction, maps.score, maps.seed, maps.ids)
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the method is one that is fitted to a model."""
+        if self.method is None or callable(self.method):
+            return False
+        needs = METHODS.load(parse_call(self.method)[0]).needs if isinstance(self.method, str) else self.method.needs
+        return "patterns" in needs
+
+    def explain(self, view: Any, model: Any, seed: int, max_memory: Any, patterns: Any) -> Explain | None:
+        """How to explain again, or None where that is not known."""
+        if self.method is None or (self.fitted and patterns is None):
+            return None
+        if callable(self.method):
+            return _by_function(self.method, model)
+        return explain_again(view, self.method, self.reduction, self.score, seed, max_memory, patterns)
 
 
 def _counterpart(name: str, given: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
@@ -82,19 +118,6 @@ def _as_view(model: Any) -> Any:
     if not isinstance(model, nn.Module):
         raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
     return ModelView.of(model)
-
-
-def _explain(maps: Any, method: Any, view: Any, model: Any, seed: int, max_memory: Any) -> Explain | None:
-    """How to explain again: by the method of the maps, or the given one."""
-    reduction: Any = "native"
-    if isinstance(maps, SaliencyMap):
-        reduction = maps.reduction
-        method = maps.method if method is None else method
-    if method is None:
-        return None
-    if callable(method) and not hasattr(method, "attribute"):
-        return _by_function(method, model)
-    return explain_again(view, method, reduction, "logit", seed, max_memory, None)
 
 
 def explain_again(
@@ -184,9 +207,10 @@ def _as_seed(seed: Any) -> int:
     return seed
 
 
-def _per_sample(array: NDArray[Any], what: str, count: int) -> NDArray[Any]:
+def _as_correct(correct: Any, count: int) -> NDArray[np.bool_]:
+    array = _as_bool(correct, "correct")
     if array.shape != (count,):
-        raise SalgenError(f"{what} has shape {array.shape}: must be ({count},), one per map")
+        raise SalgenError(f"correct has shape {array.shape}: must be ({count},), one per map")
     return array
 
 

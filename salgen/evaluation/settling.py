@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from salgen.evaluation.measuring import settle
 from salgen.evaluation.metrics import Metric, worst_of
-from salgen.evaluation.scoring import settle
 from salgen.evaluation.unit_files import MEASURES, RESULT_COLUMNS, Unit
 from salgen.files import atomic_path
 from salgen.types import Float64

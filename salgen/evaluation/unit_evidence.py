@@ -55,6 +55,7 @@ class ChunkEvidence:
             view=self.work.view if asks else None,
             max_memory=plan.max_memory,
             explain=self._explain(call) if "method" in needs else None,
+            fitted="patterns" in plan.methods[call].needs,
             ids=self.batch.ids,
             seed=plan.conventions.seed,
         )

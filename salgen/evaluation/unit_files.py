@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from salgen.errors import SalgenError
+from salgen.evaluation.measuring import Measured, worst_case
 from salgen.evaluation.metrics import Metric
-from salgen.evaluation.scoring import Measured, worst_case
 from salgen.types import ResultRow
 
 PARTS = "parts"
@@ -35,13 +35,9 @@ class Unit:
 
     def read(self) -> pa.Table:
         """The rows of the unit's file, if it is the one that was written for it."""
-        try:
-            table = pq.read_table(self.path)
-            rows = table.replace_schema_metadata(None)
-            if self.record().get("method") != self.call or not rows.schema.equals(pa.schema(UNIT_COLUMNS)):
-                raise ValueError("it holds other rows")
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(error) from None
+        rows = read_rows(self.path, UNIT_COLUMNS)
+        if self.record().get("method") != self.call:
+            raise _damaged(self.path, "it holds other rows")
         return rows
 
     def record(self) -> dict[str, Any]:
@@ -49,17 +45,37 @@ class Unit:
         try:
             record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(error) from None
+            raise _damaged(self.path, error) from None
         return record
 
-    def _damaged(self, why: object) -> SalgenError:
-        return SalgenError(f"{self.path} is damaged ({why}): remove it and run the same command again")
+
+def read_rows(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """The rows of a part of a run, if it has these columns.
+
+    Raises
+    ------
+    SalgenError
+        If it has not, or cannot be read.
+    """
+    try:
+        rows = pq.read_table(path).replace_schema_metadata(None)
+        if not rows.schema.equals(pa.schema(columns)):
+            raise ValueError("it holds other rows")
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+    return rows
+
+
+def _damaged(path: Path, why: object) -> SalgenError:
+    return SalgenError(f"{path} is damaged ({why}): remove it and run the same command again")
 
 
 def unit_table(
     shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], measured: Measured
 ) -> pa.Table:
     """One row per metric and sample; a shared value is one for all rows, or one per sample."""
+    if not metrics:
+        return pa.schema(UNIT_COLUMNS).empty_table()
     count = len(ids)
     columns: dict[str, Any] = {
         name: np.tile(value, len(metrics)) if isinstance(value, np.ndarray) else [value] * (count * len(metrics))

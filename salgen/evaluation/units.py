@@ -22,13 +22,14 @@ import torch
 
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.conventions import CHUNK
+from salgen.evaluation.measuring import measure
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.patterns import Patterns, fit_patterns
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.predictions import Classes, Predictions, predict_split
 from salgen.evaluation.run_record import library_versions
-from salgen.evaluation.scoring import measure
 from salgen.evaluation.subjects import Subject
 from salgen.evaluation.unit_evidence import ChunkEvidence
 from salgen.evaluation.unit_files import PARTS, Unit, unit_table
@@ -36,8 +37,6 @@ from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
 from salgen.types import Float32, SaliencyMap
-
-CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -141,12 +140,12 @@ class SubjectWork:
     @cached_property
     def others(self) -> dict[str, SubjectWork]:
         """The models whose maps stand beside this one's, by what metrics call the maps."""
-        plan, models = (
-            self.plan,
-            {"paired_maps": self.plan.paired, "shuffled_maps": self.plan.shuffled.get(self.subject.seed)},
-        )
+        plan = self.plan
+        found = {"paired_maps": plan.paired, "shuffled_maps": plan.shuffled.get(self.subject.seed)}
         return {
-            name: SubjectWork(plan, m, self.run) for name, m in models.items() if m is not None and name in plan.needs
+            name: SubjectWork(plan, subject, self.run)
+            for name, subject in found.items()
+            if subject is not None and name in plan.needs
         }
 
     def _key(self, call: str, chunk: Sequence[int]) -> str:
@@ -154,11 +153,11 @@ class SubjectWork:
         plan, method = self.plan, self.plan.methods[call]
         config = {
             "dataset": [plan.dataset.fingerprint, plan.dataset.split, list(chunk)],
-            "weights": self.subject.digest,
+            "model": [self.subject.name, self.subject.seed, self.subject.digest],
             "by": [self.subject.device.type, library_versions()],
-            "method": [call, to_json(method), method.version],
+            "method": [call, to_json(method), method.version, PATTERNS_VERSION if "patterns" in method.needs else None],
             "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
-            "others": {name: work.subject.digest for name, work in self.others.items()},
+            "others": {name: [work.subject.digest, work.subject.task] for name, work in self.others.items()},
             "variants": list(plan.variants),
             "conventions": {**to_json(plan.conventions), "limit": None},  # the chunk says which samples
         }
@@ -174,7 +173,7 @@ class SubjectWork:
             "reduction": maps.reduction,
             "native_resolution": "x".join(map(str, maps.native_resolution)),
         }
-        shared = self._shared_columns(record)
+        shared = self.shared_columns(record)
         shared |= {"target": evidence.targets, "correct": predicted == batch.labels}
         tables = []
         for variant, region in self.plan.variants.items():
@@ -185,7 +184,8 @@ class SubjectWork:
         with atomic_path(unit.path) as temporary:
             pq.write_table(table, temporary)
 
-    def _shared_columns(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def shared_columns(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """What all rows of a unit have in common, from the unit's record."""
         plan = self.plan
         return {
             "dataset": plan.dataset.name,

@@ -1,5 +1,8 @@
 """Metrics of two maps in a run: the twin's, a second model's, and one's trained on permuted labels."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -8,10 +11,42 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.checkpoints import load_checkpoint, read_card
 from salgen.evaluation.running import PERMUTED, evaluate
+from salgen.evaluation.score_inputs import evidence_of
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"epochs": 2, "widths": "4,4,4", "hidden": 8}
-METRICS = ["g-cf", "mcs", "mcr", "idr", "idr-bam", "iir", "label-randomization:similarity=ssim"]
+CONTRAST = ["g-cf", "mcs", "mcr", "idr", "idr-bam", "iir"]
+
+MODELS = """
+import torch
+from torch import nn
+
+
+class Bend(nn.Module):
+    def __init__(self, seed, level):
+        super().__init__()
+        self.first = nn.Conv2d(1, 4, 3, padding=1)
+        self.last = nn.Linear(4, 2)
+        with torch.no_grad():
+            for number, weights in enumerate(self.parameters()):
+                generator = torch.Generator().manual_seed(10 * seed + number)
+                weights.copy_(torch.randn(weights.shape, generator=generator) / 3)
+        self.level = level
+
+    def forward(self, images):
+        found = self.last(torch.relu(self.first(images)).mean(dim=(2, 3)))
+        # Images darker than the level are of class 0, whatever else the network sees.
+        push = 10 * torch.sign(images.mean(dim=(1, 2, 3)) - self.level)
+        return found + torch.stack([-push, push], dim=1)
+
+
+def first():
+    return Bend(1, {first})
+
+
+def second():
+    return Bend(2, {second})
+"""
 
 
 @pytest.fixture(scope="session")
@@ -21,67 +56,137 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def second(data):
-    return salgen.train(data, data.parent / "second", settings=SETTINGS, seed=5)
+def positives(data):
+    return [sample for sample in salgen.open(data) if sample["label"] == 1]
 
 
 @pytest.fixture(scope="session")
-def run(data, second):
-    how = {"methods": ["gradient"], "settings": SETTINGS, "metrics": METRICS}
-    return evaluate(data, paired_model=second.path, out=data.parent / "run", **how)
+def models(data, positives):
+    """Two functions that make models, each wrong on some of the images, but not on the same."""
+    levels = sorted(float(sample["image"].mean()) for sample in positives)
+    text = MODELS.replace("{first}", str(levels[3])).replace("{second}", str(levels[5] - 1e-4))
+    (data.parent / "two_models.py").write_text(text)
+    return "two_models:first", "two_models:second"
 
 
-def table(run, metric, method="gradient"):
+@pytest.fixture(scope="session")
+def contrast(data, models):
+    before = Path.cwd()
+    os.chdir(data.parent)
+    try:
+        how = {"methods": ["gradient"], "metrics": CONTRAST, "out": data.parent / "contrast"}
+        yield evaluate(data, model=models[0], paired_model=models[1], **how)
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(scope="session")
+def permuted(data):
+    how = {"methods": ["gradient"], "settings": SETTINGS, "metrics": ["label-randomization:similarity=ssim"]}
+    return evaluate(data, out=data.parent / "permuted", **how)
+
+
+def found_for(run, metric, ids):
     rows = pq.read_table(run / "scores.parquet").to_pandas()
-    rows = rows[(rows["metric"] == metric) & (rows["method"] == method) & (rows["variant"] == "region:image")]
-    return rows.set_index("sample_id")
+    rows = rows[(rows["metric"] == metric) & (rows["method"] == "gradient") & (rows["variant"] == "region:image")]
+    return rows.set_index("sample_id").loc[ids]
 
 
-def maps_of(model, samples, images, ids):
-    labels = [sample["label"] for sample in samples]
-    return salgen.explain(model, np.stack(images), np.array(labels), method="gradient", ids=ids).values.numpy()
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_values_are_those_of_explain_and_score(run, data, second, metric):
-    """Each model explained by itself, and what is right worked out by hand."""
-    first = load_checkpoint(run / "lesion-cnn-seed0").classifier
-    permuted = load_checkpoint(run / PERMUTED / "lesion-cnn-seed0").classifier
-    samples = [sample for sample in salgen.open(data) if sample["label"] == 1]
-    ids, images = [sample["id"] for sample in samples], [sample["image"] for sample in samples]
-    twins = [sample["twin"] for sample in samples]
-    own = maps_of(first, samples, images, ids)
-    others = {
-        "twin_maps": (maps_of(first, samples, twins, ids), right(first, twins)),
-        "paired_maps": (maps_of(second.classifier, samples, images, ids), right(second.classifier, images)),
-        "shuffled_maps": (maps_of(permuted, samples, images, ids), [True] * len(ids)),
-    }
-    needed = {"mcs": "paired_maps", "mcr": "paired_maps", "g-cf": None}.get(metric, "twin_maps")
-    needed = "shuffled_maps" if metric.startswith("label") else needed
-    correct = np.array(right(first, images))
-    given = {}
-    if needed is not None:
-        given = {needed: others[needed][0]}
-        correct &= np.array(others[needed][1])
-    masks = np.stack([sample["mask"] for sample in samples])
-    expected = salgen.score(own, masks, metric, correct=correct, **given)
-    found = table(run, metric).loc[ids]
-    assert np.allclose(found["value"], expected[metric], rtol=1e-5, atol=1e-7, equal_nan=True)
-    assert found["reason"].tolist() == expected.reasons[metric]
+def maps_of(model, samples, images):
+    labels, ids = np.array([sample["label"] for sample in samples]), [sample["id"] for sample in samples]
+    return salgen.explain(model, np.stack(images), labels, method="gradient", ids=ids).values.numpy()
 
 
 def right(model, images):
     import torch
 
     with torch.inference_mode():
-        return (model(torch.from_numpy(np.stack(images))).argmax(dim=1) == 1).tolist()
+        return (model(torch.from_numpy(np.stack(images))).argmax(dim=1) == 1).numpy()
 
 
-def test_the_model_of_permuted_labels_is_trained_as_the_first(run):
-    first, permuted = read_card(run / "lesion-cnn-seed0"), read_card(run / PERMUTED / "lesion-cnn-seed0")
-    assert permuted.settings == {**first.settings, "labels": "permuted"}
-    assert permuted.seed == first.seed
-    assert permuted.parameters == first.parameters
+@pytest.mark.parametrize("metric", CONTRAST)
+def test_values_are_those_of_explain_and_score(contrast, data, positives, metric):
+    """Each model explained by itself, and what counts as right worked out by hand."""
+    from importlib import import_module
+
+    module = import_module("two_models")
+    first, second = module.first().eval(), module.second().eval()
+    images, twins = ([sample[what] for sample in positives] for what in ("image", "twin"))
+    correct, given = right(first, images), {}
+    if metric in ("mcs", "mcr"):
+        given, correct = {"paired_maps": maps_of(second, positives, images)}, correct & right(second, images)
+    elif metric != "g-cf":
+        given, correct = {"twin_maps": maps_of(first, positives, twins)}, correct & right(first, twins)
+    masks = np.stack([sample["mask"] for sample in positives])
+    expected = salgen.score(maps_of(first, positives, images), masks, metric, correct=correct, **given)
+    assert 2 <= np.isfinite(expected[metric]).sum() < len(positives)
+    found = found_for(contrast, metric, [sample["id"] for sample in positives])
+    assert np.allclose(found["value"], expected[metric], rtol=1e-5, atol=1e-7, equal_nan=True)
+    assert found["reason"].tolist() == expected.reasons[metric]
+
+
+def test_maps_are_compared_with_those_of_a_model_of_permuted_labels(permuted, positives):
+    models = [load_checkpoint(path / "lesion-cnn-seed0").classifier for path in (permuted, permuted / PERMUTED)]
+    images = [sample["image"] for sample in positives]
+    own, other = (maps_of(model, positives, images) for model in models)
+    metric = "label-randomization:similarity=ssim"
+    expected = salgen.score(own, None, metric, shuffled_maps=other)[metric]
+    found = found_for(permuted, metric, [sample["id"] for sample in positives])
+    assert np.allclose(found["value"], expected, rtol=1e-5, atol=1e-7)
+
+
+def test_the_model_of_permuted_labels_is_trained_as_the_first(permuted):
+    first, other = read_card(permuted / "lesion-cnn-seed0"), read_card(permuted / PERMUTED / "lesion-cnn-seed0")
+    assert other.settings == {**first.settings, "labels": "permuted"}
+    assert other.seed == first.seed
+    assert other.parameters == first.parameters
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        ["average-drop"],
+        ["max-sensitivity:samples=2,norm=rms"],
+        ["edge-correlation"],
+        ["class-sensitivity", "box-accuracy"],
+    ],
+)
+def test_a_run_may_have_any_metrics(data, tmp_path, permuted, metrics):
+    """Also those that look at the whole image alone, of a data set with a scored region."""
+    run = evaluate(data, model=permuted / "lesion-cnn-seed0", methods=["gradient"], metrics=metrics, out=tmp_path / "r")
+    rows = pq.read_table(run / "scores.parquet").to_pandas()
+    assert {name.partition(":")[0] for name in rows["metric"]} == {name.partition(":")[0] for name in metrics}
+    assert rows["value"].notna().any()
+
+
+def test_methods_that_are_fitted_have_no_parameter_randomisation(data, tmp_path, permuted):
+    metric = "parameter-randomization:order=independent,similarity=spearman,layers=1"
+    how = {"methods": ["pattern-net", "gradient"], "metrics": [metric]}
+    run = evaluate(data, model=permuted / "lesion-cnn-seed0", out=tmp_path / "run", **how)
+    rows = pq.read_table(run / "scores.parquet").to_pandas().set_index("method")
+    assert set(rows.loc["pattern-net"]["reason"]) == {"fitted_method"}
+    assert rows.loc["pattern-net"]["value_worst_case"].isna().all()
+    assert rows.loc["gradient"]["value"].notna().all()
+
+
+def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
+    """Score, seed and names of the maps are those of what is explained again."""
+    model = load_checkpoint(permuted / "lesion-cnn-seed0").classifier
+    images, targets = np.stack([sample["image"] for sample in positives]), np.ones(len(positives), dtype=int)
+    ids = [sample["id"] for sample in positives]
+    none = dict.fromkeys(["masks", "valid", "twins", "method", "correct", "patterns", "ids", "seed", "max_memory"])
+    cases = [
+        ("gradient", {"score": "margin"}),
+        ("gradient", {"reduce": "sum"}),
+        ("rise:n=20", {"seed": 3}),
+        ("rise:n=20", {"ids": ids}),
+    ]
+    for method, how in cases:
+        maps = salgen.explain(model, images, targets, method=method, **how)
+        given = {"maps": maps, "model": model, "images": images, "targets": targets, "others": {}}
+        again = evidence_of(**given, **none).explained(images, targets)
+        assert np.array_equal(again, maps.values.numpy())
+        assert not np.array_equal(again, salgen.explain(model, images, targets, method=method).values.numpy())
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ NON_FINITE_MAP = "non_finite_map"
 ZERO_ENERGY = "zero_energy"
 TOO_FEW_NEGATIVES = "too_few_negatives"
 CONSTANT_MAP = "constant_map"
+FITTED_METHOD = "fitted_method"
 
-NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN})
+NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD})
 
 FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,7 +36,8 @@ class BoxAccuracy(DatasetMetric):
     max over t of the mean over maps of 1[IoU(A(t), B) >= iou]. A(t) is the tight box of the largest 8-connected
     component of the pixels where the map, scaled to [0, 1] over the scored region, is at least t; t is 0, 0.01,
     ..., 0.99; B is the tight box of the whole mask. A sample's value is 1 or 0 at the one t that is best for all
-    maps of the method, so their mean is the accuracy (MaxBoxAcc). With ``within=mask`` the component itself and
+    maps of the method, so their mean is the accuracy (MaxBoxAcc); where only some samples are looked at, t is still
+    the one for all. With ``within=mask`` the component itself and
     the mask are compared.
 
     Ties: pixels at the threshold are selected; of components of equal size the first in raster order counts; of
@@ -49,6 +50,7 @@ class BoxAccuracy(DatasetMetric):
 
     name: ClassVar[str] = "box-accuracy"
     ignores_position: ClassVar[bool] = False
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"iou": (0.5, 0.3, 0.7)}
     reference: ClassVar[str] = (
         "Choe et al. 2020, MaxBoxAcc; Aabid & Sicre, Foreground segmentation to measure deep neural networks "
         "interpretability, BA and mask accuracy"

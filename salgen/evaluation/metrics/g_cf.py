@@ -25,6 +25,8 @@ class GCf(MaskMetric):
     [0, 1]. High is right for a model that needs the feature, low for one that does not: a diagnostic, whose
     difference between two models is ``mcs``.
 
+    BAM sums the positive parts of the channels; a map of several channels is that under ``reduce=sum_pos``.
+
     Ties: no ranking is involved.
     Undefined: never, where the mask is not empty. A map that is constant after clipping has E = 0 and the
     value 0; so has one that is positive on fewer than about 1 % of the pixels.

@@ -37,7 +37,9 @@ class Idr(WithAndWithout):
     model that does not need the feature, such as BAM's scene model: then 1 is a false positive.
 
     Ties: equal strengths count 0.
-    Undefined: never, where the mask is not empty. A constant map has S_cf = 0.
+    Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
+    task whose class is the feature itself this is defined for samples only on which the model does not see it.
+    A constant map has S_cf = 0.
     Errata: eq. 14's sum and indicator are garbled. The rate counts the bad event; BAM's, under the same name,
     counts the good one and is ``idr-bam``. The two and the share of ties sum to 1.
     """
@@ -62,7 +64,9 @@ class IdrBam(WithAndWithout):
     that does not need the feature: what the feature covers is then worth more than the feature.
 
     Ties: equal strengths count 0.
-    Undefined: never, where the mask is not empty. A constant map has S_cf = 0.
+    Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
+    task whose class is the feature itself this is defined for samples only on which the model does not see it.
+    A constant map has S_cf = 0.
     """
 
     name: ClassVar[str] = "idr-bam"
@@ -84,7 +88,9 @@ class Iir(WithAndWithout):
     does not check this.
 
     Ties: the inequality is strict, so S(x) = 0 counts 0.
-    Undefined: never, where the mask is not empty. A constant map has S_cf = 0.
+    Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
+    task whose class is the feature itself this is defined for samples only on which the model does not see it.
+    A constant map has S_cf = 0.
     """
 
     name: ClassVar[str] = "iir"

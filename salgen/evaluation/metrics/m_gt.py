@@ -32,10 +32,19 @@ class MGt(MaskMetric):
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]: counted in integers and divided once."""
-        cut = ranking.cut(pth_largest(ranking))
-        tied = cut.positives_tied + cut.negatives_tied
-        left = ranking.p - cut.positives_above - cut.negatives_above
-        return (cut.positives_above * tied + left * cut.positives_tied) / (ranking.p * tied), ""
+        hits, tied = hits_of_the_largest(ranking)
+        return hits / (ranking.p * tied), ""
+
+
+def hits_of_the_largest(ranking: Ranking) -> tuple[int, int]:
+    """How many of the p largest pixels lie in the mask, in parts of a pixel, and how many parts a pixel has.
+
+    Pixels tied at the last place enter in proportion, so the parts are as many as these.
+    """
+    cut = ranking.cut(pth_largest(ranking))
+    tied = cut.positives_tied + cut.negatives_tied
+    left = ranking.p - cut.positives_above - cut.negatives_above
+    return cut.positives_above * tied + left * cut.positives_tied, tied
 
 
 def pth_largest(ranking: Ranking) -> np.floating[Any]:

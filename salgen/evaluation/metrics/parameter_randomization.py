@@ -12,12 +12,14 @@ import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.evidence import Evidence
 from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics import NON_FINITE_MAP
+from salgen.evaluation.metrics import FITTED_METHOD, NON_FINITE_MAP
 from salgen.evaluation.metrics.declarations import Measured, ModelMetric
 from salgen.evaluation.ranking import Values
 from salgen.parameters import param
 
 NAMES = ("parameter-randomization",)
+
+ORDERS = ("cascading", "independent")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class ParameterRandomization(ModelMetric):
     Ties: tied pixels share their mean rank.
     Undefined: ``constant_map`` where the map is constant, which is its fault. Where only a stage's map is constant, its
     similarity is 0, and the value has that reason. ``ssim`` takes a constant map as 0 everywhere instead.
-    ``non_finite_map`` where a stage's map is not finite.
+    ``non_finite_map`` where a stage's map is not finite. ``fitted_method``, for every sample, where the method was
+    fitted to the model by training images (PatternNet): with the same patterns it would not see another model.
     """
 
     name: ClassVar[str] = "parameter-randomization"
@@ -48,19 +51,19 @@ class ParameterRandomization(ModelMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"model", "method", "image", "target"})
     higher_is_better: ClassVar[bool | None] = False
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"similarity": SIMILARITIES}
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"order": ORDERS, "similarity": SIMILARITIES}
     reference: ClassVar[str] = (
         "Adebayo et al. 2018, Sanity checks for saliency maps, model parameter randomization test"
     )
 
-    order: str = param(
-        "cascading", "the top layers together, or one layer at a time", choices=("cascading", "independent")
-    )
+    order: str = param("cascading", "the top layers together, or one layer at a time", choices=ORDERS)
     similarity: str = param("spearman", "how two maps are compared", choices=SIMILARITIES)
     layers: int | None = param(None, "the stage that counts, from 1; all of them by default", low=1)
 
     def measure(self, evidence: Evidence) -> Measured:
         """In [-1, 1]."""
+        if evidence.fitted:
+            return np.full(len(evidence), np.nan), [FITTED_METHOD] * len(evidence)
         key = (self.name, self.order, self.layers)
         stages = evidence.once(key, lambda: self._stages(evidence))
         results = [self._compared(own, [maps[i] for maps in stages]) for i, own in enumerate(evidence.maps)]

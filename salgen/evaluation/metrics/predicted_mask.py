@@ -9,7 +9,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics import compat_of
 from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.metrics.m_gt import pth_largest
+from salgen.evaluation.metrics.m_gt import hits_of_the_largest
 from salgen.evaluation.ranking import Ranking
 from salgen.parameters import param
 
@@ -58,8 +58,5 @@ class PredictedMask(MaskMetric):
 
 def _of_the_largest(ranking: Ranking) -> Overlap:
     """The p largest; pixels tied at the last place are entered in proportion, so the unit is 1 / their number."""
-    cut = ranking.cut(pth_largest(ranking))
-    tied = cut.positives_tied + cut.negatives_tied
-    left = ranking.p - cut.positives_above - cut.negatives_above
-    both = cut.positives_above * tied + left * cut.positives_tied
-    return Overlap(both, ranking.p * tied, ranking.p * tied)
+    hits, tied = hits_of_the_largest(ranking)
+    return Overlap(hits, ranking.p * tied, ranking.p * tied)

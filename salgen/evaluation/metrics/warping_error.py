@@ -37,6 +37,7 @@ class WarpingError(MaskMetric):
     order. The error is defined as a minimum over all orders, of which this finds a local one; nearest first ends
     higher. A constant map, tested exactly, selects all of the region.
     Undefined: never, where the mask is not empty.
+    Errata: the paper counts pixels: this times their number.
     """
 
     name: ClassVar[str] = "warping-error"

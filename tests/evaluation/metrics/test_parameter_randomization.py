@@ -119,7 +119,7 @@ def test_the_similarities_share_the_maps(model):
         seen.append(len(images))
         return images.mean(dim=1)
 
-    calls = swept([NAME])
+    calls = swept([f"{NAME}:order=cascading"])
     assert len(calls) == 4
     scores = scored(model, calls, maps=IMAGES.mean(axis=1), method=method)
     assert seen == [4, 4, 4]
