@@ -90,6 +90,8 @@ def _metric_facts(plugin: Any) -> Iterator[str]:
         yield "needs: " + ", ".join(sorted(plugin.needs - {"negatives"}))
     for key, values in plugin.sweep.items():
         yield f"a run takes `{key}` = " + ", ".join(map(_plain, values))
+    for scale, values in plugin.scales.items():
+        yield f"scale `{scale}`: " + ", ".join(f"{key}={_plain(value)}" for key, value in values.items())
     yield f"reference: {plugin.reference}"
     if plugin.aliases:
         yield "also called: " + ", ".join(plugin.aliases)

@@ -56,18 +56,19 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
     return chosen
 
 
-def swept(calls: Sequence[str], given: Collection[str] = ()) -> dict[str, Metric]:
-    """As :func:`choose_metrics`, and a metric that declares a sweep with each of its values.
+def swept(calls: Sequence[str], given: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
+    """As :func:`choose_metrics`, with the scale's defaults, and a metric that declares a sweep with each of its values.
 
-    The sweep of a parameter that the call sets is not made.
+    A parameter that the call sets is neither swept nor the scale's.
     """
     chosen: dict[str, Metric] = {}
     for call in calls:
         for metric in choose_metrics(call, given).values():
             mine = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
             sweeps = {key: values for key, values in metric.sweep.items() if key not in mine}
+            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in mine}
             for values in product(*sweeps.values()):
-                one = _with(metric, dict(zip(sweeps, values, strict=True)))
+                one = _with(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
                 chosen[call_text(one)] = one
     return chosen
 

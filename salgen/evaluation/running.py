@@ -114,7 +114,7 @@ def evaluate(
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
     training = Training(scale, settings, seeds)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
-    chosen = _chosen_metrics(metrics, dataset, model, paired_model)
+    chosen = _chosen_metrics(metrics, scale, dataset, model, paired_model)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
     plan = _with_models(plan, model, paired_model, training, run)
@@ -217,11 +217,11 @@ def default_run(path: str | Path, model: str | Path) -> Path:
 
 
 def _chosen_metrics(
-    calls: Sequence[str] | None, dataset: Dataset, model: str | Path, paired_model: str | Path | None
+    calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired_model: str | Path | None
 ) -> dict[str, Metric]:
     """The metrics by their calls; groups stand for those that take no training of their own."""
     given = _given(dataset, model, paired_model)
-    chosen = swept(calls or DEFAULT, given - BY_NAME_ONLY)
+    chosen = swept(calls or DEFAULT, given - BY_NAME_ONLY, scale)
     for call, metric in chosen.items():
         if metric.needs & BY_NAME_ONLY - given:
             raise SalgenError(

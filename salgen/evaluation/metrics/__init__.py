@@ -69,6 +69,8 @@ class Metric(Protocol):
         `Scores.worst_case`, or the worst that was observed where that is infinite.
     sweep
         Parameter to the values that a run takes where the call does not set it.
+    scales
+        Scale name to the parameters in which a run differs from the fields' defaults, the papers'.
     reference
         Paper and equation.
     version
@@ -86,6 +88,7 @@ class Metric(Protocol):
     higher_is_better: ClassVar[bool | None]
     bounds: ClassVar[tuple[float, float]]
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
     reference: ClassVar[str]
     version: ClassVar[str]
 

@@ -29,6 +29,7 @@ class Declared:
     higher_is_better: ClassVar[bool | None] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     version: ClassVar[str] = "1"
 
 

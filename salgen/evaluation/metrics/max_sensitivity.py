@@ -52,6 +52,7 @@ class MaxSensitivity(ModelMetric):
     higher_is_better: ClassVar[bool | None] = False
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"norm": NORMS}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {"demo": {"samples": 5}, "small": {"samples": 10}}
     reference: ClassVar[str] = (
         "Yeh et al. 2019, On the (in)fidelity and sensitivity of explanations; Li et al. 2020, eq. 16"
     )

@@ -1,0 +1,60 @@
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.evaluation.metric_selection import DEFAULT, choose_metrics, swept
+from salgen.evaluation.metrics import FAMILIES
+from salgen.evaluation.scoring import HOW_TO_GIVE
+from salgen.parameters import call_text
+from salgen.registry import METRICS
+
+
+def test_alternatives_are_every_combination():
+    chosen = choose_metrics("energy-pointing-game:within=box|mask,relative=true|false")
+    assert list(chosen) == [
+        "energy-pointing-game:relative=true",
+        "energy-pointing-game",
+        "energy-pointing-game:within=mask,relative=true",
+        "energy-pointing-game:within=mask",
+    ]
+
+
+def test_a_sweep_is_made_unless_the_call_sets_the_parameter():
+    assert list(swept(["roar"])) == [f"roar:fraction={f}" for f in (0.1, 0.3)] + ["roar"] + [
+        f"roar:fraction={f}" for f in (0.7, 0.9)
+    ]
+    assert list(swept(["roar:fraction=0.2"])) == ["roar:fraction=0.2"]
+    assert list(swept(["roar:fraction=0.2|0.4"])) == ["roar:fraction=0.2", "roar:fraction=0.4"]
+    assert list(choose_metrics("roar")) == ["roar"]
+
+
+def test_the_scale_sets_what_the_call_does_not():
+    assert list(swept(["max-sensitivity:norm=l2"], scale="demo")) == ["max-sensitivity:samples=5"]
+    assert list(swept(["max-sensitivity:norm=l2"], scale="full")) == ["max-sensitivity"]
+    assert list(swept(["max-sensitivity:norm=l2,samples=7"], scale="demo")) == ["max-sensitivity:samples=7"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_stands_for_its_metrics(family):
+    chosen = choose_metrics(family, HOW_TO_GIVE)
+    assert chosen
+    assert {metric.family for metric in chosen.values()} == {family}
+
+
+def test_groups_hold_what_can_be_computed():
+    everything = choose_metrics("all", {*HOW_TO_GIVE, "training"})
+    assert set(everything) == set(METRICS.names())
+    assert set(everything) - set(choose_metrics("all", HOW_TO_GIVE)) == {"roar", "kar"}
+    assert set(choose_metrics("all", ["mask", "negatives"])) >= set(DEFAULT)
+    assert all(metric.needs <= {"mask"} for metric in choose_metrics("localization", ["mask"]).values())
+
+
+def test_every_call_gives_its_metric_back():
+    for metric in swept(["all"], {*HOW_TO_GIVE, "training"}).values():
+        assert choose_metrics(call_text(metric)) == {call_text(metric): metric}
+
+
+def test_an_unknown_name_is_an_error_with_the_nearest():
+    with pytest.raises(SalgenError, match="did you mean 'iou'"):
+        choose_metrics("iuo")
+    with pytest.raises(SalgenError, match="did you mean 'faithfulness'"):
+        choose_metrics("faithfullness")
