@@ -4,48 +4,53 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from salgen.evaluation.bootstrap import CROSSED_SEEDS
+from salgen.evaluation.families import Key
+from salgen.evaluation.metric_groups import canonical, ranking_metrics
+from salgen.evaluation.report.panels import sample_count
 from salgen.evaluation.report.runs import METHOD, Model, Run
-from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
-from salgen.evaluation.statistics import CROSSED_SEEDS
+from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.score_cube import ALL
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What can be said of one run and model under the headline metric and variant.
+    """What can be said of one run and model under the headline metric.
 
     Attributes
     ----------
-    best
-        The method with the best mean, or None if nothing was defined.
-    tied
-        Methods whose interval overlaps the best one's.
-    floor
-        The strongest floor.
-    below_floor, near_floor
-        Methods that are no better than it, and those above it whose interval overlaps its.
+    verdict
+        On all samples; None if no metric of the run ranks methods.
+    others
+        On the correctly classified and the certified samples, where these are not all.
+    methods
+        How many methods are under test.
     elsewhere
-        The best method of each other metric.
+        Best method to the other metrics by which it is that.
     trainings
         How many training seeds stand behind it, and whether the intervals cover them.
     """
 
     run: Run
     model: str
-    metric: str
-    table: MeansTable
-    best: Line | None
-    tied: list[Line]
-    floor: Line | None
-    below_floor: list[Line]
-    near_floor: list[Line]
-    elsewhere: dict[str, Line]
+    verdict: Verdict | None
+    others: list[Verdict]
+    methods: int
+    elsewhere: dict[str, list[str]]
     trainings: int
     crossed: bool
     failed_trainings: list[Model]
 
-    def cell(self, line: Line) -> Cell:
-        """A line's cell under the headline metric."""
-        return line.cells[self.metric]
+    def labels(self, keys: list[Key]) -> list[str]:
+        """Methods as the tables name them."""
+        return [self.run.method_label(self.model, key) for key in keys]
+
+    @property
+    def untested(self) -> list[str]:
+        """Methods under test without a value that could be compared."""
+        if self.verdict is None or not self.verdict.tests:
+            return []
+        return self.labels([key for key in _methods(self.run, self.model) if key not in self.verdict.compared])
 
 
 def answers(run: Run) -> list[Answer]:
@@ -54,26 +59,30 @@ def answers(run: Run) -> list[Answer]:
 
 
 def _answer(run: Run, model: str) -> Answer:
-    metric, table = run.metrics[0], means_table(run, model, run.variants[0])
-    methods = _by_mean(table.groups.get(METHOD, []), metric, run.higher_is_better[metric])
-    others = {name: table.best(name) for name in run.metrics[1:]}
-    trainings = len(run.cube.seeds_of(model))
+    trainings, metric = len(run.cube.seeds_of(model)), run.headline
+    total = sample_count(run, model, ALL)
+    fewer = [name for name in run.cube.subsets if 0 < sample_count(run, model, name) < total]
     return Answer(
         run=run,
         model=model,
-        metric=metric,
-        table=table,
-        best=table.best(metric),
-        tied=[line for line in methods if line.cells[metric].tied],
-        floor=table.strongest_floor(metric),
-        below_floor=[line for line in methods if line.cells[metric].below_floor],
-        near_floor=[line for line in methods if line.cells[metric].near_floor],
-        elsewhere={name: line for name, line in others.items() if line is not None},
+        verdict=verdict(run, model, metric) if metric is not None else None,
+        others=[verdict(run, model, metric, samples) for samples in fewer] if metric is not None else [],
+        methods=len(_methods(run, model)),
+        elsewhere=_elsewhere(run, model),
         trainings=trainings,
         crossed=trainings >= CROSSED_SEEDS,
         failed_trainings=[trained for trained in run.trained(model) if trained.near_chance],
     )
 
 
-def _by_mean(lines: list[Line], metric: str, higher: bool) -> list[Line]:
-    return sorted(lines, key=lambda line: line.cells[metric].row.mean_worst_case, reverse=higher)
+def _methods(run: Run, model: str) -> list[Key]:
+    return [key for key in run.keys(model) if run.role(key[0]) == METHOD]
+
+
+def _elsewhere(run: Run, model: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for metric in ranking_metrics(canonical(run.metrics)):
+        best = verdict(run, model, metric).best
+        if metric != run.headline and best is not None:
+            found.setdefault(run.method_label(model, best), []).append(metric)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))

@@ -1,4 +1,4 @@
-"""The terminal's summary of runs: accuracy first, then the means under the headline variant."""
+"""The terminal's summary of runs: accuracy and reliance, what the tests say, and means under the headline variant."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from salgen.evaluation.families import Key
+from salgen.evaluation.metric_groups import canonical
+from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
 from salgen.evaluation.report.runs import Run, content_faults, read_runs
-from salgen.evaluation.report.tables import Line, MeansTable, means_table
+from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
+from salgen.evaluation.report.verdicts import Verdict, verdict
+
+COLUMNS = 8
+MARKS = "* best, ~ indistinguishable from it, < not better than the strongest floor"
 
 
 def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str:
@@ -27,7 +34,6 @@ def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str
 
 
 def _block(run: Run, model: str) -> str:
-    table = means_table(run, model, run.variants[0])
     lines = [accuracy_line(run, model)]
     lines += [
         f"WARNING: {run.label}, {model} seed {m.seed} is near chance ({m.accuracy:.1%} against {m.chance:.1%}): "
@@ -35,11 +41,55 @@ def _block(run: Run, model: str) -> str:
         for m in run.trained(model)
         if m.near_chance
     ]
+    lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     left_out = run.record.get("left_out") or {}
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
+    if run.headline is not None:
+        lines += _verdict_lines(verdict(run, model, run.headline))
+    shown, more = _shown(run)
+    table = means_table(run, model, run.variants[0], shown)
     samples = run.record["samples"]["with_mask"]
-    lines += ["", f"means over {samples} images with a mask, {run.variants[0]}; * best, < no better than a floor"]
-    return "\n".join([*lines, *_aligned(table)])
+    lines += ["", f"means over {samples} images with a mask, {run.variants[0]}{_elsewhere(table)}", MARKS]
+    lines += _aligned(table)
+    return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
+
+
+def _reliance(line: RelianceLine) -> str:
+    words = (
+        f"{line.model} seed {line.seed} relies on the feature alone for {line.coverage:.0%} of {line.samples} samples"
+    )
+    return f"WARNING: {words}: on the others a map that misses the mask may be right" if line.low else words
+
+
+def _verdict_lines(of: Verdict) -> list[str]:
+    """What the tests say of the headline metric."""
+    if of.best is None or not of.tests:
+        return []
+    if of.powerless:
+        return [f"best by {of.metric}: {_names(of, [of.best])}; {of.n} images are too few to tell methods apart"]
+    tied = f"indistinguishable from it: {_names(of, of.tied)}" if of.tied else "every other method is worse"
+    lines = [f"best by {of.metric}: {_names(of, [of.best])}; {tied}"]
+    if of.edges is not None:
+        lines.append(
+            f"not better than {_names(of, [of.edges])}, an edge filter: {_names(of, of.below_edges) or 'none'}"
+        )
+    return lines
+
+
+def _names(of: Verdict, keys: Sequence[Key]) -> str:
+    return ", ".join(of.run.method_label(of.model, key) for key in keys)
+
+
+def _shown(run: Run) -> tuple[list[str], int]:
+    """The metrics that a terminal has room for, and how many there are besides."""
+    known = canonical(run.metrics) or run.metrics
+    shown = known[:COLUMNS]
+    return shown, len(run.metrics) - len(shown)
+
+
+def _elsewhere(table: MeansTable) -> str:
+    others = [head.metric for head in table.heads if head.variant]
+    return f" (the whole image: {', '.join(others)})" if others else ""
 
 
 def accuracy_line(run: Run, model: str) -> str:
@@ -53,22 +103,24 @@ def accuracy_line(run: Run, model: str) -> str:
 
 
 def _aligned(table: MeansTable) -> list[str]:
-    metrics = table.run.metrics
-    heads = [_two_lines(metric) for metric in metrics]
+    heads = [_two_lines(metric) for metric in table.metrics]
     widths = [max(7, *map(len, head)) for head in heads]
     name = max(len(line.label) for line in table.lines)
     rows = [[" " * name, *(f"{head[i]:>{w}}" for head, w in zip(heads, widths, strict=True))] for i in (0, 1)]
     for lines in table.groups.values():
         rows.append(["-" * name, *("-" * w for w in widths)])
-        rows += [[f"{line.label:<{name}}", *_numbers(line, metrics, widths)] for line in lines]
+        rows += [[f"{line.label:<{name}}", *_numbers(line, table.metrics, widths)] for line in lines]
     return ["  ".join(row).rstrip() for row in rows]
 
 
 def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int]) -> list[str]:
     cells = [line.cells[metric] for metric in metrics]
-    marks = ["*" if cell.best else "<" if cell.below_floor else " " for cell in cells]
-    texts = ["-" if np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
-    return [f"{text + mark:>{w}}" for text, mark, w in zip(texts, marks, widths, strict=True)]
+    texts = ["-" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
+    return [f"{text + _mark(cell):>{w}}" for text, cell, w in zip(texts, cells, widths, strict=True)]
+
+
+def _mark(cell: Cell) -> str:
+    return "*" if cell.best else "<" if cell.below_floor else "~" if cell.tied else " "
 
 
 def _two_lines(metric: str) -> tuple[str, str]:

@@ -1,80 +1,17 @@
-"""Charts as inline SVG: styled by the page, so they follow its light and dark colours."""
+"""Charts of means and of distributions as inline SVG: styled by the page, so they follow its light and dark colours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
 
 import numpy as np
 
+from salgen.evaluation.report.chart import ROW, TOP, Chart, marker
 from salgen.evaluation.report.runs import CEILING, METHOD
 from salgen.evaluation.report.tables import Line, MeansTable
 from salgen.evaluation.summary import SummaryRow
 from salgen.types import Float64
-
-WIDTH = 620
-ROW = 19
-GAP = 9
-TOP = 24
-BOTTOM = 30
-RIGHT = 16
-CHARACTER = 6.4  # mean width at 11.5 px; labels that come out too long are clipped by the browser, not the data
-
-
-@dataclass
-class Chart:
-    """A horizontal chart with a line for each method: where things are, and the marks so far."""
-
-    labels: Sequence[tuple[str, str]]
-    low: float
-    high: float
-    title: str
-    left: float = 0.0
-    marks: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.left = 14 + CHARACTER * max(len(label) for label, _ in self.labels)
-        if self.low == self.high:
-            self.low, self.high = self.low - 0.5, self.high + 0.5
-
-    def x(self, value: float) -> float:
-        """Where a value stands, in pixels from the left."""
-        return self.left + (WIDTH - self.left - RIGHT) * (value - self.low) / (self.high - self.low)
-
-    def y(self, number: int) -> float:
-        """The middle of a line, in pixels from the top; roles stand apart."""
-        roles = [role for _, role in self.labels[: number + 1]]
-        gaps = sum(before != after for before, after in pairwise(roles))
-        return TOP + ROW * (number + 0.5) + GAP * gaps
-
-    @property
-    def bottom(self) -> float:
-        """Where the axis stands."""
-        return self.y(len(self.labels) - 1) + ROW / 2
-
-    def add(self, markup: str) -> None:
-        """Draw on top of what is there."""
-        self.marks.append(markup)
-
-    def svg(self) -> str:
-        """The chart as markup."""
-        height = self.bottom + BOTTOM
-        ticks = _ticks(self.low, self.high)
-        grid = "".join(
-            f'<line class="grid" x1="{self.x(t):.1f}" x2="{self.x(t):.1f}" y1="{TOP}" y2="{self.bottom:.1f}"/>'
-            f'<text class="tick" x="{self.x(t):.1f}" y="{self.bottom + 15:.1f}">{t:g}</text>'
-            for t in ticks
-        )
-        names = "".join(
-            f'<text class="name {role}" x="{self.left - 8:.1f}" y="{self.y(i) + 4:.1f}">{escape(label)}</text>'
-            for i, (label, role) in enumerate(self.labels)
-        )
-        return (
-            f'<svg class="chart" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
-            f"{grid}{names}{''.join(self.marks)}</svg>"
-        )
 
 
 def distribution_figure(table: MeansTable, metric: str) -> str:
@@ -91,11 +28,11 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     low, high = _domain(known)
     title = f"{metric}: distribution of scores of each method on {table.run.label}"
     chart = Chart([(line.label, line.role) for line in table.lines], low, high, title)
-    for line in table.lines:
-        if line.label in ("random", "oracle"):
-            _reference(chart, line.cells[metric].row.mean, line.label)
     for number, (line, scores) in enumerate(zip(table.lines, values, strict=True)):
-        _spread(chart, number, line, line.cells[metric].row, scores)
+        row = line.cells[metric].row
+        if row is not None and line.label in ("random", "oracle"):
+            _reference(chart, row.mean, line.label)
+        _spread(chart, number, line, row, scores)
         _dots(chart, number, line, _seed_means(table, line, metric))
     return chart.svg()
 
@@ -103,15 +40,18 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
 def _values(table: MeansTable, line: Line, metric: str) -> Float64:
     cube = table.run.cube
     series = cube.series.index((table.model, *line.key))
-    values = cube.value[series, cube.metrics.index(metric), cube.variants.index(table.variant)]
+    variant = table.run.variant_of(metric)
+    values = cube.value[series, cube.metrics.index(metric), cube.variants.index(variant)]
     return np.asarray(values[np.isfinite(values)], dtype=np.float64)
 
 
 def _seed_means(table: MeansTable, line: Line, metric: str) -> list[float]:
     """The mean of each training seed, where there are several."""
     seeds = [str(table.run.cube.seeds[i]) for i in table.run.cube.seeds_of(table.model)]
-    rows = [table.run.row(table.model, line.key, metric, table.variant, seed) for seed in seeds]
-    return [row.mean for row in rows if np.isfinite(row.mean)] if len(seeds) > 1 else []
+    variant = table.run.variant_of(metric)
+    rows = [table.run.row(table.model, line.key, metric, variant, seed) for seed in seeds]
+    means = [row.mean for row in rows if row is not None and np.isfinite(row.mean)]
+    return means if len(seeds) > 1 else []
 
 
 def _domain(values: Float64) -> tuple[float, float]:
@@ -120,10 +60,11 @@ def _domain(values: Float64) -> tuple[float, float]:
     return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
 
 
-def _spread(chart: Chart, number: int, line: Line, row: SummaryRow, scores: Float64) -> None:
+def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, scores: Float64) -> None:
     y = chart.y(number)
-    if not scores.size:
-        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">undefined for every sample</text>')
+    if row is None or not scores.size:
+        words = "not scored" if row is None else "undefined for every sample"
+        chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">{words}</text>')
         return
     mean = float(scores.mean())
     p5, p25, p50, p75, p95 = np.percentile(scores, [5, 25, 50, 75, 95])
@@ -170,7 +111,9 @@ def comparison_figure(tables: Sequence[MeansTable], names: Sequence[str], metric
     lines: dict[str, str] = {}
     for role in (CEILING, METHOD, "floor"):
         lines |= {line.label: role for table in tables for line in table.groups.get(role, [])}
-    found = [{line.label: line.cells[metric].row for line in table.lines} for table in tables]
+    found = [
+        {line.label: row for line in table.lines if (row := line.cells[metric].row) is not None} for table in tables
+    ]
     rows = [row for by_label in found for row in by_label.values()]
     known = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
     if not known.size:
@@ -191,25 +134,3 @@ def _mark(chart: Chart, number: int, place: int, places: int, name: str, row: Su
         f'<g class="series series-{place % 4}"><title>{escape(words)}</title>'
         f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>{marker(place, chart.x(row.mean), y)}</g>'
     )
-
-
-def marker(place: int, x: float, y: float) -> str:
-    """The shape that stands for a data set: disc, diamond, square, triangle."""
-    r, d = 3.6, 4.6
-    shapes = (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>',
-        f'<path d="M{x - d:.1f} {y:.1f}L{x:.1f} {y - d:.1f}L{x + d:.1f} {y:.1f}L{x:.1f} {y + d:.1f}Z"/>',
-        f'<rect x="{x - r + 0.4:.1f}" y="{y - r + 0.4:.1f}" width="{2 * r - 0.8:.1f}" height="{2 * r - 0.8:.1f}"/>',
-        f'<path d="M{x - r:.1f} {y + r:.1f}L{x:.1f} {y - r:.1f}L{x + r:.1f} {y + r:.1f}Z"/>',
-    )
-    return shapes[place % 4]
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers that divide a range into about five."""
-    rough = (high - low) / 5
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
-    first = int(np.ceil(low / step - 1e-9))
-    last = int(np.floor(high / step + 1e-9))
-    return [round(i * step, 10) for i in range(first, last + 1)]

@@ -6,57 +6,30 @@ import math
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
-from salgen.evaluation.report.answer import Answer, answers
-from salgen.evaluation.report.figures import comparison_figure, distribution_figure, marker
-from salgen.evaluation.report.gallery import SATURATED, Gallery, gallery, legend_urls
+from salgen.evaluation.bootstrap import CROSSED_SEEDS, RESAMPLES
+from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
+from salgen.evaluation.permutation import ALPHA
+from salgen.evaluation.reliance import REDRAWS, TOLERATED
+from salgen.evaluation.report.agreement import agreements
+from salgen.evaluation.report.curves import COLOURS
+from salgen.evaluation.report.gallery import SATURATED, legend_urls
+from salgen.evaluation.report.legends import metric_legends
+from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, content_faults, read_runs
-from salgen.evaluation.report.tables import TITLES, MeansTable, means_table
-from salgen.evaluation.report.undefined import UndefinedLine, undefined_lines
-from salgen.evaluation.statistics import CROSSED_SEEDS, RESAMPLES, accuracy_interval
+from salgen.evaluation.report.sections import comparison, galleries, make_section
+from salgen.evaluation.report.tables import TITLES
+from salgen.evaluation.report.undefined import undefined_lines
+from salgen.evaluation.statistics import accuracy_interval
+from salgen.evaluation.summary import ALL_SEEDS
 from salgen.files import write_text
 
 PAGE = "report.html"
 TEMPLATE = "page.html.j2"
 STYLE = "style.css"
-
-
-@dataclass(frozen=True)
-class Section:
-    """The scores of one run and model.
-
-    Attributes
-    ----------
-    tables
-        One for each variant, the headline first.
-    by_seed
-        The headline variant for each training seed, where there are several.
-    figures
-        Metric to its distributions, an SVG.
-    """
-
-    title: str
-    anchor: str
-    run: Run
-    model: str
-    answer: Answer
-    tables: list[MeansTable]
-    by_seed: list[MeansTable]
-    figures: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The headline metric on several data sets or models, side by side."""
-
-    metric: str
-    names: list[str]
-    figure: str
-    markers: list[str]
 
 
 def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
@@ -107,62 +80,50 @@ def render(runs: Sequence[Run]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "share": share, "words": words, "duration": duration, "shell": shlex.join}
-    sections = [_section(run, model, len(runs)) for run in runs for model in run.model_names]
+    filters = (number, share, words, duration, p_value, call)
+    environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
+    environment.globals |= CONSTANTS
+    sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]
     return environment.get_template(TEMPLATE).render(
         style=(folder / STYLE).read_text(encoding="utf-8"),
         runs=runs,
         sections=sections,
-        comparison=_comparison(sections),
-        galleries=_galleries(runs, sections),
+        comparison=comparison(sections),
+        galleries=galleries(runs, sections),
         legend=legend_urls(),
-        saturated=SATURATED,
-        undefined=_undefined(runs),
-        accuracy_interval=accuracy_interval,
-        titles=TITLES,
-        roles={"ceiling": CEILING, "method": METHOD, "floor": FLOOR},
-        resamples=RESAMPLES,
-        crossed_seeds=CROSSED_SEEDS,
+        legends=metric_legends(runs),
+        reliance=[line for run in runs for line in reliance_lines(run)],
+        uncertified={run.label: reason for run in runs if (reason := uncertified(run))},
+        agreements=agreements(runs),
+        undefined=[line for run in runs for line in undefined_lines(run)],
         near_chance=[(run, model) for run in runs for model in run.models if model.near_chance],
     )
 
 
-def _section(run: Run, model: str, runs: int) -> Section:
-    (answer,) = (answer for answer in answers(run) if answer.model == model)
-    tables = [means_table(run, model, variant) for variant in run.variants]
-    seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
-    by_seed = [means_table(run, model, run.variants[0], seed) for seed in seeds] if len(seeds) > 1 else []
-    figures = {metric: distribution_figure(tables[0], metric) for metric in run.metrics}
-    title = run.label if len(run.model_names) == 1 else model if runs == 1 else f"{run.label}, {model}"
-    anchor = "-".join("".join(c if c.isalnum() else " " for c in f"{run.label} {model}".lower()).split())
-    return Section(title, anchor, run, model, answer, tables, by_seed, figures)
-
-
-def _comparison(sections: Sequence[Section]) -> Comparison | None:
-    """The sections side by side, where there are several and they share a headline metric."""
-    metrics = {section.answer.metric for section in sections}
-    if len(sections) < 2 or len(metrics) > 1:
-        return None
-    (metric,) = metrics
-    names = [section.title for section in sections]
-    figure = comparison_figure([section.tables[0] for section in sections], names, metric)
-    return Comparison(metric, names, figure, [marker(place, 8, 8) for place in range(len(names))])
-
-
-def _galleries(runs: Sequence[Run], sections: Sequence[Section]) -> list[Gallery]:
-    """A gallery for each run that has one, methods in the order of the first run's table."""
-    order = list(dict.fromkeys(line.key[0] for section in sections for line in section.tables[0].lines))
-    return [shown for run in runs if (shown := gallery(run, order)) is not None]
-
-
-def _undefined(runs: Sequence[Run]) -> list[UndefinedLine]:
-    return [line for run in runs for line in undefined_lines(run)]
+CONSTANTS = {
+    "accuracy_interval": accuracy_interval,
+    "titles": TITLES,
+    "roles": {"ceiling": CEILING, "method": METHOD, "floor": FLOOR},
+    "all_seeds": ALL_SEEDS,
+    "saturated": SATURATED,
+    "resamples": RESAMPLES,
+    "crossed_seeds": CROSSED_SEEDS,
+    "alpha": ALPHA,
+    "redraws": REDRAWS,
+    "tolerated": TOLERATED,
+    "by_model": by_model,
+    "colours": COLOURS,
+    "thresholds": Thresholds(),
+    "suspected_by": (LOCALIZATION, FAITHFULNESS),
+}
 
 
 def number(value: float, digits: int = 3) -> str:
     """A number for a table cell, with a true minus sign; a dash where it is undefined."""
     if math.isnan(value):
         return "–"  # noqa: RUF001
+    if math.isinf(value):
+        return "\N{INFINITY}" if value > 0 else "\N{MINUS SIGN}\N{INFINITY}"
     rounded = round(value, digits) + 0.0  # no minus zero
     return f"{rounded:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
@@ -182,3 +143,13 @@ def duration(seconds: float) -> str:
     if seconds >= 120:
         return f"{seconds / 60:.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
+
+
+def p_value(value: float) -> str:
+    """A p value as it stands after the letter p."""
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def call(text: str) -> str:
+    """A call with places where a line may break."""
+    return text.replace(":", ": ").replace(",", ", ")

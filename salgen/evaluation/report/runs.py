@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
-from salgen.evaluation.score_cube import ScoreCube, read_scores
+from salgen.evaluation.comparisons import Comparison, compare_families
+from salgen.evaluation.families import Key, families, is_ceiling
+from salgen.evaluation.metric_groups import canonical, higher_is_better, ranking_metrics
+from salgen.evaluation.report.record import read_record
+from salgen.evaluation.score_cube import ALL, ScoreCube, read_scores
 from salgen.evaluation.statistics import near_chance
 from salgen.evaluation.summary import ALL_SEEDS, SummaryRow, summarise
-from salgen.parameters import parse_call
-from salgen.registry import METRICS
 
 RECORD = "run.json"
 METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
-
-Key = tuple[str, str]  # a method's call and the reduction of its maps
 
 
 @dataclass(frozen=True)
@@ -51,15 +50,14 @@ class Run:
     record
         What ``run.json`` holds.
     higher_is_better
-        For each metric.
+        For each metric; None for a diagnostic.
     """
 
     path: Path
     label: str
     record: Mapping[str, Any]
     cube: ScoreCube
-    rows: list[SummaryRow]
-    higher_is_better: Mapping[str, bool]
+    higher_is_better: Mapping[str, bool | None]
 
     @cached_property
     def models(self) -> list[Model]:
@@ -87,14 +85,27 @@ class Run:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The metrics that have scores, in the run's order; the first is the headline."""
+        """The metrics that have scores, in the run's order."""
         return [name for name in self.record["metrics"] if name in self.cube.metrics]
+
+    @cached_property
+    def headline(self) -> str | None:
+        """The metric that the answer is about: the first that ranks maps, by its own definition if one is."""
+        return next(iter(ranking_metrics([*canonical(self.metrics), *self.metrics])), None)
 
     @cached_property
     def variants(self) -> list[str]:
         """The variants that have scores, the headline first."""
         headline = self.record["headline_variant"]
         return sorted(self.cube.variants, key=lambda variant: variant != headline)
+
+    def has(self, metric: str, variant: str) -> bool:
+        """Whether a metric is scored in a variant."""
+        return bool(self.cube.scored[:, self.cube.metrics.index(metric), self.cube.variants.index(variant)].any())
+
+    def variant_of(self, metric: str) -> str:
+        """The headline variant, or the one that a metric has."""
+        return next(variant for variant in self.variants if self.has(metric, variant))
 
     @cached_property
     def methods(self) -> dict[str, Mapping[str, Any]]:
@@ -109,29 +120,56 @@ class Run:
         """Whether a method is under test, a floor or a ceiling."""
         if not self.methods[call]["control"]:
             return METHOD
-        return CEILING if self.methods[call]["name"].startswith("oracle") else FLOOR
+        return CEILING if is_ceiling(call) else FLOOR
 
     def keys(self, model: str) -> list[Key]:
         """The methods that have scores for a model."""
         return [(call, reduction) for name, call, reduction in self.cube.series if name == model]
 
     def missing(self, model: str) -> int:
-        """How many scores of a model are not there at all, as opposed to undefined."""
+        """How many scores of a model are not there at all, as opposed to undefined.
+
+        A method has all samples of a metric and variant, or none of them.
+        """
         scored = self.cube.scored[self.cube.members(model)][:, :, :, self.cube.seeds_of(model)]
-        return int((~scored & scored.any(axis=(0, 1, 2, 3))).sum())
+        samples = scored.any(axis=(0, 3), keepdims=True)
+        methods = scored.any(axis=(3, 4), keepdims=True)
+        expected = samples & methods
+        return int((~scored & expected).sum())
 
     def method_label(self, model: str, key: Key) -> str:
         """The method's call, with the reduction where one call was reduced in several ways."""
         several = Counter(call for call, _ in self.keys(model))[key[0]] > 1
         return f"{key[0]} [{key[1]}]" if several else key[0]
 
-    def row(self, model: str, key: Key, metric: str, variant: str, seed: str = ALL_SEEDS) -> SummaryRow:
-        """The summary of one method's scores."""
-        return self._rows[model, *key, metric, variant, seed]
+    def row(
+        self, model: str, key: Key, metric: str, variant: str, seed: str = ALL_SEEDS, samples: str = ALL
+    ) -> SummaryRow | None:
+        """The summary of one method's scores on all, the correctly classified or the certified samples, if any."""
+        if samples not in self._rows:
+            found = summarise(self.cube.restricted(samples))
+            self._rows[samples] = {
+                (r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r for r in found
+            }
+        return self._rows[samples].get((model, *key, metric, variant, seed))
+
+    def comparisons(self, model: str, metric: str, variant: str, samples: str = ALL) -> list[Comparison]:
+        """The tests of all pairs of methods and floors; empty where there is nothing to compare."""
+        if samples not in self._comparisons:
+            found: dict[tuple[str, ...], list[Comparison]] = {}
+            for row in compare_families(families(self.cube.restricted(samples))):
+                found.setdefault((row.model, row.metric, row.variant), []).append(row)
+            self._comparisons[samples] = found
+        return self._comparisons[samples].get((model, metric, variant), [])
 
     @cached_property
-    def _rows(self) -> dict[tuple[str, ...], SummaryRow]:
-        return {(r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r for r in self.rows}
+    def _rows(self) -> dict[str, dict[tuple[str, ...], SummaryRow]]:
+        """Choice of samples to its rows, once they were asked for."""
+        return {}
+
+    @cached_property
+    def _comparisons(self) -> dict[str, dict[tuple[str, ...], list[Comparison]]]:
+        return {}
 
 
 @contextmanager
@@ -171,47 +209,12 @@ def read_runs(paths: Sequence[Path | str]) -> list[Run]:
 def _read_run(path: Path) -> Run:
     if not path.is_dir():
         raise SalgenError(f"{path} is not a run folder: name one that `salgen evaluate` wrote")
-    record = _read_record(path / RECORD)
+    record = read_record(path / RECORD)
     cube = read_scores(path)
     unknown = [call for _, call, _ in cube.series if call not in {m["call"] for m in record["methods"]}]
     if unknown:
         raise SalgenError(f"{path / RECORD} says nothing of method {unknown[0]!r}, which has scores: evaluate again")
     if not set(record["metrics"]) & set(cube.metrics):
         raise SalgenError(f"{path / RECORD} names no metric that has scores: evaluate again")
-    better = {metric: _higher_is_better(metric) for metric in record["metrics"]}
-    return Run(path, record["dataset"]["name"], record, cube, summarise(cube), better)
-
-
-REQUIRED: Mapping[str, tuple[str, ...]] = {
-    "dataset": ("name", "fingerprint", "split", "tasks", "image_size"),
-    "models": ("name", "seed", "accuracy", "n_images", "chance"),
-    "methods": ("call", "name", "reference", "reduction", "signed", "native_resolution", "seconds", "control"),
-    "samples": ("split_total", "considered", "with_mask", "without_mask"),
-}
-
-
-def _read_record(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise SalgenError(
-            f"{path} is missing: {path.parent} is not a run folder, or `salgen evaluate` has not finished"
-        )
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SalgenError(f"{path} is not JSON ({error}): evaluate again") from None
-    for entry in ("salgen", "created", "versions", "device", "metrics", "headline_variant", *REQUIRED):
-        _require(path, record, entry, entry)
-    for entry, keys in REQUIRED.items():
-        for item in record[entry] if isinstance(record[entry], list) else [record[entry]]:
-            for key in keys:
-                _require(path, item, key, f"{entry}.{key}")
-    return dict(record)
-
-
-def _require(path: Path, item: Any, key: str, name: str) -> None:
-    if not isinstance(item, dict) or key not in item:
-        raise SalgenError(f"{path} has no entry {name!r}: evaluate again with this version")
-
-
-def _higher_is_better(metric: str) -> bool:
-    return bool(METRICS.load(parse_call(metric)[0]).higher_is_better)
+    better = {metric: higher_is_better(metric) for metric in record["metrics"]}
+    return Run(path, record["dataset"]["name"], record, cube, better)

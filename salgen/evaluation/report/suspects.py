@@ -13,6 +13,7 @@ from salgen.datasets.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.checkpoints import check_fits, load_checkpoint
 from salgen.evaluation.clever_hans import Suspect
+from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.explaining import explain
 from salgen.evaluation.patterns import fit_patterns
 from salgen.evaluation.report.runs import RECORD
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST = 24
 COLUMNS = 4
-CHUNK = 64
 
 
 def save_gallery_of(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Key, Run
+from salgen.evaluation.families import Key
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
+from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.score_cube import ALL
 from salgen.evaluation.statistics import mean_ranks
-from salgen.evaluation.summary import ALL_SEEDS, SummaryRow
+from salgen.evaluation.summary import SummaryRow
 
 TITLES = {CEILING: "Ceilings: made from the mask itself", METHOD: "Methods", FLOOR: "Floors: know nothing of the task"}
 
@@ -21,27 +25,28 @@ class Cell:
     Attributes
     ----------
     row
-        Its summary.
+        Its summary; None if it was not scored.
     best
         Whether no method under test has a better mean (failed maps counted as worst).
     tied
-        Whether its interval overlaps that of the best.
+        Whether it does not differ significantly from the best.
     below_floor
-        Whether its mean is no better than the strongest floor's.
-    near_floor
-        Whether it is above that floor, but the intervals overlap.
+        Whether it is not significantly better than the strongest floor.
+    undefined
+        Reasons that the column's head does not give for all methods, and how often each was given.
     """
 
-    row: SummaryRow
+    row: SummaryRow | None
     best: bool = False
     tied: bool = False
     below_floor: bool = False
-    near_floor: bool = False
+    undefined: str = ""
 
     @property
     def failures_matter(self) -> bool:
         """Whether counting failed maps as worst changes the mean."""
-        return self.row.n_invalid_maps > 0 and not np.isclose(self.row.mean, self.row.mean_worst_case, atol=5e-4)
+        row = self.row
+        return row is not None and row.n_invalid_maps > 0 and not np.isclose(row.mean, row.mean_worst_case, atol=5e-4)
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,31 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Head:
+    """What stands over a column.
+
+    Attributes
+    ----------
+    variant
+        Where the metric is scored, if that is not the table's variant.
+    direction
+        ``"less is better"``, ``"diagnostic"`` or ``""``.
+    undefined
+        The reasons that were given equally often for all methods.
+    normalised
+        Whether there are normalised scores of a metric that ranks.
+    """
+
+    metric: str
+    variant: str
+    direction: str
+    undefined: str
+    normalised: bool
+
+
+@dataclass(frozen=True)
 class MeansTable:
-    """All methods of one run and model under one variant.
+    """All methods of one run and model under some metrics.
 
     Attributes
     ----------
@@ -68,72 +96,104 @@ class MeansTable:
     run: Run
     model: str
     variant: str
-    seed: str
+    samples: str
+    metrics: list[str]
     groups: dict[str, list[Line]]
+    heads: list[Head]
 
     @property
     def lines(self) -> list[Line]:
         """All lines from top to bottom."""
         return [line for group in self.groups.values() for line in group]
 
-    def strongest_floor(self, metric: str) -> Line | None:
-        """The floor with the best mean."""
-        return _best(self.groups.get(FLOOR, []), metric, self.run.higher_is_better[metric])
-
-    def best(self, metric: str) -> Line | None:
-        """The method under test with the best mean, failed maps counted as worst."""
-        return _best(self.groups.get(METHOD, []), metric, self.run.higher_is_better[metric])
+    @cached_property
+    def ranks_methods(self) -> bool:
+        """Whether any of its metrics does."""
+        return any(self.run.higher_is_better[metric] is not None for metric in self.metrics)
 
 
-def means_table(run: Run, model: str, variant: str, seed: str = ALL_SEEDS) -> MeansTable:
-    """The table of one model of a run under one variant, over all training seeds or for one."""
-    groups = {role: _lines(run, model, variant, seed, role) for role in (CEILING, METHOD, FLOOR)}
-    table = MeansTable(run, model, variant, seed, {role: lines for role, lines in groups.items() if lines})
-    marked = [replace(line, cells=_marked(table, line)) for line in groups[METHOD]]
-    return replace(table, groups={**table.groups, METHOD: marked} if marked else table.groups)
+def means_table(
+    run: Run, model: str, variant: str, metrics: Sequence[str] | None = None, samples: str = ALL
+) -> MeansTable:
+    """The table of one model of a run, over all training seeds.
+
+    Parameters
+    ----------
+    variant
+        Where metrics are scored; one that has no score there is shown where it has.
+    metrics
+        By default all that are scored in the variant.
+    samples
+        Which samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+    """
+    chosen = [name for name in run.metrics if run.has(name, variant)] if metrics is None else list(metrics)
+    verdicts = {name: verdict(run, model, name, samples, _place(run, name, variant)) for name in chosen}
+    shared = {name: _shared_reasons(of) for name, of in verdicts.items()}
+    groups = {role: _lines(verdicts, shared, run, model, role) for role in (CEILING, METHOD, FLOOR)}
+    heads = [_head(of, variant, shared[name]) for name, of in verdicts.items()]
+    present = {role: lines for role, lines in groups.items() if lines}
+    return MeansTable(run, model, variant, samples, chosen, present, heads)
 
 
-def _lines(run: Run, model: str, variant: str, seed: str, role: str) -> list[Line]:
+def _place(run: Run, metric: str, variant: str) -> str:
+    return variant if run.has(metric, variant) else run.variant_of(metric)
+
+
+def _head(of: Verdict, variant: str, shared: dict[str, int]) -> Head:
+    higher = of.run.higher_is_better[of.metric]
+    rows = (of.row(key) for key in of.run.keys(of.model))
+    return Head(
+        metric=of.metric,
+        variant=of.variant if of.variant != variant else "",
+        direction={None: "diagnostic", False: "less is better", True: ""}[higher],
+        undefined=reason_counts(shared),
+        normalised=higher is not None and any(row is not None and np.isfinite(row.normalised) for row in rows),
+    )
+
+
+def reason_counts(reasons: dict[str, int]) -> str:
+    """Reasons as a cell shows them."""
+    return ", ".join(f"{count} \N{MULTIPLICATION SIGN} {reason}" for reason, count in reasons.items())
+
+
+def _shared_reasons(of: Verdict) -> dict[str, int]:
+    """The reasons that all methods have equally often."""
+    found = [row.reasons for key in of.run.keys(of.model) if (row := of.row(key)) is not None]
+    if len(found) < 2:
+        return {}
+    return {reason: n for reason, n in found[0].items() if all(other.get(reason) == n for other in found)}
+
+
+def _lines(
+    verdicts: dict[str, Verdict], shared: dict[str, dict[str, int]], run: Run, model: str, role: str
+) -> list[Line]:
+    """The lines of one role by their mean rank over the metrics that rank."""
     keys = [key for key in run.keys(model) if run.role(key[0]) == role]
-    if not keys:
-        return []
-    rows = [{metric: run.row(model, key, metric, variant, seed) for metric in run.metrics} for key in keys]
-    means = np.array([[row[metric].mean_worst_case for metric in run.metrics] for row in rows])
-    ranks = mean_ranks(means, np.array([run.higher_is_better[metric] for metric in run.metrics]))
+    cells = [{name: _cell(of, key, shared[name]) for name, of in verdicts.items()} for key in keys]
+    ranking = [name for name in verdicts if run.higher_is_better[name] is not None]
+    if not keys or not ranking:
+        ranks = np.full(len(keys), np.nan)
+    else:
+        means = np.array([[_worst_case(of[name]) for name in ranking] for of in cells])
+        ranks = mean_ranks(means, np.array([bool(run.higher_is_better[name]) for name in ranking]))
     lines = [
-        Line(key, run.method_label(model, key), role, float(rank), {name: Cell(row) for name, row in cells.items()})
-        for key, rank, cells in zip(keys, ranks, rows, strict=True)
+        Line(key, run.method_label(model, key), role, float(rank), of)
+        for key, rank, of in zip(keys, ranks, cells, strict=True)
     ]
     return sorted(lines, key=lambda line: line.rank)
 
 
-def _best(lines: Sequence[Line], metric: str, higher: bool) -> Line | None:
-    known = [line for line in lines if not np.isnan(line.cells[metric].row.mean_worst_case)]
-    return max(known, key=lambda line: _worth(line.cells[metric].row, higher), default=None)
+def _worst_case(cell: Cell) -> float:
+    return cell.row.mean_worst_case if cell.row is not None else float("nan")
 
 
-def _worth(row: SummaryRow, higher: bool) -> float:
-    return row.mean_worst_case if higher else -row.mean_worst_case
-
-
-def _marked(table: MeansTable, line: Line) -> dict[str, Cell]:
-    return {metric: _mark(table, cell, metric) for metric, cell in line.cells.items()}
-
-
-def _mark(table: MeansTable, cell: Cell, metric: str) -> Cell:
-    best, floor = table.best(metric), table.strongest_floor(metric)
-    if best is None or np.isnan(cell.row.mean_worst_case):
-        return cell
-    top = best.cells[metric].row
-    is_best = cell.row.mean_worst_case == top.mean_worst_case
-    cell = replace(cell, best=is_best, tied=not is_best and overlap(cell.row, top))
-    if floor is None:
-        return cell
-    higher, base = table.run.higher_is_better[metric], floor.cells[metric].row
-    below = _worth(cell.row, higher) <= _worth(base, higher)
-    return replace(cell, below_floor=below, near_floor=not below and overlap(cell.row, base))
-
-
-def overlap(one: SummaryRow, other: SummaryRow) -> bool:
-    """Whether two intervals overlap; an interval that is unknown excludes nothing."""
-    return not (one.ci_high_worst_case < other.ci_low_worst_case or other.ci_high_worst_case < one.ci_low_worst_case)
+def _cell(of: Verdict, key: Key, shared: dict[str, int]) -> Cell:
+    row = of.row(key)
+    if row is None:
+        return Cell(None)
+    own = {reason: count for reason, count in row.reasons.items() if shared.get(reason) != count}
+    top = of.row(of.best) if of.best else None
+    method = of.run.role(key[0]) == METHOD
+    best = method and top is not None and row.mean_worst_case == top.mean_worst_case
+    tied = not best and key in of.tied and not of.powerless
+    return Cell(row, best, tied, key in of.below_floor and not of.powerless, reason_counts(own))

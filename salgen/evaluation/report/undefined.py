@@ -6,26 +6,34 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from salgen.evaluation.families import Key
 from salgen.evaluation.metrics import (
+    CONSTANT_MAP,
     EMPTY_MASK,
+    MISCLASSIFIED,
+    NO_TWIN,
     NON_FINITE_MAP,
     NOT_THE_MAPS_DOING,
     TOO_FEW_NEGATIVES,
     TRIVIAL_FULL_MASK,
     ZERO_ENERGY,
 )
-from salgen.evaluation.report.runs import Key, Run
+from salgen.evaluation.report.runs import Run
 from salgen.evaluation.summary import SummaryRow
 
 DROPPED = "the image drops out for every method"
 WORST = "counts as the worst value in ranks"
 KEPT = "the value counts"
+UNRANKED = "left out of the mean; a diagnostic ranks nothing"
 
 MEANINGS = {
     EMPTY_MASK: "the scored region holds no ground-truth pixel",
     TRIVIAL_FULL_MASK: "the mask fills the scored region: any map is right",
     ZERO_ENERGY: "the map has no positive value",
     NON_FINITE_MAP: "the map holds NaN or infinity",
+    CONSTANT_MAP: "the map is the same everywhere, so nothing can be correlated with it",
+    MISCLASSIFIED: "the metric asks about rightly classified images only",
+    NO_TWIN: "the image has no twin without the feature",
     TOO_FEW_NEGATIVES: "too few pixels outside the mask for 99 % specificity, and none of the mask above them all",
 }
 
@@ -57,8 +65,8 @@ def undefined_lines(run: Run) -> list[UndefinedLine]:
 
 
 def _reasons(run: Run, model: str, variant: str) -> list[str]:
-    found = (row.reasons for row in run.rows if row.model == model and row.variant == variant)
-    return sorted({reason for reasons in found for reason in reasons})
+    rows = (run.row(model, key, metric, variant) for key in run.keys(model) for metric in run.metrics)
+    return sorted({reason for row in rows if row is not None for reason in row.reasons})
 
 
 def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLine]:
@@ -66,8 +74,12 @@ def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLin
     for metric in run.metrics:
         for key in run.keys(model):
             row = run.row(model, key, metric, variant)
-            if reason in row.reasons:
-                case = (row.reasons[reason], row.n + row.n_undefined, _consequence(row, reason))
+            if row is not None and reason in row.reasons:
+                case = (
+                    row.reasons[reason],
+                    row.n + row.n_undefined,
+                    _consequence(row, reason, run.higher_is_better[metric]),
+                )
                 cases[case][metric].append(key)
     return [
         UndefinedLine(
@@ -95,11 +107,13 @@ def _by_methods(by_metric: dict[str, list[Key]]) -> list[tuple[tuple[Key, ...], 
     return list(together.items())
 
 
-def _consequence(row: SummaryRow, reason: str) -> str:
+def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) -> str:
     defined_with_a_reason = sum(row.reasons.values()) - row.n_undefined
-    if reason == TRIVIAL_FULL_MASK and defined_with_a_reason:
+    if reason in (TRIVIAL_FULL_MASK, CONSTANT_MAP) and defined_with_a_reason:
         return KEPT
-    return DROPPED if reason in NOT_THE_MAPS_DOING else WORST
+    if reason in NOT_THE_MAPS_DOING:
+        return DROPPED
+    return WORST if higher_is_better is not None else UNRANKED
 
 
 def _listing(names: list[str], everything: Collection[object], what: str) -> str:

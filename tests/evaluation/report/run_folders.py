@@ -43,6 +43,19 @@ METRICS = {
     "relevance-mass": (0.04, 1.0),
     "pointing-game": (0.04, 1.0),
 }
+MORE_METRICS = {
+    "mae": (0.5, 0.0),
+    "iou:threshold=0.25": (0.04, 0.7),
+    "iou": (0.04, 0.8),
+    "iou:threshold=0.75": (0.04, 0.6),
+    "dice": (0.08, 0.9),
+    "insertion-auc": (0.3, 0.9),
+    "insertion-auc:variant=li2020": (0.3, 0.9),
+    "edge-correlation": (0.0, 0.2),
+    "prec99:compat=authors_exact": (0.04, 0.6),
+    "average-drop:compat=aabid": (0.9, 0.1),
+}
+ON_THE_IMAGE = ("insertion-auc", "average-drop")
 SIGNED = {"input-x-gradient", "integrated-gradients", "lrp-z", "lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0"}
 CAMS = {"grad-cam", "oracle-7x7"}
 VARIANTS = ("region:brain", "region:image")
@@ -64,23 +77,48 @@ def make_run(
     undefined: bool = True,
     model: str = "lesion-cnn",
     random_seed: int = 0,
+    coverage: float | None = None,
 ) -> Path:
-    """A run folder; `shift` moves every method's skill, `undefined` makes some scores so."""
+    """A run folder; `shift` moves every method's skill, `undefined` makes some scores so.
+
+    The first `coverage` of the samples are certified, where it is given.
+    """
     path.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(random_seed)
     tables = [
-        _scores(rng, call, metric, variant, samples, seed, shift, undefined, name, model)
+        _scores(rng, call, metric, variant, samples, seed, shift, undefined, name, model, coverage)
         for seed in range(seeds)
         for call in methods
         for metric in metrics
-        for variant in variants
+        for variant in _variants(metric, variants)
     ]
     pq.write_table(pa.concat_tables(tables), path / "scores.parquet")
-    record = _record(name, methods, metrics, variants, samples, accuracy[:seeds], size, model)
+    record = _record(name, methods, metrics, variants, samples, accuracy[:seeds], size, model, coverage)
+    _write_predictions(path / "predictions.parquet", samples, seeds, model)
     (path / "run.json").write_text(json.dumps(record))
     if pictures:
         np.savez_compressed(path / "gallery.npz", **_pictures(rng, name, methods, pictures, size))
     return path
+
+
+def _variants(metric: str, variants: Sequence[str]) -> Sequence[str]:
+    return ("region:image",) if metric.startswith(ON_THE_IMAGE) else variants
+
+
+def _write_predictions(path: Path, samples: int, seeds: int, model: str) -> None:
+    rows = [
+        {
+            "model": model,
+            "training_seed": seed,
+            "sample_id": f"test-{i:06d}",
+            "label": 1,
+            "predicted": int(i != 3),
+            "probabilities": [0.02, 0.98] if i != 3 else [0.9, 0.1],
+        }
+        for seed in range(seeds)
+        for i in range(samples)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
 
 
 def _skill(call: str, shift: float) -> float:
@@ -98,8 +136,9 @@ def _scores(
     undefined: bool,
     name: str,
     model: str,
+    coverage: float | None,
 ) -> pa.Table:
-    floor, ceiling = METRICS[metric]
+    floor, ceiling = (METRICS | MORE_METRICS)[metric]
     skill = _skill(call, shift) + (0.0 if call in CONTROLS else 0.03 * np.sin(7 * seed + len(call)))
     value = floor + (ceiling - floor) * np.clip(skill + rng.normal(0, 0.12, samples) * (skill not in (0, 1)), 0, 1)
     if metric == "pointing-game":
@@ -128,7 +167,7 @@ def _scores(
         "sample_id": [f"test-{i:06d}" for i in range(samples)],
         "target": np.ones(samples, dtype=np.int64),
         "correct": np.arange(samples) != 3,
-        "certified": pa.nulls(samples, pa.bool_()),
+        "certified": pa.nulls(samples, pa.bool_()) if coverage is None else np.arange(samples) < coverage * samples,
         "training_seed": np.full(samples, seed),
         "value": value,
         "value_worst_case": worst,
@@ -146,7 +185,20 @@ def _record(
     accuracy: Sequence[float],
     size: int,
     model: str,
+    coverage: float | None,
 ) -> dict[str, Any]:
+    certificates = [
+        {
+            "name": model,
+            "seed": i,
+            "samples": samples,
+            "coverage": coverage,
+            "uses_feature": 0.9,
+            "ignores_background": coverage,
+            "needed": {"lesion_1": 0.45, "lesion_2": 0.125},
+        }
+        for i in range(len(accuracy))
+    ]
     return {
         "salgen": "0.1.0",
         "command": ["salgen", "evaluate", name, "--seeds", str(len(accuracy))],
@@ -190,6 +242,10 @@ def _record(
             "considered": 2 * samples,
             "with_mask": samples,
             "without_mask": samples,
+        },
+        "certificates": {
+            "models": certificates if coverage is not None else [],
+            "reason": "" if coverage is not None else "the samples cannot be rendered again: no recipes",
         },
         "timings": {"evaluate_seconds": 83.4},
         "notes": ["One anatomy: all slices come from one volume, and splits are not by subject."],

@@ -23,6 +23,7 @@ from salgen.evaluation.report.page import number
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
+from salgen.evaluation.report.verdicts import verdict
 
 SMALL = {"samples": 12, "pictures": 2, "size": 16, "metrics": ("roc-auc", "prec99")}
 VOID = {"meta", "img", "br", "hr", "link", "input", "line", "circle", "rect", "path", "use", "image"}
@@ -113,7 +114,7 @@ def test_sections_come_in_order_with_accuracy_first(full):
     page = read(full[1])
     order = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
     assert [name for name in order if "lesion" not in name] == [
-        *("accuracy", "answer", "scores", "distributions", "gallery", "undefined", "made")
+        *("accuracy", "answer", "reliance", "scores", "ranks", "distributions", "gallery", "undefined", "made")
     ]
     assert page.text.index("99.2 % of 400") < page.text.index("guided-backprop")
 
@@ -146,32 +147,41 @@ def test_table_holds_the_means_of_the_scores(full, loaded):
     assert f"{values.mean():.3f}" in read(full[1]).text
 
 
-def test_table_marks_best_tied_and_floors(loaded):
-    table = means_table(loaded[1], "lesion-cnn", "region:brain")
+def test_table_marks_what_the_tests_say(loaded):
+    run = loaded[1]
+    table = means_table(run, "lesion-cnn", "region:brain")
     cells = {line.label: line.cells["roc-auc"] for line in table.lines}
     methods = table.groups["method"]
     top = max(methods, key=lambda line: line.cells["roc-auc"].row.mean)
     assert [line.label for line in methods if line.cells["roc-auc"].best] == [top.label]
     assert cells["lrp-alpha-beta" if top.label == "guided-backprop" else "guided-backprop"].tied
     assert not cells["deconvnet"].tied
-    floor = max(line.cells["roc-auc"].row.mean for line in table.groups["floor"])
-    assert floor == table.strongest_floor("roc-auc").cells["roc-auc"].row.mean
+    floor = max(table.groups["floor"], key=lambda line: line.cells["roc-auc"].row.mean)
+    tests = {frozenset(test.keys): test for test in run.comparisons("lesion-cnn", "roc-auc", "region:brain")}
     for line in methods:
-        assert line.cells["roc-auc"].below_floor == (line.cells["roc-auc"].row.mean <= floor)
+        test, cell = tests[frozenset({line.key, floor.key})], line.cells["roc-auc"]
+        assert cell.below_floor == (test.p_holm > 0.05 or cell.row.mean <= floor.cells["roc-auc"].row.mean)
+        if line != top:
+            assert cell.tied == (tests[frozenset({line.key, top.key})].p_holm > 0.05)
     assert cells["deconvnet"].below_floor
     assert not cells["guided-backprop"].below_floor
     assert [line.rank for line in methods] == sorted(line.rank for line in methods)
     assert [line.label for line in table.groups["ceiling"]] == ["oracle", "oracle-7x7"]
 
 
-def test_lower_is_better_turns_the_table(full, monkeypatch):
-    monkeypatch.setattr("salgen.evaluation.report.runs._higher_is_better", lambda metric: metric != "roc-auc")
-    run = read_runs(full[0][:1])[0]
+def test_lower_is_better_turns_the_table(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("mae", "roc-auc"), samples=40, pictures=0)
+    run = read_runs([path])[0]
     table = means_table(run, "lesion-cnn", "region:brain")
-    means = {line.label: line.cells["roc-auc"].row.mean for line in table.groups["method"]}
-    assert table.best("roc-auc").label == min(means, key=means.get)
-    assert table.strongest_floor("roc-auc").cells["roc-auc"].row.mean == pytest.approx(0.5)
-    assert "less is better" in read(report(full[0][:1], run.path / "turned.html")).text
+    means = {line.label: line.cells["mae"].row.mean for line in table.groups["method"]}
+    assert run.headline == "mae"
+    found = verdict(run, "lesion-cnn", "mae")
+    assert found.best[0] == min(means, key=means.get)
+    assert found.floor[0] == "sobel"
+    assert set(found.below_floor) == {("deconvnet", "max_abs")}
+    text = read(report([path])).text
+    assert "less is better" in text
+    assert "scores lowest, which is best" in text
 
 
 def test_a_method_does_not_gain_by_failing(tmp_path):
@@ -186,15 +196,33 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
     assert "with 5 failed" in read(report([path])).text
 
 
-def test_answer_names_best_floor_and_what_is_not_separated(full, loaded):
+def test_answer_says_what_the_tests_separate(full, loaded):
     (answer,) = answers(loaded[0])
     text = read(full[1]).text
-    assert answer.best.label == "guided-backprop"
-    assert [line.label for line in answer.tied] == ["lrp-alpha-beta"]
-    assert (answer.floor.label, [line.label for line in answer.below_floor]) == ("sobel", ["deconvnet"])
+    names = {"best": [answer.verdict.best], "tied": answer.verdict.tied, "floor": [answer.verdict.floor]}
+    assert {part: answer.labels(keys) for part, keys in names.items()} == {
+        "best": ["guided-backprop"],
+        "tied": ["lrp-alpha-beta"],
+        "floor": ["sobel"],
+    }
+    assert answer.labels(answer.verdict.below_edges) == ["deconvnet"]
     assert "guided-backprop scores highest: mean roc-auc" in text
-    assert "The interval of lrp-alpha-beta overlaps with this one" in text
-    assert "No better than it: deconvnet ." in text
+    assert "Indistinguishable from it: lrp-alpha-beta ." in text
+    assert "It is the strongest floor." in text
+    assert not re.search(r"[.;][A-Z]", text.partition("How it was made")[0].partition("Scores")[0])
+    assert re.search(r"Not better than an edge filter \( sobel , 0\.\d{3}\): deconvnet \.", text)
+    pairs = 18 * 17 // 2
+    assert f"(9,999 sign patterns), at 5 % after Holm's correction over the {pairs} pairs of 18 methods" in text
+    assert "conditional on these trainings" in text
+
+
+def test_too_few_samples_are_said_to_tell_nothing(tmp_path):
+    path = make_run(tmp_path / "run", **(SMALL | {"samples": 8, "undefined": False}))
+    page = read(report([path]))
+    assert "With 8 images no difference between 18 methods and floors can be significant" in page.text
+    table = means_table(read_runs([path])[0], "lesion-cnn", "region:brain")
+    assert not any(cell.tied or cell.below_floor for line in table.lines for cell in line.cells.values())
+    assert "too few to tell methods apart" in console_summary([path])
 
 
 @pytest.mark.parametrize(
@@ -278,8 +306,9 @@ def test_page_of_a_run_that_lacks_something(tmp_path, lacking):
     assert "nan" not in page.text.lower().split()
     assert ("Gallery" in page.text) == (lacking != "no gallery")
     if lacking in ("no controls", "one method"):
-        assert "normalised –" in page.text  # noqa: RUF001
+        assert "norm" not in {attributes.get("class") for _, attributes in page.tags}
         assert "strongest floor is" not in page.text
+        assert "edge filter" not in page.text
     if lacking == "one sample":
         assert "no interval: too few images" in page.text
     assert "perlin-lesions" in console_summary([path])

@@ -1,0 +1,61 @@
+"""Whether other metrics put data sets in the headline metric's order, where a page holds three or more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from salgen.evaluation.families import Key
+from salgen.evaluation.metric_correlation import LEAST, Correlation, correlations
+from salgen.evaluation.report.runs import METHOD, Run
+from salgen.types import Float64
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Correlations of one model's headline metric with the others: methods down, metrics across."""
+
+    model: str
+    metric: str
+    data_sets: int
+    metrics: list[str]
+    lines: list[tuple[str, list[Correlation]]]
+
+
+def agreements(runs: Sequence[Run]) -> list[Agreement]:
+    """A table for each model that all runs have, if they are of three data sets or more and share metrics."""
+    if len({run.record["dataset"]["fingerprint"] for run in runs}) < LEAST:
+        return []
+    first, *rest = runs
+    metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in rest)]
+    headline = first.headline
+    if headline not in metrics or len(metrics) < 2:
+        return []
+    others = [metric for metric in metrics if metric != headline]
+    models = [model for model in first.model_names if all(model in run.model_names for run in rest)]
+    found = [Agreement(model, headline, len(runs), others, _lines(runs, model, headline, others)) for model in models]
+    return [agreement for agreement in found if agreement.lines]
+
+
+def _lines(
+    runs: Sequence[Run], model: str, headline: str, others: Sequence[str]
+) -> list[tuple[str, list[Correlation]]]:
+    shared = [key for key in runs[0].keys(model) if all(key in run.keys(model) for run in runs)]
+    return [
+        (runs[0].method_label(model, key), [_correlation(runs, model, key, headline, other) for other in others])
+        for key in shared
+        if runs[0].role(key[0]) == METHOD
+    ]
+
+
+def _correlation(runs: Sequence[Run], model: str, key: Key, one: str, other: str) -> Correlation:
+    means = {metric: _means(runs, model, key, metric) for metric in (one, other)}
+    (found,) = correlations(means, model, key[0])
+    return found
+
+
+def _means(runs: Sequence[Run], model: str, key: Key, metric: str) -> Float64:
+    rows = [run.row(model, key, metric, run.variant_of(metric)) for run in runs]
+    return np.array([row.mean if row is not None else np.nan for row in rows])

@@ -1,0 +1,100 @@
+"""A chart with a line for each method, and what all charts share: ticks and marks, as inline SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+
+import numpy as np
+
+WIDTH = 620
+ROW = 19
+GAP = 9
+TOP = 24
+BOTTOM = 30
+RIGHT = 16
+CHARACTER = 6.4  # mean width at 11.5 px; labels that come out too long are clipped by the browser, not the data
+
+
+@dataclass
+class Chart:
+    """A horizontal chart with a line for each method: where things are, and the marks so far.
+
+    `labels` are names with roles, which stand apart if `apart`; `right` and `head` are margins in pixels.
+    """
+
+    labels: Sequence[tuple[str, str]]
+    low: float
+    high: float
+    title: str
+    right: float = RIGHT
+    apart: bool = True
+    head: float = 0.0
+    left: float = 0.0
+    marks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.left = 14 + CHARACTER * max(len(label) for label, _ in self.labels)
+        if self.low == self.high:
+            self.low, self.high = self.low - 0.5, self.high + 0.5
+
+    def x(self, value: float) -> float:
+        """Where a value stands, in pixels from the left."""
+        return self.left + (WIDTH - self.left - self.right) * (value - self.low) / (self.high - self.low)
+
+    def y(self, number: int) -> float:
+        """The middle of a line, in pixels from the top; roles stand apart."""
+        roles = [role for _, role in self.labels[: number + 1]]
+        gaps = sum(before != after for before, after in pairwise(roles)) if self.apart else 0
+        return TOP + self.head + ROW * (number + 0.5) + GAP * gaps
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis stands."""
+        return self.y(len(self.labels) - 1) + ROW / 2
+
+    def add(self, markup: str) -> None:
+        """Draw on top of what is there."""
+        self.marks.append(markup)
+
+    def svg(self) -> str:
+        """The chart as markup."""
+        height = self.bottom + BOTTOM
+        ticks = round_ticks(self.low, self.high)
+        grid = "".join(
+            f'<line class="grid" x1="{self.x(t):.1f}" x2="{self.x(t):.1f}" y1="{TOP}" y2="{self.bottom:.1f}"/>'
+            f'<text class="tick" x="{self.x(t):.1f}" y="{self.bottom + 15:.1f}">{t:g}</text>'
+            for t in ticks
+        )
+        names = "".join(
+            f'<text class="name {role}" x="{self.left - 8:.1f}" y="{self.y(i) + 4:.1f}">{escape(label)}</text>'
+            for i, (label, role) in enumerate(self.labels)
+        )
+        return (
+            f'<svg class="chart" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(self.title)}">'
+            f"{grid}{names}{''.join(self.marks)}</svg>"
+        )
+
+
+def marker(place: int, x: float, y: float) -> str:
+    """The shape that stands for a data set: disc, diamond, square, triangle."""
+    r, d = 3.6, 4.6
+    shapes = (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>',
+        f'<path d="M{x - d:.1f} {y:.1f}L{x:.1f} {y - d:.1f}L{x + d:.1f} {y:.1f}L{x:.1f} {y + d:.1f}Z"/>',
+        f'<rect x="{x - r + 0.4:.1f}" y="{y - r + 0.4:.1f}" width="{2 * r - 0.8:.1f}" height="{2 * r - 0.8:.1f}"/>',
+        f'<path d="M{x - r:.1f} {y + r:.1f}L{x:.1f} {y - r:.1f}L{x + r:.1f} {y + r:.1f}Z"/>',
+    )
+    return shapes[place % 4]
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """Round numbers that divide a range into about five."""
+    rough = (high - low) / 5
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
+    first = int(np.ceil(low / step - 1e-9))
+    last = int(np.floor(high / step + 1e-9))
+    return [round(i * step, 10) for i in range(first, last + 1)]

@@ -1,0 +1,107 @@
+"""The headline metric closely: choices of samples side by side, effect sizes, training seeds, and class means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from salgen.evaluation.comparisons import Comparison
+from salgen.evaluation.families import Key
+from salgen.evaluation.report.panels import Panel
+from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.tables import Line, MeansTable, means_table
+from salgen.evaluation.report.verdicts import Verdict
+from salgen.evaluation.summary import SummaryRow
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One method against the best one, and against two floors.
+
+    Attributes
+    ----------
+    against_best, against_edges, against_floor
+        The tests, turned so that the method is `a`; None where there is none.
+    """
+
+    line: Line
+    row: SummaryRow
+    against_best: Comparison | None
+    against_edges: Comparison | None
+    against_floor: Comparison | None
+
+
+def effects(of: Verdict, table: MeansTable) -> list[Effect]:
+    """The tests of each method and floor under the headline metric, the best mean first."""
+    found = [
+        Effect(line, row, *(_turned(of, line.key, other) for other in (of.best, of.edges, of.floor)))
+        for line in table.lines
+        if line.key in of.compared and (row := line.cells[of.metric].row) is not None
+    ]
+    sign = -1.0 if of.run.higher_is_better[of.metric] else 1.0
+    return sorted(found, key=lambda effect: sign * effect.row.mean_worst_case)
+
+
+def _turned(of: Verdict, key: Key, other: Key | None) -> Comparison | None:
+    """The test of a method against another, the method first."""
+    test = of.test(key, other) if other is not None and other != key else None
+    if test is None or test.keys[0] == key:
+        return test
+    return replace(
+        test,
+        method_a=test.method_b,
+        reduction_a=test.reduction_b,
+        method_b=test.method_a,
+        reduction_b=test.reduction_a,
+        difference=-test.difference,
+        effect_size=-test.effect_size,
+        win_share=1.0 - test.win_share,
+    )
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """One metric for all, the correctly classified, and the certified samples.
+
+    Attributes
+    ----------
+    tables
+        For each panel the metric's table; None where there is no sample.
+    """
+
+    metric: str
+    variant: str
+    panels: list[Panel]
+    tables: list[MeansTable | None]
+
+    @property
+    def normalised(self) -> bool:
+        """Whether there are normalised scores."""
+        return any(table is not None and table.heads[0].normalised for table in self.tables)
+
+    def line(self, number: int, key: Key) -> Line | None:
+        """One method's line in one of the tables."""
+        table = self.tables[number]
+        return next((line for line in table.lines if line.key == key), None) if table is not None else None
+
+
+def side_by_side(run: Run, model: str, found: Sequence[Panel]) -> SideBySide | None:
+    """The headline metric for each choice of samples; None where there is no metric, or no choice."""
+    if run.headline is None or len(found) < 2:
+        return None
+    variant = run.variant_of(run.headline)
+    tables = [
+        means_table(run, model, variant, [run.headline], panel.samples) if panel.count else None for panel in found
+    ]
+    return SideBySide(run.headline, variant, list(found), tables)
+
+
+def class_means(table: MeansTable) -> list[str]:
+    """The metrics of a table in which classes that weigh alike give another mean than samples that do."""
+    return [metric for metric in table.metrics if any(_differs(line.cells[metric].row) for line in table.lines)]
+
+
+def _differs(row: SummaryRow | None) -> bool:
+    return row is not None and row.n > 0 and not np.isclose(row.mean, row.mean_per_class, rtol=0, atol=5e-4)

@@ -1,0 +1,125 @@
+"""All tables of a model: for each choice of samples and variant, metrics of one reading and family together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from salgen.evaluation.metric_groups import by_reading
+from salgen.evaluation.metric_selection import create_metric
+from salgen.evaluation.metrics import FAMILIES
+from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.tables import MeansTable, means_table
+from salgen.evaluation.report.verdicts import verdict
+from salgen.evaluation.score_cube import ALL, CERTIFIED, CORRECT
+
+ONE_TABLE = 8  # metrics that stand in one table, whatever their families
+NAMES = {ALL: "all", CORRECT: "correctly classified", CERTIFIED: "certified"}
+TITLES = {
+    "ranking": "Ranking: do mask pixels come first?",
+    "localization": "Localisation: is the marked region the object?",
+    "faithfulness": "Faithfulness: does the model's answer hang on the pixels that the map names?",
+    "contrast": "Contrast: does the map change with the cause?",
+    "sensitivity": "Sensitivity: does the map keep still, and tell classes apart?",
+    "sanity": "Sanity: does the map change with the model's weights and labels?",
+    "diagnostic": "Diagnostics: rank nothing",
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Metrics that may stand in one table.
+
+    Attributes
+    ----------
+    reading
+        The code or paper whose deviating reading they follow; None for the canonical ones.
+    """
+
+    title: str
+    reading: str | None
+    table: MeansTable
+
+
+@dataclass(frozen=True)
+class View:
+    """The tables of one variant."""
+
+    variant: str
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The tables of one choice of samples.
+
+    Attributes
+    ----------
+    count, total
+        Samples times training seeds that count, and that were scored.
+    powerless
+        Whether they are too few for any test of the headline metric to find anything.
+    """
+
+    samples: str
+    name: str
+    count: int
+    total: int
+    powerless: bool
+    views: list[View]
+
+    @property
+    def same_as_all(self) -> bool:
+        """Whether nothing was left out."""
+        return self.samples != ALL and self.count == self.total
+
+
+def panels(run: Run, model: str) -> list[Panel]:
+    """The panels of a model; tables that would repeat those of all samples, or be empty, are not made."""
+    total, found = sample_count(run, model, ALL), []
+    for samples in run.cube.subsets:
+        count = sample_count(run, model, samples)
+        made = count > 0 and (samples == ALL or count < total)
+        powerless = made and run.headline is not None and verdict(run, model, run.headline, samples).powerless
+        views = [_view(run, model, variant, samples) for variant in run.variants] if made else []
+        found.append(Panel(samples, NAMES[samples], count, total, powerless, [v for v in views if v.blocks]))
+    return found
+
+
+def sample_count(run: Run, model: str, samples: str) -> int:
+    """How many samples a choice holds, each counted once for each training seed."""
+    cube = run.cube
+    members, number = cube.members(model), cube.models.index(model)
+    there = cube.scored[members].any(axis=(0, 1, 2))
+    kept = {CORRECT: cube.correct, CERTIFIED: cube.certified}.get(samples)
+    return int(np.sum(there if kept is None else there & kept[number]))
+
+
+def _view(run: Run, model: str, variant: str, samples: str) -> View:
+    """The headline variant holds all metrics, the others those that are scored in both."""
+    headline = run.variants[0]
+    shown = [m for m in run.metrics if variant == headline or (run.has(m, variant) and run.has(m, headline))]
+    return View(
+        variant,
+        [
+            Block(title, reading, means_table(run, model, variant, metrics, samples))
+            for title, reading, metrics in metric_blocks(shown)
+        ],
+    )
+
+
+def metric_blocks(metrics: Sequence[str]) -> Iterator[tuple[str, str | None, list[str]]]:
+    """Title, reading and metrics of each table: canonical metrics by family, or all together where they are few."""
+    for reading, group in by_reading(metrics).items():
+        if reading is not None:
+            yield f"As in the code or text of {reading}", reading, group
+        elif len(group) <= ONE_TABLE:
+            yield from [("", None, group)] if group else []
+        else:
+            family = {metric: create_metric(metric).family for metric in group}
+            for name in FAMILIES:
+                members = [metric for metric in group if family[metric] == name]
+                if members:
+                    yield TITLES[name], None, members

@@ -1,0 +1,114 @@
+"""The reliance certificates of a run, in the parts of a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from salgen.evaluation.report.runs import Run
+
+LOW_COVERAGE = 0.5
+OLDER = "this version of salgen wrote none: evaluate again to have them"
+
+
+@dataclass(frozen=True)
+class RelianceLine:
+    """One trained model: the shares of its scored samples for which each part of the certificate holds.
+
+    Attributes
+    ----------
+    coverage
+        Share that is certified: right, and both parts hold.
+    needed
+        Feature to the share of samples showing it that need it, empty where there is one feature or none.
+    """
+
+    run: str
+    model: str
+    seed: int
+    samples: int
+    coverage: float
+    uses_feature: float
+    ignores_background: float
+    needed: Mapping[str, float]
+
+    @property
+    def low(self) -> bool:
+        """Whether most samples are not certified."""
+        return not self.coverage >= LOW_COVERAGE
+
+    @property
+    def fault(self) -> str:
+        """Which part of the certificate fails more often, in words."""
+        if self.ignores_background < self.uses_feature:
+            return "its answer moves with the background"
+        return "its answer does not flip when the feature is taken away"
+
+
+def reliance_lines(run: Run) -> list[RelianceLine]:
+    """A line for each trained model of a run that has certificates."""
+    found = (run.record.get("certificates") or {}).get("models", [])
+    return [
+        RelianceLine(
+            run=run.label,
+            model=entry["name"],
+            seed=entry["seed"],
+            samples=entry["samples"],
+            coverage=_share(entry["coverage"]),
+            uses_feature=_share(entry["uses_feature"]),
+            ignores_background=_share(entry["ignores_background"]),
+            needed={feature: _share(share) for feature, share in entry["needed"].items()},
+        )
+        for entry in found
+    ]
+
+
+@dataclass(frozen=True)
+class RelianceOfModel:
+    """The trainings of one model together: the least and the largest share of each kind."""
+
+    run: str
+    model: str
+    seeds: list[int]
+    coverage: tuple[float, float]
+    fault: str
+    needed: Mapping[str, tuple[float, float]]
+
+
+def by_model(lines: Sequence[RelianceLine]) -> list[RelianceOfModel]:
+    """The lines of each run and model in one."""
+    groups: dict[tuple[str, str], list[RelianceLine]] = {}
+    for line in lines:
+        groups.setdefault((line.run, line.model), []).append(line)
+    return [_together(group) for group in groups.values()]
+
+
+def _together(lines: Sequence[RelianceLine]) -> RelianceOfModel:
+    worst = min(lines, key=lambda line: line.coverage)
+    features = dict.fromkeys(feature for line in lines for feature in line.needed)
+    return RelianceOfModel(
+        run=worst.run,
+        model=worst.model,
+        seeds=[line.seed for line in lines],
+        coverage=_range(line.coverage for line in lines),
+        fault=worst.fault,
+        needed={feature: _range(line.needed.get(feature, math.nan) for line in lines) for feature in features},
+    )
+
+
+def _range(shares: Iterable[float]) -> tuple[float, float]:
+    known = [share for share in shares if not math.isnan(share)]
+    return (min(known), max(known)) if known else (math.nan, math.nan)
+
+
+def _share(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def uncertified(run: Run) -> str:
+    """Why a run has no certificates; empty if it has some."""
+    certificates = run.record.get("certificates")
+    if certificates is None:
+        return OLDER
+    return "" if certificates["models"] else str(certificates["reason"]) or "no reason was given"

@@ -1,0 +1,72 @@
+"""How many Clever Hans candidates a run has by each method's maps, where it has the metrics to tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds, suspicious
+from salgen.evaluation.predictions import FILE
+from salgen.evaluation.report.runs import METHOD, Run
+from salgen.types import Float64
+
+
+@dataclass(frozen=True)
+class SuspectCount:
+    """The candidates by one method's maps, all training seeds together, and how many samples were looked at."""
+
+    method: str
+    count: int
+    total: int
+    command: list[str]
+
+
+def suspect_counts(run: Run, model: str) -> list[SuspectCount]:
+    """Counts for each method under test, the largest first; empty if the run lacks one of the two metrics.
+
+    Raises
+    ------
+    SalgenError
+        If the run's predictions are missing or damaged.
+    """
+    if not {LOCALIZATION, FAITHFULNESS} <= set(run.metrics):
+        return []
+    sure, found = _confidence(run, model), []
+    for call in dict.fromkeys(call for call, _ in run.keys(model) if run.role(call) == METHOD):
+        count, total = _count(run, model, call, sure)
+        command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--data", "DATA"]
+        found.append(SuspectCount(call, count, total, command))
+    return sorted(found, key=lambda suspects: -suspects.count)
+
+
+def _count(run: Run, model: str, call: str, sure: dict[tuple[int, str], list[float]]) -> tuple[int, int]:
+    cube, number, count, total = run.cube, run.cube.models.index(model), 0, 0
+    for series, (name, method, _) in enumerate(cube.series):
+        for seed in cube.seeds_of(model) if (name, method) == (model, call) else ():
+            right = np.flatnonzero(cube.correct[number, seed])
+            where, how = (_values(run, series, metric, seed)[right] for metric in (LOCALIZATION, FAITHFULNESS))
+            classes = cube.target[number, seed][right]
+            said = [sure[cube.seeds[seed], cube.samples[i]][c] for i, c in zip(right, classes, strict=True)]
+            count += len(suspicious(np.array(said, dtype=np.float64), where, how, Thresholds()))
+            total += len(right)
+    return count, total
+
+
+def _values(run: Run, series: int, metric: str, seed: int) -> Float64:
+    cube, variant = run.cube, run.cube.variants.index(run.variant_of(metric))
+    return np.asarray(cube.value[series, cube.metrics.index(metric), variant, seed])
+
+
+def _confidence(run: Run, model: str) -> dict[tuple[int, str], list[float]]:
+    """Training seed and sample to the probability of each class."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = run.path / FILE
+    try:
+        rows = pq.read_table(path, filters=[("model", "=", model)]).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise SalgenError(f"{path} is missing or damaged ({error}): evaluate again") from None
+    return {(row["training_seed"], row["sample_id"]): row["probabilities"] for row in rows}

@@ -1,0 +1,112 @@
+"""What the permutation tests say of one metric: who is as good as the best, and who no better than a floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salgen.evaluation.comparisons import Comparison, indistinguishable, not_better
+from salgen.evaluation.families import Key
+from salgen.evaluation.permutation import ALPHA, permutations_for
+from salgen.evaluation.report.runs import FLOOR, METHOD, Run
+from salgen.evaluation.score_cube import ALL
+from salgen.evaluation.summary import SummaryRow
+from salgen.parameters import parse_call
+
+EDGES = "sobel"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The tests of one model, metric, variant and choice of samples.
+
+    Attributes
+    ----------
+    tests
+        All pairs of methods and floors; empty where there is nothing to compare.
+    best, floor
+        The method under test and the floor with the best mean, a map that failed counted as the worst;
+        None if there is none with a value, or the metric is a diagnostic.
+    edges
+        The edge filter, if the run has it.
+    tied, below_floor, below_edges
+        Methods under test that do not differ significantly from the best; that are not significantly better than
+        the strongest floor; than the edge filter.
+    """
+
+    run: Run
+    model: str
+    metric: str
+    variant: str
+    samples: str
+    tests: Sequence[Comparison]
+    best: Key | None = None
+    floor: Key | None = None
+    edges: Key | None = None
+    tied: Sequence[Key] = ()
+    below_floor: Sequence[Key] = ()
+    below_edges: Sequence[Key] = ()
+
+    @property
+    def n(self) -> int:
+        """How many samples the tests compare."""
+        return self.tests[0].n if self.tests else 0
+
+    @property
+    def compared(self) -> set[Key]:
+        """The methods and floors of the family."""
+        return {key for test in self.tests for key in test.keys}
+
+    @property
+    def permutations(self) -> int:
+        """How many sign patterns were tried."""
+        return min(permutations_for(len(self.compared)), 2**self.n) if self.tests else 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether these were all that there are."""
+        return self.n <= math.log2(permutations_for(len(self.compared))) if self.tests else False
+
+    @property
+    def powerless(self) -> bool:
+        """Whether there are too few samples for any difference to be significant, however large."""
+        return bool(self.tests) and len(self.tests) * 2.0 ** (1 - self.n) > ALPHA
+
+    def row(self, key: Key) -> SummaryRow | None:
+        """The means of one method."""
+        return self.run.row(self.model, key, self.metric, self.variant, samples=self.samples)
+
+    def test(self, one: Key, other: Key) -> Comparison | None:
+        """The test of two methods, in either order."""
+        return next((test for test in self.tests if set(test.keys) == {one, other}), None)
+
+
+def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str | None = None) -> Verdict:
+    """What can be said of a model's methods under one metric, by default in the variant that the answer is about."""
+    variant = variant or run.variant_of(metric)
+    tests = run.comparisons(model, metric, variant, samples)
+    empty = Verdict(run, model, metric, variant, samples, tests)
+    if run.higher_is_better[metric] is None:
+        return empty
+    methods = [key for key in run.keys(model) if run.role(key[0]) == METHOD]
+    floors = [key for key in run.keys(model) if run.role(key[0]) == FLOOR]
+    best, floor = _best(empty, methods), _best(empty, floors)
+    edges = next((key for key in floors if parse_call(key[0])[0] == EDGES and key in empty.compared), None)
+    return Verdict(
+        *(run, model, metric, variant, samples, tests, best, floor, edges),
+        tied=_among(methods, indistinguishable(tests, best)) if best else (),
+        below_floor=_among(methods, not_better(tests, floor)) if floor else (),
+        below_edges=_among(methods, not_better(tests, edges)) if edges else (),
+    )
+
+
+def _best(of: Verdict, keys: Sequence[Key]) -> Key | None:
+    higher = of.run.higher_is_better[of.metric]
+    means = {key: row.mean_worst_case for key in keys if (row := of.row(key)) is not None}
+    known = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
+    return max(known, key=known.__getitem__, default=None)
+
+
+def _among(methods: Sequence[Key], found: Sequence[Key]) -> list[Key]:
+    return [key for key in methods if key in found]

@@ -1,0 +1,307 @@
+"""What the report says of many metrics, choices of samples, tests, ranks, certificates and curves."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from run_folders import METRICS, MORE_METRICS, make_run
+from test_report import read
+
+from salgen.errors import SalgenError
+from salgen.evaluation.clever_hans import clever_hans
+from salgen.evaluation.comparisons import compare
+from salgen.evaluation.ranks import rank_methods
+from salgen.evaluation.report import console_summary, report
+from salgen.evaluation.report.agreement import agreements
+from salgen.evaluation.report.chart import WIDTH
+from salgen.evaluation.report.curves import all_curves, parameter_groups
+from salgen.evaluation.report.details import effects, side_by_side
+from salgen.evaluation.report.legends import metric_legends
+from salgen.evaluation.report.panels import metric_blocks, panels
+from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.suspect_counts import suspect_counts
+from salgen.evaluation.report.tables import means_table
+from salgen.evaluation.report.verdicts import verdict
+
+MODEL = "lesion-cnn"
+EVERY = (*METRICS, *MORE_METRICS)
+SMALL = {"samples": 24, "pictures": 0, "methods": ("gradient", "lrp-z", "deconvnet", "random", "sobel", "oracle")}
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    path = make_run(tmp_path_factory.mktemp("rich") / "run", metrics=EVERY, coverage=0.5, **SMALL)
+    return read_runs([path])[0], read(report([path]))
+
+
+def test_metrics_stand_in_tables_by_reading_and_family():
+    blocks = list(metric_blocks(EVERY))
+    assert [(title.partition(":")[0], reading) for title, reading, _ in blocks] == [
+        ("Ranking", None),
+        ("Localisation", None),
+        ("Faithfulness", None),
+        ("Diagnostics", None),
+        ("As in the code or text of authors_exact", "authors_exact"),
+        ("As in the code or text of aabid", "aabid"),
+    ]
+    assert sorted(metric for _, _, metrics in blocks for metric in metrics) == sorted(EVERY)
+    assert [metrics for _, _, metrics in metric_blocks(list(METRICS))] == [list(METRICS)]
+
+
+def test_headline_tables_show_every_metric_and_others_those_with_two_variants(rich):
+    run, page = rich
+    (whole, correct, certified) = panels(run, MODEL)
+    headline, other = whole.views
+    shown = [metric for block in headline.blocks for metric in block.table.metrics]
+    assert sorted(shown) == sorted(EVERY)
+    on_image = {head.metric for block in headline.blocks for head in block.table.heads if head.variant}
+    assert on_image == {"insertion-auc", "insertion-auc:variant=li2020", "average-drop:compat=aabid"}
+    assert on_image.isdisjoint(metric for block in other.blocks for metric in block.table.metrics)
+    assert "insertion-auc whole image" in page.text
+    assert (whole.count, correct.count, certified.count) == (24, 23, 12)
+
+
+def test_diagnostics_have_no_marks_and_no_ranks(rich):
+    run, _ = rich
+    table = means_table(run, MODEL, "region:brain", ["edge-correlation"])
+    assert not table.ranks_methods
+    assert not any(cell.best or cell.tied or cell.below_floor for line in table.lines for cell in line.cells.values())
+    assert all(np.isnan(line.rank) for line in table.lines)
+    both = means_table(run, MODEL, "region:brain", ["edge-correlation", "roc-auc"])
+    alone = means_table(run, MODEL, "region:brain", ["roc-auc"])
+    assert [line.rank for line in both.lines] == [line.rank for line in alone.lines]
+
+
+def test_deviating_readings_are_no_headline_and_rank_nothing_canonical(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("prec99:compat=authors_exact", "edge-correlation", "prec99"), **SMALL)
+    run = read_runs([path])[0]
+    assert run.headline == "prec99"
+    tables = [block.table for block in panels(run, MODEL)[0].views[0].blocks]
+    assert [table.metrics for table in tables] == [["edge-correlation", "prec99"], ["prec99:compat=authors_exact"]]
+    assert "neither ranked nor averaged" in read(report([path])).text
+
+
+def test_a_run_of_diagnostics_gives_a_page(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("edge-correlation",), **SMALL)
+    assert "which rank no method" in read(report([path])).text
+    assert "edge-" in console_summary([path])
+
+
+def test_samples_stand_side_by_side(rich):
+    run, page = rich
+    found = side_by_side(run, MODEL, panels(run, MODEL))
+    key = ("gradient", "max_abs")
+    cells = [found.line(number, key).cells["roc-auc"].row for number in range(3)]
+    series = run.cube.series.index((MODEL, *key))
+    values = run.cube.value[series, run.cube.metrics.index("roc-auc"), run.cube.variants.index("region:brain"), 0]
+    kept = [np.ones(24, dtype=bool), np.arange(24) != 3, np.arange(24) < 12]
+    for row, chosen in zip(cells, kept, strict=True):
+        assert row.n == np.isfinite(values[chosen]).sum()
+        assert row.mean == pytest.approx(np.nanmean(values[chosen]))
+    assert "Certified: 12 of 24 (50.0 %, the coverage)" in page.text
+    radios = [attributes for tag, attributes in page.tags if tag == "input"]
+    assert [attributes["value"] for attributes in radios] == ["all", "correct", "certified"]
+    assert len({attributes["name"] for attributes in radios}) == 1
+    assert ["checked" in attributes for attributes in radios] == [True, False, False]
+
+
+def test_no_certified_sample_is_said(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.0, **SMALL)
+    page = read(report([path]))
+    assert "No sample is certified." in page.text
+    assert "of which there are none here" in page.text
+    assert "WARNING: lesion-cnn seed 0 relies on the feature alone for 0% of 24 samples" in console_summary([path])
+
+
+def test_effects_are_turned_towards_the_method(rich):
+    run, page = rich
+    of = verdict(run, MODEL, "roc-auc")
+    table = means_table(run, MODEL, "region:brain", ["roc-auc"])
+    rows = {effect.line.label: effect for effect in effects(of, table)}
+    assert [effect.row.mean_worst_case for effect in rows.values()] == sorted(
+        (effect.row.mean_worst_case for effect in rows.values()), reverse=True
+    )
+    assert rows[of.best[0]].against_best is None
+    assert "oracle" not in rows
+    for test in compare(run.cube, MODEL, "roc-auc", "region:brain"):
+        if of.best in test.keys:
+            (other,) = set(test.keys) - {of.best}
+            turned = rows[other[0]].against_best
+            sign = 1 if test.keys[0] == other else -1
+            assert turned.keys[0] == other
+            assert turned.difference == pytest.approx(sign * test.difference)
+            assert turned.effect_size == pytest.approx(sign * test.effect_size)
+            assert turned.win_share == pytest.approx(test.win_share if sign == 1 else 1 - test.win_share)
+    assert "Holm's, over 10 pairs" in page.text
+
+
+def test_rank_plot_shows_mean_ranks_cliques_and_the_critical_difference(rich):
+    run, page = rich
+    ranks = rank_methods(run.cube, MODEL, "roc-auc", "region:brain")
+    assert f"critical difference {ranks.critical_difference:.2f}" in page.text
+    for key, rank in zip(ranks.keys, ranks.ranks, strict=True):
+        assert f"{key[0]}: mean rank {rank:.2f}" in page.text
+    drawn = [attributes for tag, attributes in page.tags if attributes.get("class") == "clique"]
+    assert len(drawn) == len(ranks.cliques) > 0
+    assert page.text.count("no difference among") == len(ranks.cliques)
+    assert f"{ranks.n} images: Friedman's test" in page.text
+
+
+def test_undefined_values_stand_in_cells_or_over_the_column(rich):
+    run, page = rich
+    table = means_table(run, MODEL, "region:brain", ["relevance-mass", "roc-auc"])
+    assert [head.undefined for head in table.heads] == ["2 \N{MULTIPLICATION SIGN} empty_mask"] * 2
+    cells = {line.label: line.cells["relevance-mass"].undefined for line in table.lines}
+    assert cells.pop("lrp-z") == "5 \N{MULTIPLICATION SIGN} zero_energy"
+    assert set(cells.values()) == {""}
+    assert "undefined: 5 \N{MULTIPLICATION SIGN} zero_energy" in page.text
+
+
+def test_means_over_classes_are_shown_where_they_differ(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), variants=("region:image",), undefined=False, **SMALL)
+    assert "all classes weigh alike" not in read(report([path])).text
+    table = pq.read_table(path / "scores.parquet")
+    position = table.column_names.index("target")
+    targets = pa.array([int(sample) % 5 == 0 for sample in (s.as_py()[5:] for s in table["sample_id"])]).cast("int64")
+    pq.write_table(table.set_column(position, "target", targets), path / "scores.parquet")
+    run = read_runs([path])[0]
+    row = run.row(MODEL, ("gradient", "max_abs"), "roc-auc", "region:image")
+    values = run.cube.value[run.cube.series.index((MODEL, "gradient", "max_abs")), 0, 0, 0]
+    of_class = np.arange(24) % 5 == 0
+    assert row.mean_per_class == pytest.approx((values[of_class].mean() + values[~of_class].mean()) / 2)
+    text = read(report([path])).text
+    assert "all classes weigh alike" in text
+    assert f"{row.mean_per_class:.3f} mean {row.mean:.3f}" in text
+
+
+def test_certificates_are_told_in_words(rich):
+    run, page = rich
+    (line,) = reliance_lines(run)
+    assert (line.coverage, line.uses_feature, line.ignores_background, line.low) == (0.5, 0.9, 0.5, False)
+    assert "lesion_1 is needed by 45 % of the samples that show it; lesion_2 is needed by" in page.text
+    assert "Most samples are not certified" not in page.text
+
+
+def test_low_coverage_is_warned_of(tmp_path):
+    page = read(report([make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.25, **SMALL)]))
+    assert "Most samples are not certified" in page.text
+    assert "coverage 25 %; its answer moves with the background" in page.text
+    assert "say nothing about methods" in page.text
+
+
+def test_trainings_of_a_model_are_told_together(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), seeds=2, coverage=0.25, **SMALL)
+    record = json.loads((path / "run.json").read_text())
+    record["certificates"]["models"][1] |= {"coverage": 0.1, "needed": {"lesion_1": 0.6, "lesion_2": None}}
+    (path / "run.json").write_text(json.dumps(record))
+    (both,) = by_model(reliance_lines(read_runs([path])[0]))
+    assert (both.seeds, both.coverage) == ([0, 1], (0.1, 0.25))
+    assert both.needed == {"lesion_1": (0.45, 0.6), "lesion_2": (0.125, 0.125)}
+    text = read(report([path])).text
+    assert "training seeds 0, 1, on perlin-lesions : coverage 10 % to 25 %" in text
+    assert "lesion_1 is needed by 45 % to 60 % of the samples" in text
+
+
+def test_runs_without_certificates_say_why(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), **SMALL)
+    assert "cannot be rendered again: no recipes" in read(report([path])).text
+    record = json.loads((path / "run.json").read_text())
+    del record["certificates"]
+    (path / "run.json").write_text(json.dumps(record))
+    assert uncertified(read_runs([path])[0]).startswith("this version of salgen wrote none")
+    assert "evaluate again to have them" in read(report([path])).text
+    (path / "run.json").write_text(json.dumps(record | {"certificates": {"models": [{"name": "x"}], "reason": ""}}))
+    with pytest.raises(SalgenError, match=re.escape("no entry 'certificates.models.seed'")):
+        report([path])
+
+
+def test_calls_that_differ_in_one_number_make_curves():
+    calls = ["iou", "iou:threshold=0.25", "roc-auc", "roar:fraction=0.9", "roar:fraction=0.1", "kar:fraction=0.1"]
+    assert list(parameter_groups(calls)) == [
+        ("iou", "threshold", {0.25: "iou:threshold=0.25", 0.5: "iou"}),
+        ("roar", "fraction", {0.1: "roar:fraction=0.1", 0.9: "roar:fraction=0.9"}),
+    ]
+    sensitivity = ["max-sensitivity:radius=0.1", "max-sensitivity:radius=0.2,norm=rms", "max-sensitivity:radius=0.3"]
+    assert [list(calls) for _, _, calls in parameter_groups(sensitivity)] == [[0.1, 0.3]]
+
+
+def test_curves_are_drawn_to_scale(rich):
+    run, page = rich
+    (found,) = all_curves(run, MODEL, means_table(run, MODEL, "region:brain", ["roc-auc"]))
+    assert (found.metric, found.parameter, found.values) == ("iou", "threshold", [0.25, 0.5, 0.75])
+    curves = {curve.label: curve for curve in found.curves}
+    row = run.row(MODEL, ("gradient", "max_abs"), "iou:threshold=0.75", "region:brain")
+    assert curves["gradient"].means[2] == row.mean
+    assert {curve.label for curve in found.curves if curve.colour is not None} == {"gradient", "lrp-z", "deconvnet"}
+    assert found.grey == [label for label in curves if label in ("random", "sobel", "oracle")] or len(found.grey) == 3
+    points = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', found.figure)]
+    assert points[1] - points[0] == pytest.approx(points[2] - points[1], abs=0.2)
+    assert max(points) <= WIDTH
+    assert "iou against threshold" in page.text
+
+
+def test_suspects_are_counted_as_the_command_finds_them(rich):
+    run, page = rich
+    counts = {found.method: found.count for found in suspect_counts(run, MODEL)}
+    assert counts == {method: len(clever_hans(run.path, method)) for method in ("gradient", "lrp-z", "deconvnet")}
+    assert sum(counts.values()) > 0
+    assert "salgen find clever-hans run -m deconvnet --data DATA" in page.text
+
+
+def test_suspects_need_both_metrics_and_the_predictions(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("roc-auc", "pointing-game"), **SMALL)
+    assert suspect_counts(read_runs([path])[0], MODEL) == []
+    path = make_run(tmp_path / "run", metrics=("pointing-game", "insertion-auc:variant=li2020"), **SMALL)
+    (path / "predictions.parquet").unlink()
+    with pytest.raises(SalgenError, match=r"predictions\.parquet is missing or damaged"):
+        report([path])
+
+
+def test_legends_come_from_the_declarations(rich):
+    run, page = rich
+    legends = {legend.name: legend for legend in metric_legends([run])}
+    assert set(legends) == {name.partition(":")[0] for name in EVERY}
+    assert legends["mae"].direction == "less is better"
+    assert legends["edge-correlation"].direction == "diagnostic, ranks nothing"
+    assert legends["iou"].calls == ["iou:threshold=0.25", "iou:threshold=0.75"]
+    for legend in legends.values():
+        assert " ".join(legend.asks.replace("``", "").split()) in page.text
+
+
+def test_metrics_are_correlated_over_three_data_sets(tmp_path):
+    paths = [
+        make_run(tmp_path / str(i), name=f"set-{i}", shift=-0.2 * i, metrics=("roc-auc", "m-gt", "mae"), **SMALL)
+        for i in range(3)
+    ]
+    for i, path in enumerate(paths):
+        record = json.loads((path / "run.json").read_text())
+        record["dataset"]["fingerprint"] = f"{i}" * 64
+        (path / "run.json").write_text(json.dumps(record))
+    runs = read_runs(paths)
+    (found,) = agreements(runs)
+    assert (found.metric, found.metrics, [label for label, _ in found.lines]) == (
+        "roc-auc",
+        ["m-gt", "mae"],
+        ["gradient", "lrp-z", "deconvnet"],
+    )
+    key = ("gradient", "max_abs")
+    means = {m: [run.row(MODEL, key, m, "region:brain").mean for run in runs] for m in ("roc-auc", "mae")}
+    assert dict(found.lines)["gradient"][1].pearson == pytest.approx(np.corrcoef(*means.values())[0, 1])
+    assert "Do other metrics put the data sets in the order of roc-auc ?" in read(report(paths)).text.replace(
+        "auc?", "auc ?"
+    )
+    assert agreements(runs[:2]) == []
+
+
+def test_console_says_what_the_tests_say_and_shows_what_fits(rich):
+    run, _ = rich
+    lines = console_summary([run.path]).splitlines()
+    assert "lesion-cnn seed 0 relies on the feature alone for 50% of 24 samples" in lines
+    assert any(line.startswith("best by roc-auc: ") for line in lines)
+    assert any(line.startswith("not better than sobel, an edge filter: deconvnet") for line in lines)
+    assert lines[-1] == "and 8 more metrics in the report"
+    assert max(map(len, lines)) < 160
