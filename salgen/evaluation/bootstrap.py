@@ -1,4 +1,4 @@
-"""How sure a mean is: bootstrap intervals over samples, and over training seeds where there are enough."""
+"""How sure a mean is: intervals over samples, and over training seeds where there are enough."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
+from salgen.evaluation.proportions import are_hits, hit_interval
+from salgen.evaluation.standard_errors import standard_error
 from salgen.seeding import Stream
 from salgen.types import Float64
 
@@ -25,8 +27,11 @@ def bootstrap_interval(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: int = 0,
+    shares: bool | NDArray[np.bool_] = True,
 ) -> tuple[Float64, Float64]:
     """Bootstrap intervals of the means over training seeds and samples, as wide as few seeds demand.
+
+    Scores that are 0 or 1 throughout have Clopper and Pearson's instead, :func:`hit_interval`.
 
     Parameters
     ----------
@@ -38,6 +43,8 @@ def bootstrap_interval(
         at least `CROSSED_SEEDS` seeds.
     resamples, level, seed
         Number of resamples, coverage aimed at, and seed of the resampling.
+    shares
+        Which scores are taken for hits and misses if they are 0 or 1 throughout, bool or bool (K,).
 
     Returns
     -------
@@ -53,6 +60,10 @@ def bootstrap_interval(
     all cases, since they are too close together by sqrt(4 / 5) and take no account of how badly five numbers tell
     a spread; and where seeds differ little, the pigeonhole bootstrap counts the noise of single scores
     three times. The standard error and its degrees of freedom v are those of :func:`standard_error`.
+
+    Where nearly all samples are hits, a bootstrap sees too few misses, or none: for 20 samples and a share of
+    0.95, 50 and 0.98, 200 and 0.99 it covers 64, 64 and 85 %, Clopper and Pearson's interval 98 %. Other scores
+    that are all alike keep an interval of width 0: what else they might be, they do not tell.
 
     Samples for which a score is undefined under every seed are left out before resampling. All scores
     share the resamples, and a score's interval does not depend on what else is in the table.
@@ -71,8 +82,13 @@ def bootstrap_interval(
         rows, chosen = patterns[:, number], np.flatnonzero(pattern_of.reshape(-1) == number)
         if rows.sum() >= 2:
             part = values[:, rows][:, :, chosen]
-            means = _resampled_means(part, crossed, resamples, seed)
-            bounds[:, chosen] = _stretched(part, means, crossed, level)
+            hits = are_hits(part) & np.broadcast_to(shares, values.shape[2:])[chosen]
+            if hits.any():
+                bounds[:, chosen[hits]] = hit_interval(part[:, :, hits], crossed, level)
+            if not hits.all():
+                part, chosen = part[:, :, ~hits], chosen[~hits]
+                means = _resampled_means(part, crossed, resamples, seed)
+                bounds[:, chosen] = _stretched(part, means, crossed, level)
     return bounds[0], bounds[1]
 
 
@@ -85,56 +101,6 @@ def _stretched(values: Float64, means: Float64, crossed: bool, level: float) -> 
     ratio = np.divide(error, spread, out=np.ones_like(error), where=spread > 0)
     middle = np.nanmean(values, axis=(0, 1))
     return np.asarray(middle + (ends - middle) * ratio * t.isf(tail, freedom) / norm.isf(tail))
-
-
-def standard_error(values: Float64, crossed: bool) -> tuple[Float64, Float64]:
-    """Standard errors of the means over seeds and samples, and their degrees of freedom.
-
-    Parameters
-    ----------
-    values
-        float64 (S, N, K), NaN where undefined; each sample is defined under some seed.
-    crossed
-        Whether other training seeds could have been drawn too.
-
-    Returns
-    -------
-    error, freedom
-        float64 (K,).
-
-    Notes
-    -----
-    With `Vs` and `Vn` the variances of the seeds' and of the samples' means over S and over N, and `Ve` that of what
-    both leave over SN: V = Vs + Vn - Ve, at least the larger of Vs and Vn, since both hold the noise of
-    single scores once; v is Satterthwaite's. Where seeds are given, V = Vn and v = N - 1.
-    """
-    defined = np.isfinite(values)
-    count = defined.sum(axis=(0, 1))
-    away = np.where(defined, values - np.nanmean(values, axis=(0, 1)), 0.0)
-    of_samples, of_seeds = _variance_of_mean(away, defined, 0), _variance_of_mean(away, defined, 1)
-    samples, seeds = values.shape[1] - 1, np.maximum(defined.any(axis=1).sum(axis=0) - 1, 0)
-    if not crossed:
-        return np.sqrt(of_samples), np.full(len(count), float(samples))
-    rest = (away**2).sum(axis=(0, 1)) - _explained(away, defined, 0) - _explained(away, defined, 1)
-    noise = np.maximum(rest, 0) / np.maximum(seeds * samples, 1) / count
-    noise = np.minimum(noise, np.minimum(of_samples, of_seeds))
-    variance = of_samples + of_seeds - noise
-    spread = of_samples**2 / samples + (of_seeds**2 + noise**2 / samples) / np.maximum(seeds, 1)
-    freedom = np.divide(variance**2, spread, out=np.full(len(count), float(samples)), where=spread > 0)
-    return np.sqrt(variance), freedom
-
-
-def _variance_of_mean(away: Float64, defined: NDArray[np.bool_], axis: int) -> Float64:
-    """float64 (K,): variance of the mean if only what is along the other axis were drawn."""
-    groups = defined.any(axis=axis).sum(axis=0)
-    squares = (away.sum(axis=axis) ** 2).sum(axis=0) / defined.sum(axis=(0, 1)) ** 2
-    return np.asarray(squares * groups / np.maximum(groups - 1, 1))
-
-
-def _explained(away: Float64, defined: NDArray[np.bool_], axis: int) -> Float64:
-    """float64 (K,): sum of squares between the means along an axis."""
-    sums, counts = away.sum(axis=axis), defined.sum(axis=axis)
-    return np.asarray((sums**2 / np.maximum(counts, 1)).sum(axis=0))
 
 
 def _resampled_means(values: Float64, crossed: bool, resamples: int, seed: int) -> Float64:

@@ -13,6 +13,7 @@ from salgen.evaluation.families import Family, Key, families, family
 from salgen.evaluation.permutation import ALPHA, sign_flip_p_values
 from salgen.evaluation.score_cube import ScoreCube, read_scores
 from salgen.evaluation.summary import csv_text
+from salgen.evaluation.ties import differences
 from salgen.files import write_text
 from salgen.types import Float64
 
@@ -36,13 +37,14 @@ class Comparison:
         The mean of the differences over their standard deviation (Cohen's d_z); infinite where all are
         alike and not 0.
     win_share
-        Share of samples on which a is better than b; a tie is half a win.
+        Share of samples on which a is better than b; a tie, where they differ by rounding alone, is half a win.
     p_value
         Of a two-sided sign-flip permutation test of the mean difference. It says what other samples
         would show of these trainings.
     p_holm
-        The same under Holm's correction over all pairs of the family: the methods under test and floors of one model,
-        metric and variant.
+        The same under Holm's correction over all pairs of the family: the methods under test and floors of one
+        data set, model, metric and variant, on one choice of samples. Each region and each choice of
+        samples is corrected for itself, not for how many of them one looks at: decide by the headline one.
     higher_is_better
         The metric's direction.
     """
@@ -106,7 +108,7 @@ def compare(
 
 
 def compare_families(found: Iterable[Family], *, seed: int = 0) -> list[Comparison]:
-    """All pairs of several families, each under a correction of its own; faster than one by one."""
+    """All pairs of several families, each under a correction of its own alone; faster than one by one."""
     chosen = list(found)
     p_values = sign_flip_p_values([one.values for one in chosen], seed=seed)
     return [row for one, p in zip(chosen, p_values, strict=True) for row in _rows(one, p)]
@@ -125,7 +127,7 @@ def _effects(values: Float64, higher: bool) -> tuple[Float64, Float64, Float64]:
     """Mean difference, d_z and win share of all pairs of columns (N, K)."""
     found: list[tuple[Float64, Float64, Float64]] = []
     for one in range(values.shape[1] - 1):
-        away = values[:, one : one + 1] - values[:, one + 1 :]
+        away = differences(values[:, one : one + 1], values[:, one + 1 :])
         wins = (away > 0 if higher else away < 0).mean(axis=0) + (away == 0).mean(axis=0) / 2
         found.append((away.mean(axis=0), effect_sizes(away), wins))
     difference, effect, wins = (np.concatenate(column) for column in zip(*found, strict=True))

@@ -1,4 +1,9 @@
-"""Families of methods that are compared with one another: one model, metric, variant and choice of samples."""
+"""Families of methods that are compared with one another: one model, metric, variant and choice of samples.
+
+A family is also what Holm's correction is over: its pairs of methods. Other regions, metrics and choices of samples
+ask other questions of the same data. Each is corrected for itself, so whoever looks at several of them
+must expect more false findings than one family allows.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from salgen.errors import SalgenError
+from salgen.evaluation.map_similarity import pearson
 from salgen.evaluation.score_cube import read_scores
 from salgen.evaluation.summary import ALL_SEEDS, summarise
 from salgen.types import Float64
@@ -97,11 +98,9 @@ def _means(run: Path) -> dict[tuple[str, str, str], float]:
 
 def _correlation(model: str, method: str, one: str, other: str, means: Means) -> Correlation:
     both = np.isfinite(means[one]) & np.isfinite(means[other])
-    a, b = (means[name][both] - means[name][both].mean() for name in (one, other)) if both.any() else ((), ())
-    length = math.sqrt(float(np.dot(a, a)) * float(np.dot(b, b)))
-    known = both.sum() >= LEAST and length > 0
-    pearson = float(np.dot(a, b)) / length if known else math.nan
-    return Correlation(model, method, one, other, int(both.sum()), pearson)
+    count = int(both.sum())
+    found = pearson(means[one][both], means[other][both]) if count >= LEAST else math.nan
+    return Correlation(model, method, one, other, count, found)
 
 
 def correlation_table(found: Sequence[Correlation]) -> str:

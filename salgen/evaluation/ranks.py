@@ -12,6 +12,7 @@ from scipy.stats import chi2, rankdata, studentized_range
 from salgen.evaluation.families import Family, Key, family
 from salgen.evaluation.permutation import ALPHA
 from salgen.evaluation.score_cube import ScoreCube
+from salgen.evaluation.ties import levels
 from salgen.types import Float64
 
 
@@ -89,9 +90,8 @@ def rank_family(of: Family) -> MeanRanks:
 
 def sample_ranks(values: Float64, higher_is_better: bool) -> Float64:
     """float64 (N, K): the rank of each method on each sample; values that are equal up to rounding tie."""
-    size = np.abs(values).max(initial=0.0)
-    rounded = np.round(values / size, 12) if size > 0 else values
-    return np.asarray(rankdata(-rounded if higher_is_better else rounded, axis=1), dtype=np.float64)
+    ascending = levels(values)
+    return np.asarray(rankdata(-ascending if higher_is_better else ascending, axis=1), dtype=np.float64)
 
 
 def friedman(ranks: Float64) -> tuple[float, float]:

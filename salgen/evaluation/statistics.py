@@ -6,33 +6,36 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, rankdata
 
-from salgen.evaluation.bootstrap import CROSSED_SEEDS as CROSSED_SEEDS
 from salgen.evaluation.bootstrap import LEVEL
-from salgen.evaluation.bootstrap import RESAMPLES as RESAMPLES
+from salgen.evaluation.proportions import clopper_pearson
+from salgen.evaluation.ties import differences
 from salgen.types import Float64
 
 CHANCE_ALPHA = 0.01
 
 
-def normalised(score: Float64, random: Float64, oracle: Float64) -> Float64:
+def normalised(score: Float64, random: Float64, oracle: Float64, direction: Float64 | float = 1.0) -> Float64:
     """(score - random) / (oracle - random): 0 is a random map, 1 is the mask itself.
 
     Parameters
     ----------
     score, random, oracle
         float64 (..., S, N): a method's values and those of the two controls, on the same samples.
+    direction
+        1 where a high value is good, -1 where a low one is, NaN for a diagnostic; as (...) or one that
+        broadcasts to it.
 
     Returns
     -------
     float64 (...): from the means over the values where all three are defined. NaN where there are none,
-    or where the oracle is no better than chance.
+    where the oracle is no better than chance, and for a diagnostic, under which nothing is better.
     """
     score, random, oracle = np.broadcast_arrays(score, random, oracle)
     common = np.isfinite(score) & np.isfinite(random) & np.isfinite(oracle)
     count = np.maximum(common.sum(axis=(-2, -1)), 1)
     s, r, o = (np.where(common, array, 0.0).sum(axis=(-2, -1)) / count for array in (score, random, oracle))
-    span = o - r
-    usable = np.where(np.abs(span) > 1e-12, span, np.nan)
+    span = differences(o, r)
+    usable = np.where(direction * span > 0, span, np.nan)
     return np.asarray((s - r) / usable, dtype=np.float64)
 
 
@@ -56,8 +59,8 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
 
 def accuracy_interval(accuracy: float, count: int, level: float = LEVEL) -> tuple[float, float]:
     """The exact (Clopper-Pearson) interval of an accuracy measured on `count` images."""
-    interval = binomtest(round(accuracy * count), count).proportion_ci(level, method="exact")
-    return float(interval.low), float(interval.high)
+    low, high = clopper_pearson(np.array(round(accuracy * count) / count), np.array(float(count)), level)
+    return float(low), float(high)
 
 
 def near_chance(accuracy: float, count: int, chance: float) -> bool:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.evaluation.bootstrap import CROSSED_SEEDS, bootstrap_interval
-from salgen.evaluation.metric_groups import bounds
+from salgen.evaluation.metric_groups import bounds, counts_hits, higher_is_better
+from salgen.evaluation.metrics import EMPTY_MASK, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
+from salgen.evaluation.proportions import are_hits
 from salgen.evaluation.score_cube import ScoreCube, read_scores, score_cube
 from salgen.evaluation.statistics import normalised
 from salgen.files import write_text
@@ -23,6 +25,7 @@ from salgen.types import Float64
 
 SUMMARY = "summary.csv"
 ALL_SEEDS = "all"
+WHY_UNDEFINED = ("n_excluded_masks", "n_invalid_maps", "n_not_applicable")
 
 
 @dataclass(frozen=True)
@@ -36,18 +39,21 @@ class SummaryRow:
     n
         Defined values: samples times training seeds.
     n_undefined
-        Undefined values; of these `n_excluded_masks` because the mask is unusable, for every method
-        alike, and `n_invalid_maps` because the map failed.
+        Undefined values; of these `n_excluded_masks` because the mask is unusable, `n_not_applicable` because
+        the sample has no value by the metric's definition (misclassified, without a twin), both for
+        every method alike, and `n_invalid_maps` because the map failed.
     mean, standard_deviation, median
         Of the defined values.
     mean_per_class
         The mean over target classes of the means within each: all classes weigh alike.
     ci_low, ci_high
-        95 % bootstrap interval of the mean, within the metric's bounds; `interval` says over what.
+        95 % interval of the mean, within the metric's bounds; `interval` says over what, and where all values
+        are 0 or 1 that it is Clopper and Pearson's and not a bootstrap's.
     mean_worst_case, ci_low_worst_case, ci_high_worst_case
         The same when a map that failed has the worst value: what rankings use.
     normalised
-        (mean - random) / (oracle - random) on the samples where all three are defined.
+        (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the
+        oracle is no better than chance, and for a diagnostic.
     reasons
         How often each reason was given. A value may be defined and have one (a trivial mask).
     """
@@ -63,6 +69,7 @@ class SummaryRow:
     n_undefined: int
     n_excluded_masks: int
     n_invalid_maps: int
+    n_not_applicable: int
     mean: float
     mean_per_class: float
     standard_deviation: float
@@ -102,10 +109,11 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]
     scored = cube.scored[members][:, :, :, seeds]
     classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
+    why = np.array([_why(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
     low, high = _intervals(value, cube.metrics)
     same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
     low_worst, high_worst = (low, high) if same else _intervals(worst, cube.metrics)
-    relative = _normalised(cube, members, value)
+    relative, shares = _normalised(cube, members, value), _shares(value, cube.metrics)
     for index in zip(*np.nonzero(scored.any(axis=(3, 4))), strict=True):
         member, metric, variant = (members[index[0]], int(index[1]), int(index[2]))
         name, method, reduction = cube.series[member]
@@ -118,35 +126,41 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
             metric=cube.metrics[metric],
             variant=cube.variants[variant],
             training_seed=label,
-            **_counts_and_means(value[index], worst[index], scored[index], classes),
+            **_counts_and_means(value[index], worst[index], scored[index], why[index], classes),
             ci_low=float(low[index]),
             ci_high=float(high[index]),
             ci_low_worst_case=float(low_worst[index]),
             ci_high_worst_case=float(high_worst[index]),
             normalised=float(relative[index]),
-            interval=_interval_words(len(seeds)),
+            interval=_interval_words(len(seeds), bool(shares[index])),
             reasons=dict(sorted(reasons.items())),
         )
 
 
 def _counts_and_means(
-    value: Float64, worst: Float64, scored: NDArray[np.bool_], classes: NDArray[np.int64]
+    value: Float64, worst: Float64, scored: NDArray[np.bool_], why: NDArray[np.int8], classes: NDArray[np.int64]
 ) -> dict[str, Any]:
     """The fields of a row that come of its own values, arrays (seeds, samples), alone."""
     known = np.isfinite(value)
     defined, undefined = value[known], scored & ~known
-    invalid = int((undefined & np.isfinite(worst)).sum())
+    counts = np.bincount(why[undefined], minlength=len(WHY_UNDEFINED)).tolist()
     return {
         "n": defined.size,
         "n_undefined": int(undefined.sum()),
-        "n_excluded_masks": int(undefined.sum()) - invalid,
-        "n_invalid_maps": invalid,
+        **dict(zip(WHY_UNDEFINED, counts, strict=True)),
         "mean": _mean(defined),
         "mean_per_class": _mean_per_class(defined, classes[known]),
         "standard_deviation": float(defined.std(ddof=1)) if defined.size > 1 else np.nan,
         "median": float(np.median(defined)) if defined.size else np.nan,
         "mean_worst_case": _mean(worst[np.isfinite(worst)]),
     }
+
+
+def _why(reason: str) -> int:
+    """Which of `WHY_UNDEFINED` counts undefined values with this reason."""
+    if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK):
+        return 0
+    return 2 if reason in NOT_THE_MAPS_DOING else 1
 
 
 def _mean(values: Float64) -> float:
@@ -161,23 +175,35 @@ def _mean_per_class(values: Float64, classes: NDArray[np.int64]) -> float:
 def _intervals(values: Float64, metrics: Sequence[str]) -> tuple[Float64, Float64]:
     """Intervals of (series, metrics, variants, seeds, samples) over the last two axes, within the metrics' bounds."""
     *shape, seeds, samples = values.shape
-    found = bootstrap_interval(values.reshape(-1, seeds, samples).transpose(1, 2, 0))
+    columns, shares = values.reshape(-1, seeds, samples).transpose(1, 2, 0), _shares(values, metrics)
+    found = bootstrap_interval(columns, shares=shares.reshape(-1))
     least, most = np.array([bounds(metric) for metric in metrics]).T[:, None, :, None]
     low, high = (np.clip(end.reshape(shape), least, most) for end in found)
     return low, high
 
 
-def _interval_words(seeds: int) -> str:
-    if seeds >= CROSSED_SEEDS:
-        return "training seeds x samples"
-    return "samples" if seeds == 1 else "samples; conditional on these models"
+def _shares(values: Float64, metrics: Sequence[str]) -> NDArray[np.bool_]:
+    """Which of (series, metrics, variants) are shares of hits: 0 or 1 throughout, of a metric that counts hits.
+
+    The mask itself has a ROC-AUC of 1 on all samples too, but nothing says that the next sample is 1 or 0.
+    """
+    *_, seeds, samples = values.shape
+    hits = are_hits(values.reshape(-1, seeds, samples).transpose(1, 2, 0)).reshape(values.shape[:3])
+    return np.asarray(hits & np.array([counts_hits(metric) for metric in metrics])[:, None])
+
+
+def _interval_words(seeds: int, share: bool) -> str:
+    over = "training seeds x samples" if seeds >= CROSSED_SEEDS else "samples"
+    given = ["conditional on these models"] if 1 < seeds < CROSSED_SEEDS else []
+    return "; ".join([over, *given, *(["Clopper-Pearson"] if share else [])])
 
 
 def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
     names = [parse_call(cube.series[i][1])[0] for i in members]
     if "random" not in names or "oracle" not in names:
         return np.full(value.shape[:3], np.nan)
-    return normalised(value, value[names.index("random")], value[names.index("oracle")])
+    directions = np.array([{True: 1.0, False: -1.0, None: np.nan}[higher_is_better(m)] for m in cube.metrics])
+    return normalised(value, value[names.index("random")], value[names.index("oracle")], directions[:, None])
 
 
 def write_summary(run: Path) -> Path:

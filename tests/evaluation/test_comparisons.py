@@ -2,6 +2,7 @@
 
 import csv
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +24,7 @@ from salgen.evaluation.comparisons import (
     not_better,
     write_comparisons,
 )
-from salgen.evaluation.families import families, family, is_ceiling
+from salgen.evaluation.families import Family, families, family, is_ceiling
 from salgen.evaluation.permutation import sign_flip_p_values
 from salgen.evaluation.score_cube import score_cube
 
@@ -95,6 +96,17 @@ def test_a_low_value_can_be_the_better_one():
     assert row.difference > 0
     assert row.win_share == 0.0
     assert row.better == ("sobel", "sum")
+
+
+def test_scores_that_differ_by_rounding_are_half_a_win():
+    """Two methods have 0.1 + 0.2 and 0.3 on half of the samples: neither wins there."""
+    values = np.column_stack([np.full(8, 0.1 + 0.2), np.where(np.arange(8) < 4, 0.3, 0.4)])
+    one = Family("all", "cnn", "roc-auc", IMAGE, True, [("a", "sum"), ("b", "sum")], values)
+    (row,) = compare_families([one])
+    assert row.win_share == 0.25
+    (whole,) = compare_families([replace(one, values=np.column_stack([values[:, 0], np.full(8, 0.3)]))])
+    assert (whole.win_share, whole.difference, whole.effect_size, whole.p_value) == (0.5, 0.0, 0.0, 1.0)
+    assert whole.better is None
 
 
 def test_verdicts():

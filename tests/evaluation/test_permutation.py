@@ -80,6 +80,43 @@ def test_rounding_breaks_no_tie():
     assert p[0] == 1.0
 
 
+EXPLODING = {
+    "all": lambda rng: 1e12 * rng.uniform(0.5, 1, 60),
+    "one": lambda rng: np.where(np.arange(60) == 0, 1e12, rng.normal(1.5, 0.1, 60)),
+    "two signs": lambda rng: rng.choice([-1e15, 1e15], 60),
+    "below": lambda rng: np.full(60, 1e-9),
+}
+
+
+@pytest.mark.parametrize("explode", EXPLODING.values(), ids=EXPLODING)
+@pytest.mark.parametrize("away", [0.02, 1.0])
+def test_a_pair_is_tested_by_itself_whatever_explodes_beside_it(explode, away):
+    rng = np.random.default_rng(8)
+    pair = rng.normal([1.0, 1.0 + away], 0.1, (60, 2))
+    huge = explode(rng)[:, None]
+    alone = sign_flip_p_values([pair], permutations=999)[0][0]
+    assert alone < 0.6
+    assert sign_flip_p_values([np.hstack([pair, huge])], permutations=999)[0][0] == alone
+    most = sign_flip_p_values([np.hstack([huge, pair, 3 * huge, 2 * huge])], permutations=999)[0]
+    assert most[4] == alone  # the pair (1, 2), where the median explodes as well
+    few = sign_flip_p_values([np.hstack([pair, huge])[:8]])[0][0]  # all patterns
+    assert few == pytest.approx(slow_exact(pair[:8])[0])
+
+
+def test_one_exploding_score_decides_its_own_pairs():
+    """Above the other on every sample, or on one against all others: the least and the largest p value."""
+    rng = np.random.default_rng(9)
+    values = rng.normal([1.0, 2.0, 1.5], 0.05, (60, 3))
+    values[0, 2] = 1e12
+    np.testing.assert_allclose(sign_flip_p_values([values], permutations=999)[0], [0.001, 0.001, 1.0])
+
+
+def test_methods_that_differ_by_rounding_do_not_differ():
+    column = np.random.default_rng(10).random((50, 1)) + 1
+    (found,) = sign_flip_p_values([np.hstack([column, column * (1 + 1e-14), column + 1e-7])], permutations=999)
+    np.testing.assert_array_equal(found, [1.0, 0.001, 0.001])
+
+
 def test_a_table_is_tested_alone_and_undefined_samples_do_not_count():
     rng = np.random.default_rng(3)
     tables = [rng.normal(size=(40, 5)), rng.normal(size=(40, 5)), rng.normal(size=(40, 3)), rng.normal(size=(30, 5))]

@@ -34,6 +34,15 @@ def test_ranks_do_not_tell_rounding_apart():
     np.testing.assert_array_equal(sample_ranks(np.zeros((1, 2)), True), [[1.5, 1.5]])
 
 
+@pytest.mark.parametrize("huge", [np.full(9, 1e13), np.where(np.arange(9) == 0, 1e15, 1.5)], ids=["all", "one"])
+def test_a_huge_score_makes_no_ties_of_others(huge):
+    pair = np.random.default_rng(2).normal([1.0, 2.0], 0.1, (9, 2))
+    together = sample_ranks(np.column_stack([pair, huge]), False)
+    np.testing.assert_array_equal(together[:, 0] < together[:, 1], pair[:, 0] < pair[:, 1])
+    np.testing.assert_array_equal(together[:, 0] > together[:, 1], pair[:, 0] > pair[:, 1])
+    np.testing.assert_array_equal(together, slow_ranks(np.column_stack([pair, huge]), False))
+
+
 @settings(deadline=None, max_examples=40)
 @given(WHOLE)
 def test_friedman_equals_scipy(values):

@@ -30,6 +30,19 @@ def test_normalised_score_is_undefined_without_a_span_or_samples():
     assert np.isnan(normalised(nothing, half, ones))
 
 
+@pytest.mark.parametrize(("direction", "oracle"), [(1.0, 0.4), (-1.0, 0.6), (1.0, 0.5 + 1e-17)])
+def test_normalised_score_is_undefined_where_the_oracle_is_no_better_than_chance(direction, oracle):
+    score, random = np.full((1, 3), 0.6), np.full((1, 3), 0.5)
+    assert np.isnan(normalised(score, random, np.full((1, 3), oracle), direction))
+
+
+def test_normalised_score_where_a_low_value_is_good_and_of_diagnostics():
+    shape = (3, 1, 4)
+    score, random, oracle = (np.full(shape, value) for value in (0.3, 0.5, 0.1))
+    found = normalised(score, random, oracle, np.array([-1.0, 1.0, np.nan]))
+    np.testing.assert_allclose(found, [0.5, np.nan, np.nan])
+
+
 def test_mean_ranks_of_a_small_table():
     scores = np.array([[0.9, 0.1, 0.5, np.nan], [0.8, 0.3, 0.5, np.nan], [np.nan, 0.2, 0.1, np.nan]])
     ranks = mean_ranks(scores, np.array([True, False, True, True]))

@@ -65,6 +65,41 @@ def test_summary_of_one_method():
     assert row.interval == "samples"
 
 
+@pytest.mark.parametrize("metric", ["roc-auc", "edge-correlation"])
+def test_undefined_values_are_counted_by_reason(metric):
+    """A failed map of a diagnostic has no worst value, and a misclassified sample no bad mask."""
+    reasons = ["", "constant_map", "non_finite_map", "misclassified", "no_twin", "empty_mask", "trivial_full_mask"]
+    table = [dict(rows()[0], sample_id=f"s-{i}", reason=reason, metric=metric) for i, reason in enumerate(reasons)]
+    for row in table[1:]:
+        worst = 0.0 if metric == "roc-auc" and row["reason"] in ("constant_map", "non_finite_map") else NAN
+        row.update(value=NAN, value_worst_case=worst)
+    row = summary_of(pa.Table.from_pylist(table), "random")
+    assert (row.n, row.n_undefined) == (1, 6)
+    assert (row.n_excluded_masks, row.n_invalid_maps, row.n_not_applicable) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(("metric", "normal"), [("roc-auc", NAN), ("average-drop", 0.5), ("edge-correlation", NAN)])
+def test_normalised_scores_know_the_metrics_direction(metric, normal):
+    """The oracle's values are low: good under average-drop, worse than chance under roc-auc, neither otherwise."""
+    table = [
+        dict(row, metric=metric, value=value, value_worst_case=value, reason="")
+        for row in rows()
+        for value in [{"random": 0.6, "gradient": 0.4, "oracle": 0.2}[row["method"]]]
+    ]
+    assert summary_of(pa.Table.from_pylist(table), "gradient").normalised == pytest.approx(normal, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"), [("pointing-game", "samples; Clopper-Pearson"), ("edge-correlation", "samples")]
+)
+def test_hits_have_an_interval_of_hits_where_nothing_else_is_possible(metric, words):
+    table = [dict(rows()[0], sample_id=f"s-{i}", metric=metric, value=1.0, value_worst_case=1.0) for i in range(20)]
+    row = summary_of(pa.Table.from_pylist(table), "random")
+    assert row.interval == words
+    expected = 0.025 ** (1 / 20) if metric == "pointing-game" else 1.0
+    assert (row.ci_low, row.ci_high) == pytest.approx((expected, 1.0))
+
+
 def test_controls_are_normalised_to_zero_and_one():
     table = pa.Table.from_pylist(rows())
     assert summary_of(table, "random").normalised == 0.0

@@ -22,6 +22,7 @@ class WithAndWithout(MaskMetric):
     family: ClassVar[str] = "contrast"
     needs: ClassVar[frozenset[str]] = frozenset({"mask", "twin_maps"})
     only_correct: ClassVar[bool] = True
+    counts_hits: ClassVar[bool] = True
 
     def strengths(self, ranking: Ranking, twin_map: Values) -> tuple[float, float]:
         """S_cf with the feature and without it, under the same mask."""

@@ -46,7 +46,9 @@ class Cell:
     def failures_matter(self) -> bool:
         """Whether counting failed maps as worst changes the mean."""
         row = self.row
-        return row is not None and row.n_invalid_maps > 0 and not np.isclose(row.mean, row.mean_worst_case, atol=5e-4)
+        if row is None or row.n_invalid_maps == 0 or np.isnan(row.mean_worst_case):
+            return False
+        return not np.isclose(row.mean, row.mean_worst_case, atol=5e-4)
 
 
 @dataclass(frozen=True)

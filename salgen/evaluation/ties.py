@@ -1,0 +1,39 @@
+"""When two scores are the same: what differs by rounding alone is a tie, in ranks, wins and tests alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from salgen.types import Float64
+
+RELATIVE = 1e-12  # of the larger of the two: no other scores matter
+ABSOLUTE = 1e-15  # what is left where numbers of about 1 cancel
+
+
+def differences(one: Float64, other: Float64) -> Float64:
+    """The first less the other, and 0 where that is no more than rounding.
+
+    Examples
+    --------
+    >>> differences(np.array([0.1 + 0.2, 1e12, 2.0]), np.array([0.3, 1.0, 1.5])).tolist()
+    [0.0, 999999999999.0, 0.5]
+    """
+    away: Float64 = one - other
+    rounding = np.maximum(RELATIVE * np.maximum(np.abs(one), np.abs(other)), ABSOLUTE)
+    return np.where(np.abs(away) <= rounding, 0.0, away)
+
+
+def levels(values: Float64) -> Float64:
+    """float64 (N, K): each score's place among the different scores of its row, from 0 for the lowest.
+
+    Examples
+    --------
+    >>> levels(np.array([[0.1 + 0.2, 5.0, 0.3, 0.2]])).tolist()
+    [[1.0, 2.0, 1.0, 0.0]]
+    """
+    order = np.argsort(values, axis=1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=1)
+    found = np.zeros(values.shape)
+    steps = np.cumsum(differences(ascending[:, 1:], ascending[:, :-1]) > 0, axis=1, dtype=np.float64)
+    np.put_along_axis(found, order[:, 1:], steps, axis=1)
+    return found
