@@ -56,7 +56,17 @@ def case(seed=0, count=4, size=SIZE, channels=2):
 
 
 def evidence(model, maps, images, targets, twins=None, ids=None, seed=0):
-    return evidence_of(maps, None, None, twins, model, images, targets, None, {}, None, ids, seed, None)
+    given = {
+        "maps": maps,
+        "model": model,
+        "images": images,
+        "targets": targets,
+        "twins": twins,
+        "ids": ids,
+        "seed": seed,
+    }
+    absent = ("masks", "valid", "method", "correct", "patterns", "max_memory")
+    return evidence_of(**given, others={}, **dict.fromkeys(absent))
 
 
 def references_by_hand(model, image, twin):
