@@ -3,7 +3,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import quantus
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,6 +159,7 @@ def test_deletion_is_what_quantus_calls_pixel_flipping():
     model, given_ = classifier(channels=1).float(), case(channels=1)
     known = evidence(model, **given_)
     inputs, whole = known.probe.inputs.numpy(), deletion_curve(known, "zero", 5)
+    quantus = pytest.importorskip("quantus", reason="comes with the extra `bench`")
     flip = quantus.PixelFlipping(features_in_step=5, perturb_baseline=0.0, normalise=False, disable_warnings=True)
     maps = given_["maps"][:, None]
     found = flip(model.network, inputs, given_["targets"], maps, softmax=True, channel_first=True)
