@@ -133,9 +133,7 @@ def _ours(case: Case, name: str) -> Callable[[], object]:
 
 
 def _curve(case: Case) -> Float64:
-    known = evidence_of(
-        case.maps, None, None, None, case.view, case.images, case.targets, None, {}, None, None, 0, None
-    )
+    known = evidence_of(case.maps, model=case.view, images=case.images, targets=case.targets)
     return deletion_curve(known, step=case.step)
 
 

@@ -18,21 +18,21 @@ from salgen.types import Float32, Mask, SaliencyMap
 
 
 def evidence_of(
-    *,
     maps: Any,
-    masks: Any,
-    valid: Any,
-    twins: Any,
-    model: Any,
-    images: Any,
-    targets: Any,
-    method: Any,
-    others: Mapping[str, Any],
-    correct: Any,
-    patterns: Any,
-    ids: Any,
-    seed: Any,
-    max_memory: Any,
+    *,
+    masks: Any = None,
+    valid: Any = None,
+    twins: Any = None,
+    model: Any = None,
+    images: Any = None,
+    targets: Any = None,
+    method: Any = None,
+    others: Mapping[str, Any] | None = None,
+    correct: Any = None,
+    patterns: Any = None,
+    ids: Any = None,
+    seed: Any = None,
+    max_memory: Any = None,
 ) -> Evidence:
     """The evidence of one call of :func:`salgen.score`, whose parameters these are.
 
@@ -59,7 +59,7 @@ def evidence_of(
         twins=None if twins is None else _as_twins(twins, pictures, count),
         correct=None if correct is None else right,
         counterparts={
-            name: _counterpart(name, given, shape, right) for name, given in others.items() if given is not None
+            name: _counterpart(name, given, shape, right) for name, given in (others or {}).items() if given is not None
         },
         view=view,
         max_memory=max_memory,

@@ -117,7 +117,7 @@ def score(
     """
     others = {"twin_maps": twin_maps, "paired_maps": paired_maps, "shuffled_maps": shuffled_maps}
     evidence = evidence_of(
-        maps=maps,
+        maps,
         masks=masks,
         valid=valid,
         twins=twins,

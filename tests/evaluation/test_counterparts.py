@@ -174,7 +174,6 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
     model = load_checkpoint(permuted / "lesion-cnn-seed0").classifier
     images, targets = np.stack([sample["image"] for sample in positives]), np.ones(len(positives), dtype=int)
     ids = [sample["id"] for sample in positives]
-    none = dict.fromkeys(["masks", "valid", "twins", "method", "correct", "patterns", "ids", "seed", "max_memory"])
     cases = [
         ("gradient", {"score": "margin"}),
         ("gradient", {"reduce": "sum"}),
@@ -183,8 +182,7 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
     ]
     for method, how in cases:
         maps = salgen.explain(model, images, targets, method=method, **how)
-        given = {"maps": maps, "model": model, "images": images, "targets": targets, "others": {}}
-        again = evidence_of(**given, **none).explained(images, targets)
+        again = evidence_of(maps, model=model, images=images, targets=targets).explained(images, targets)
         assert np.array_equal(again, maps.values.numpy())
         assert not np.array_equal(again, salgen.explain(model, images, targets, method=method).values.numpy())
 

@@ -55,17 +55,7 @@ def case(seed=0, count=4, size=SIZE, channels=2):
 
 
 def evidence(model, maps, images, targets, twins=None, ids=None, seed=0):
-    given = {
-        "maps": maps,
-        "model": model,
-        "images": images,
-        "targets": targets,
-        "twins": twins,
-        "ids": ids,
-        "seed": seed,
-    }
-    absent = ("masks", "valid", "method", "correct", "patterns", "max_memory")
-    return evidence_of(**given, others={}, **dict.fromkeys(absent))
+    return evidence_of(maps, model=model, images=images, targets=targets, twins=twins, ids=ids, seed=seed)
 
 
 def references_by_hand(model, image, twin):
