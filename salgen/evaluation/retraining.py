@@ -27,7 +27,7 @@ from salgen.evaluation.pixel_order import pixel_ranks
 from salgen.evaluation.plan import WHOLE_IMAGE
 from salgen.evaluation.run_record import library_versions
 from salgen.evaluation.subjects import train_again
-from salgen.evaluation.training import SPLITS
+from salgen.evaluation.training_setup import SPLITS
 from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS, read_rows
 from salgen.evaluation.units import SubjectWork
 from salgen.files import atomic_path

@@ -32,7 +32,7 @@ from salgen.evaluation.selection import Selection, select_methods
 from salgen.evaluation.settling import write_scores
 from salgen.evaluation.subjects import is_factory, load_subject, train_again, train_subjects
 from salgen.evaluation.summary import write_summary
-from salgen.evaluation.training import initial_classifier
+from salgen.evaluation.training_setup import initial_classifier
 from salgen.evaluation.unit_files import PARTS
 from salgen.evaluation.units import SubjectWork
 from salgen.files import remove_temporaries

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from salgen.datasets.reader import open_dataset
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError
 from salgen.evaluation.checkpoints import (
     CARD,
     Card,
     Setup,
     Trained,
     build_classifier,
-    difference,
     load_checkpoint,
     read_card,
     save_checkpoint,
@@ -33,6 +31,7 @@ from salgen.evaluation.learner import Learner
 from salgen.evaluation.random_state import random_state
 from salgen.evaluation.training_data import DeviceSplit, load_split
 from salgen.evaluation.training_settings import TrainingSettings, choose_settings
+from salgen.evaluation.training_setup import SPLITS, check_same, setup_of
 from salgen.evaluation.training_state import (
     STATE,
     Epoch,
@@ -52,7 +51,6 @@ from salgen.seeding import Stream
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-SPLITS = ("train", "val", "test")
 LIBRARIES = ("salgen", "numpy", "torch", "lightning-fabric", "safetensors")
 
 
@@ -101,10 +99,10 @@ def train(
     del of_training["max_memory_gb"]  # nothing depends on it
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
-    setup = _setup(path, task, model, to_json(plugin), seed, of_training)
+    setup = setup_of(path, task, model, to_json(plugin), seed, of_training)
     build_classifier(setup)  # that the image is too small for it is better known before any work
     if (out / CARD).exists():
-        _check_same(out, read_card(out), setup)
+        check_same(out, read_card(out), setup)
         remove_state(out)
     else:
         _prepare_folder(out)
@@ -131,46 +129,6 @@ def train_seeds(
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
     how: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task}
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **how) for seed in range(seeds)]
-
-
-def initial_classifier(
-    dataset_path: str | Path, *, model: str, scale: str = "small", settings: Mapping[str, Any] | None = None
-) -> Classifier:
-    """The classifier that such a training begins with, as its architecture draws it, for a look before any work."""
-    plugin, chosen = choose_settings(model, scale, settings)
-    return build_classifier(_setup(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen)))
-
-
-def _setup(
-    path: Path, task: str | None, model: str, parameters: dict[str, Any], seed: int, settings: dict[str, Any]
-) -> Setup:
-    if seed < 0:
-        raise SalgenError(f"seed = {seed}: must be 0 or more")
-    dataset = open_dataset(path, "train")
-    missing = [split for split in SPLITS if split not in dataset.spec.splits]
-    if missing:
-        raise SalgenError(f"{path} has no split {missing[0]!r}: training takes the splits {', '.join(SPLITS)}")
-    task = next(iter(dataset.tasks)) if task is None else task
-    if task not in dataset.tasks:
-        raise unknown_name("task", task, dataset.tasks)
-    return Setup(
-        model=model,
-        parameters=parameters,
-        channels=dataset[0]["image"].shape[0],
-        image_size=list(dataset.spec.image_size),
-        task=task,
-        class_names=list(dataset.tasks[task]),
-        dataset=dataset.name,
-        dataset_fingerprint=dataset.fingerprint,
-        seed=seed,
-        settings=settings,
-    )
-
-
-def _check_same(place: Path, there: Setup, here: Setup) -> None:
-    differs = difference(there, here)
-    if differs:
-        raise SalgenError(f"{place} holds another training ({differs}): choose another folder, or remove it")
 
 
 def _prepare_folder(out: Path) -> None:
@@ -235,7 +193,7 @@ def _resume(learner: Learner, setup: Setup, out: Path) -> TrainingState:
     if found is None:
         return TrainingState()
     there, state, learned = found
-    _check_same(out / STATE, there, setup)
+    check_same(out / STATE, there, setup)
     learner.load_state_dict(learned)
     return state
 
