@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from salgen.errors import SalgenError
-from salgen.evaluation import training, training_data
+from salgen.evaluation import training, training_data, training_setup
 from salgen.evaluation.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
 from salgen.evaluation.learner import Batching, Learner
 from salgen.evaluation.training import train, train_seeds
@@ -54,7 +54,7 @@ class Squares:
 
 @pytest.fixture(autouse=True)
 def squares(monkeypatch):
-    for module in (training, training_data):
+    for module in (training_setup, training_data):
         monkeypatch.setattr(module, "open_dataset", Squares)
 
 
@@ -151,7 +151,7 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
     settings = SMALL | how
     train("squares", tmp_path / "whole", settings=settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "open_dataset", Squares)
+        patch.setattr(training_setup, "open_dataset", Squares)
         patch.setattr(training_data, "open_dataset", Squares)
         stop_in_epoch(patch, number)
         with pytest.raises(KeyboardInterrupt):
@@ -169,7 +169,7 @@ def test_going_on_does_not_repeat_finished_epochs(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train("squares", tmp_path / "c", settings=SMALL)
     monkeypatch.undo()
-    for module in (training, training_data):
+    for module in (training_setup, training_data):
         monkeypatch.setattr(module, "open_dataset", Squares)
     epochs = []
     whole = Learner.epoch
@@ -229,7 +229,7 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, monkeypatch, o
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.setattr(training, "open_dataset", lambda path, split: Squares(path, split, "0" * 64))
+    monkeypatch.setattr(training_setup, "open_dataset", lambda path, split: Squares(path, split, "0" * 64))
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 

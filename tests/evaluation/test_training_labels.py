@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation import training, training_data
+from salgen.evaluation import training_data, training_setup
 from salgen.evaluation.checkpoints import WEIGHTS
 from salgen.evaluation.training import train
 from salgen.evaluation.training_data import load_split
@@ -60,7 +60,7 @@ def bars(monkeypatch):
 
 
 def read(monkeypatch, dataset):
-    for module in (training, training_data):
+    for module in (training_setup, training_data):
         monkeypatch.setattr(module, "open_dataset", dataset)
 
 
