@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.errors import SalgenError
 from salgen.evaluation.evidence import COUNTERPARTS, OF_THE_MASK, Evidence
 from salgen.evaluation.metrics import (
     EMPTY_MASK,
@@ -82,7 +83,13 @@ def settle(metric: Any, values: Float64, measures: list[Float64 | None]) -> Floa
     known = [i for i, found in enumerate(measures) if found is not None]
     result = values.copy()
     if known:
-        result[known] = metric.settle(np.stack([found for found in measures if found is not None]))
+        kept = [np.asarray(found, dtype=np.float64) for found in measures if found is not None]
+        if kept[0].ndim != 1 or any(found.shape != kept[0].shape for found in kept):
+            raise SalgenError(f"metric {metric.name!r}: measures() must return float64 (k,), k alike for all maps")
+        settled = np.asarray(metric.settle(np.stack(kept)), dtype=np.float64)
+        if settled.shape != (len(known),):
+            raise SalgenError(f"metric {metric.name!r}: settle() must give one value for each of {len(known)} maps")
+        result[known] = settled
     return result
 
 
@@ -108,6 +115,11 @@ def _of_batch(name: str, metric: Any, evidence: Evidence, finite: NDArray[np.int
     if len(finite):
         usable = evidence.once(("finite", finite.tobytes()), lambda: evidence.take(finite))
         values, found = metric.measure(usable)
+        if np.shape(values) != (len(finite),) or len(found) != len(finite):
+            raise SalgenError(
+                f"metric {name!r}: measure() returned values of shape {np.shape(values)} and {len(found)} reasons for "
+                f"{len(finite)} maps, and must return one of each for every map"
+            )
         measured.values[name][finite] = values
         for place, reason in zip(finite, found, strict=True):
             reasons[place] = reason

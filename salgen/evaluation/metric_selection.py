@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.metrics import FAMILIES, Metric
@@ -14,7 +15,7 @@ ALL = "all"
 DEFAULT = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass", "pointing-game")
 SEPARATOR = "|"
 
-Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, Metric]
+Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
 def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, Metric]:
@@ -40,13 +41,11 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
     ['roc-auc', 'iou:threshold=0.3', 'iou']
     """
     if isinstance(metrics, Mapping):
-        return dict(metrics)
+        return {name: create_metric(one) if isinstance(one, str) else _instance(one) for name, one in metrics.items()}
     chosen: dict[str, Metric] = {}
     for item in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else metrics:
         if not isinstance(item, str):
-            if isinstance(item, type) or not hasattr(item, "needs"):
-                raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
-            chosen[call_text(item)] = item
+            chosen[call_text(_instance(item))] = item
         elif item == ALL or item in FAMILIES:
             chosen |= _group(item, given)
         elif SEPARATOR in item:
@@ -80,6 +79,10 @@ def create_metric(call: str) -> Metric:
         found = METRICS.load(name)
     else:
         classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
+        if name in (ALL, *FAMILIES):
+            raise SalgenError(f"{name} is a group of metrics and takes no parameters: write {name}, or name a metric")
+        if "," in name:
+            raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
         if name not in classes:
             raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
         found = classes[name]
@@ -94,8 +97,16 @@ def alternatives(call: str) -> Iterator[str]:
         yield f"{name}:" + ",".join(f"{key}={value}" for key, value in zip(values, choice, strict=True))
 
 
+def _instance(item: Any) -> Metric:
+    if isinstance(item, type) or not hasattr(item, "needs"):
+        raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
+    found: Metric = item
+    return found
+
+
 def _group(name: str, given: Collection[str]) -> dict[str, Metric]:
-    every: dict[str, Metric] = {found: METRICS.create(found) for found in METRICS.names()}
+    order = dict.fromkeys([*DEFAULT, *METRICS.names()])  # the usual headline first
+    every: dict[str, Metric] = {found: METRICS.create(found) for found in order}
     return {
         found: metric for found, metric in every.items() if name in (ALL, metric.family) and metric.needs <= set(given)
     }

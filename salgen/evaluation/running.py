@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,22 +16,21 @@ from salgen.datasets.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.arguments import check_methods_given
 from salgen.evaluation.certificate import certify
-from salgen.evaluation.checkpoints import CARD
 from salgen.evaluation.comparisons import write_comparisons
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.gallery import save_gallery
 from salgen.evaluation.memory import memory_budget
-from salgen.evaluation.metric_selection import DEFAULT, swept
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.predictions import write_predictions
+from salgen.evaluation.rendered_again import Renderer
 from salgen.evaluation.retraining import retrain
-from salgen.evaluation.run_record import write_run_record
+from salgen.evaluation.run_metrics import run_metrics
+from salgen.evaluation.run_record import RECORD, write_run_record
 from salgen.evaluation.score_cube import SCORES
-from salgen.evaluation.scoring import check_needs
 from salgen.evaluation.selection import Selection, select_methods
 from salgen.evaluation.settling import write_scores
-from salgen.evaluation.subjects import is_factory, load_subject, train_again, train_subjects
+from salgen.evaluation.subjects import is_factory, load_paired, load_subject, train_again, train_subjects
 from salgen.evaluation.summary import write_summary
 from salgen.evaluation.training_setup import initial_classifier
 from salgen.evaluation.unit_files import PARTS
@@ -40,7 +40,6 @@ from salgen.parameters import build
 from salgen.registry import MODELS
 
 PERMUTED = "permuted-labels"  # the folder of models that label randomisation compares with
-BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
 
 
 def evaluate(
@@ -112,11 +111,14 @@ def evaluate(
     run = Path(out) if out is not None else default_run(path, model)
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
+    _check_same_data(run, dataset)
     training = Training(scale, settings, seeds)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
-    chosen = _chosen_metrics(metrics, scale, dataset, model, paired_model)
+    chosen = run_metrics(metrics, scale, dataset, model, paired_model)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
+    if source is not None:
+        Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
     plan = _with_models(plan, model, paired_model, training, run)
     (run / PARTS).mkdir(parents=True, exist_ok=True)
     remove_temporaries(run / PARTS)
@@ -178,7 +180,7 @@ def _plan(
 def _with_models(plan: Plan, model: str | Path, paired_model: str | Path | None, training: Training, run: Path) -> Plan:
     """The plan with all models that it needs: loaded, or trained with every seed."""
     how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
-    paired = None if paired_model is None else load_subject(plan.dataset, paired_model, run, any_task=True)
+    paired = None if paired_model is None else load_paired(plan.dataset, paired_model, run)
     models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
     shuffled = {
         subject.seed: train_again(
@@ -200,6 +202,17 @@ def _check_kinds(model: Any, out: Any) -> None:
             raise SalgenError(f"{what} = {value!r}: must be text or a path")
 
 
+def _check_same_data(run: Path, dataset: Dataset) -> None:
+    """Raise a SalgenError if the folder holds a finished run on another data set."""
+    try:
+        there = json.loads((run / RECORD).read_text(encoding="utf-8"))["dataset"]
+        name, fingerprint, split = there["name"], there["fingerprint"], there["split"]
+    except (OSError, ValueError, KeyError, TypeError):  # none, or none that says
+        return
+    if (fingerprint, split) != (dataset.fingerprint, dataset.split):
+        raise SalgenError(f"{run} holds a run on {name}, split {split}: choose another folder, or remove it")
+
+
 def _lacking(dataset: Dataset) -> dict[str, str]:
     """What methods may need and this data set cannot give."""
     if dataset.spec.splits.get("train"):
@@ -214,36 +227,3 @@ def default_run(path: str | Path, model: str | Path) -> Path:
     if str(model) in MODELS.entries or is_factory(model):
         name = str(model).replace(":", "-")
     return Path("runs") / f"{Path(path).resolve().name}-{name}"
-
-
-def _chosen_metrics(
-    calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired_model: str | Path | None
-) -> dict[str, Metric]:
-    """The metrics by their calls; groups stand for those that take no training of their own."""
-    given = _given(dataset, model, paired_model)
-    chosen = swept(calls or DEFAULT, given - BY_NAME_ONLY, scale)
-    for call, metric in chosen.items():
-        if metric.needs & BY_NAME_ONLY - given:
-            raise SalgenError(
-                f"metric {call!r} trains the model again: give a registered model or a checkpoint, not {model}"
-            )
-        if "paired_maps" in metric.needs - given:
-            raise SalgenError(
-                f"metric {call!r} contrasts two models: give the second one, as paired_model or --paired-model"
-            )
-        if {"twin", "twin_maps"} & metric.needs - given:
-            raise SalgenError(f"metric {call!r} compares images with their twins: {dataset.path} holds none")
-    check_needs(chosen, given)
-    return chosen
-
-
-def _given(dataset: Dataset, model: str | Path, paired_model: str | Path | None) -> frozenset[str]:
-    """What metrics may need and this run can give."""
-    given = {"mask", "negatives", "image", "target", "correct", "model", "method"}
-    if dataset.manifest.twins:
-        given |= {"twin", "twin_maps"}
-    if paired_model is not None:
-        given |= {"paired_maps"}
-    if str(model) in MODELS.entries or (Path(model) / CARD).is_file():
-        given |= BY_NAME_ONLY
-    return frozenset(given)

@@ -21,7 +21,8 @@ HOW_TO_GIVE = {
     "correct": "correct=",
     "twin": "twins=",
     "model": "model=",
-    "method": "model=, images=, targets= and method=, or the SaliencyMap that salgen.explain returned",
+    "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
+    "for a method that is fitted",
     "twin_maps": "twin_maps=",
     "paired_maps": "paired_maps=",
     "shuffled_maps": "shuffled_maps=",
@@ -141,7 +142,8 @@ def score(
 def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
     """Raise a SalgenError if no metric was chosen, or one needs what is not there."""
     if not metrics:
-        raise SalgenError("no metric was chosen")
+        known = ", ".join(sorted(given)) or "maps alone"
+        raise SalgenError(f"no metric was chosen, or none of its group can be computed from {known}")
     for name, metric in metrics.items():
         missing = sorted(metric.needs - given)
         if "training" in missing:

@@ -109,11 +109,24 @@ def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool 
     return Subject.of(checkpoint)
 
 
+def load_paired(dataset: Dataset, model: str | Path, run: Path) -> Subject:
+    """The second model of a run, which is not trained here and may have learnt another task of the data set.
+
+    Raises
+    ------
+    SalgenError
+        If it is no checkpoint and no function, cannot be loaded, or does not fit the data.
+    """
+    if not is_factory(model) and not Path(model).exists():
+        raise SalgenError(f"paired model {model}: give a checkpoint's folder, or PACKAGE.MODULE:FUNCTION")
+    return load_subject(dataset, model, run, any_task=True)
+
+
 def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
     found = _found(text)
     made = found if isinstance(found, nn.Module) else _call(found, text)
     if not isinstance(made, nn.Module):
-        raise SalgenError(f"--model {text}: it returned {type(made).__name__}, and must return a torch.nn.Module")
+        raise SalgenError(f"model {text}: it returned {type(made).__name__}, and must return a torch.nn.Module")
     classifier = made.eval().to("cuda" if torch.cuda.is_available() else "cpu")
     logits = _logits(text, classifier, dataset)
     origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
@@ -124,17 +137,17 @@ def _found(text: str) -> Any:
     """What ``package.module:function`` names, looked up in the working directory too: a function or a module."""
     module, _, name = text.partition(":")
     if not module or not name or module.endswith(".py") or "/" in module:
-        raise SalgenError(f"--model {text}: write PACKAGE.MODULE:FUNCTION, such as my_models:detector")
+        raise SalgenError(f"model {text}: write PACKAGE.MODULE:FUNCTION, such as my_models:detector")
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
         found = getattr(import_module(module), name)
     except (Exception, SystemExit) as error:  # a user's module may fail in any way
-        raise SalgenError(f"--model {text}: cannot be imported: {type(error).__name__}: {error}") from error
+        raise SalgenError(f"model {text}: cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(here)
     if not callable(found):
-        raise SalgenError(f"--model {text}: {name} is no function; it must return a torch.nn.Module")
+        raise SalgenError(f"model {text}: {name} is no function; it must return a torch.nn.Module")
     return found
 
 
@@ -142,7 +155,7 @@ def _call(function: Callable[[], Any], text: str) -> Any:
     try:
         return function()
     except (Exception, SystemExit) as error:  # as may its function
-        raise SalgenError(f"--model {text}: calling it failed: {type(error).__name__}: {error}") from error
+        raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
 
 
 def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
@@ -156,11 +169,11 @@ def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
             logits = view.network(view.normalise(view.like(image)))
     except Exception as error:  # a user's network may fail in any way
         reason = str(error).strip().partition("\n")[0]
-        raise SalgenError(f"--model {text} fails on an image {tuple(image.shape)}: {reason}") from error
+        raise SalgenError(f"model {text} fails on an image {tuple(image.shape)}: {reason}") from error
     shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
     if shape != (1, len(classes)):
         raise SalgenError(
-            f"--model {text} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
+            f"model {text} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
             f"{', '.join(classes)}"
         )
     found: torch.Tensor = logits

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import salgen
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.checkpoints import load_checkpoint, read_card
 from salgen.evaluation.running import PERMUTED, evaluate
 from salgen.evaluation.score_inputs import evidence_of
@@ -197,6 +197,35 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
 def test_a_second_model_must_be_given(data, tmp_path, metrics, message):
     with pytest.raises(SalgenError, match=message):
         evaluate(data, metrics=metrics, out=tmp_path / "run", settings=SETTINGS)
+
+
+def test_a_second_model_that_nothing_asks_for_is_an_error(data, models, tmp_path, monkeypatch):
+    monkeypatch.chdir(data.parent)
+    with pytest.raises(SalgenError, match="no metric contrasts two"):
+        evaluate(data, model=models[0], paired_model=models[1], metrics=["roc-auc"], out=tmp_path / "run")
+    with pytest.raises(SalgenError, match="paired model nowhere: give a checkpoint's folder"):
+        evaluate(data, model=models[0], paired_model="nowhere", metrics=["mcr"], out=tmp_path / "run")
+
+
+def test_a_group_says_what_it_leaves_out(data, permuted, tmp_path):
+    how = {"model": permuted / "lesion-cnn-seed0", "methods": ["gradient"], "limit": 4, "out": tmp_path / "run"}
+    with pytest.warns(SalgenWarning, match="left out of contrast: mcr, mcs, which take a second model"):
+        evaluate(data, metrics=["contrast"], **how)
+
+
+def test_another_data_sets_run_is_not_overwritten(data, permuted, tmp_path):
+    other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 6}, parameters=QUICK, seed=1)
+    before = (permuted / "scores.parquet").read_bytes()
+    with pytest.raises(SalgenError, match="holds a run on data, split test: choose another folder"):
+        evaluate(other, model=permuted / "lesion-cnn-seed0", methods=["gradient"], out=permuted)
+    assert (permuted / "scores.parquet").read_bytes() == before
+
+
+def test_a_wrong_source_is_an_error_before_any_work(data, permuted, tmp_path):
+    how = {"model": permuted / "lesion-cnn-seed0", "methods": ["gradient"], "out": tmp_path / "run"}
+    with pytest.raises(SalgenError, match="nowhere"):
+        evaluate(data, source=str(tmp_path / "nowhere"), **how)
+    assert not (tmp_path / "run").exists()
 
 
 def test_twins_must_be_stored(data, tmp_path):

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -118,7 +119,7 @@ def test_no_maps_give_no_scores():
         ({"maps": np.zeros(SHAPE)}, r"maps have shape \(12, 13\): must be \(N, H, W\)"),
         ({"maps": np.zeros((4, 1, *SHAPE))}, r"maps have shape \(4, 1, 12, 13\)"),
         ({"maps": np.zeros((4, *SHAPE), dtype=complex)}, "complex128: must be real"),
-        ({"maps": [[[1.0, 2.0], [3.0]]]}, "not an array"),
+        ({"maps": [[[1.0, 2.0], [3.0]]]}, "not a dense array"),
         ({"masks": np.zeros((4, 12, 12), dtype=bool)}, r"masks have shape \(4, 12, 12\) and maps \(4, 12, 13\)"),
         ({"masks": np.zeros((3, *SHAPE), dtype=bool)}, r"masks have shape \(3, 12, 13\) and maps \(4, 12, 13\)"),
         ({"masks": np.zeros((4, 0, *SHAPE), dtype=bool)}, r"masks have shape \(4, 0, 12, 13\)"),
@@ -313,3 +314,85 @@ def test_torch_is_not_imported():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"
+
+
+# What the pages show, and what plug-ins get wrong ------------------------------------------------------------
+
+
+def page_metrics():
+    """The classes of the examples of metrics in docs/extending.md."""
+    page = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+    (block,) = (block for block in page.split("```python\n") if "class BestThreshold" in block)
+    names = {}
+    exec(compile(block.partition("```")[0], "extending.md", "exec"), names)
+    return names["Confidence"], names["BestThreshold"]
+
+
+def test_the_examples_of_metrics_work(maps, masks):
+    confidence, best = page_metrics()
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
+    images, targets = np.random.default_rng(0).random((4, 1, *SHAPE)).astype(np.float32), np.array([0, 1, 2, 0])
+    found = salgen.score(maps, None, [confidence()], model=model, images=images, targets=targets)["confidence"]
+    with torch.no_grad():
+        expected = model(torch.from_numpy(images)).softmax(1).numpy()[range(4), targets]
+    assert np.allclose(found, expected, atol=1e-6)
+    values = [salgen.score(maps, masks, f"iou:threshold={t}").popitem()[1] for t in (0.25, 0.5, 0.75)]
+    assert np.array_equal(salgen.score(maps, masks, [best()])["best-threshold"], max(values, key=np.mean))
+
+
+def wrong(which, name, result):
+    return type("Wrong", (which,), {name: lambda self, given: result(given)})()
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "result", "message"),
+    [
+        (0, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
+        (1, "measures", lambda given: np.zeros((2, 2)), "measures.. must return float64 .k,."),
+        (1, "settle", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
+    ],
+)
+def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, place, name, result, message):
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
+    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    with pytest.raises(SalgenError, match=message):
+        salgen.score(maps, masks, [wrong(page_metrics()[place], name, result)], **given)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"method": 3}, "method = 3: give a call such as 'grad-cam'"),
+        ({"twins": 3}, "twins must be 4 images"),
+        ({"twins": ["a", None, None, None]}, "a twin is <U1 of shape"),
+        ({"maps": np.ma.masked_array(np.zeros((4, *SHAPE)))}, "numpy.ma hides values"),
+        ({"maps": torch.zeros(4, *SHAPE).to_sparse()}, "not a dense array"),
+        ({"metrics": "iou,dice"}, "'iou,dice' holds several metrics: give a list"),
+        ({"metrics": "ranking:threshold=0.5"}, "ranking is a group of metrics and takes no parameters"),
+        ({"images": np.full((4, 1, *SHAPE), np.nan, dtype=np.float32)}, "images: number 0 has NaN"),
+        ({"metrics": "faithfulness"}, "none of its group can be computed from mask, negatives"),
+    ],
+)
+def test_what_score_may_be_given_by_mistake(maps, masks, change, words):
+    with pytest.raises(SalgenError, match=words):
+        salgen.score(**{"maps": maps, "masks": masks, "metrics": ["roc-auc"], **change})
+
+
+def test_metrics_may_be_named_in_a_mapping(maps, masks):
+    scores = salgen.score(maps, masks, {"a": "iou:threshold=0.3", "b": MGt()})
+    assert np.array_equal(scores["a"], salgen.score(maps, masks, "iou:threshold=0.3")["iou:threshold=0.3"])
+    assert salgen.score(maps, masks, ["m-gt"], seed=np.int64(3))["m-gt"].tolist() == scores["b"].tolist()
+
+
+def test_a_function_must_give_maps_of_the_images_size(maps, masks):
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
+    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    with pytest.raises(SalgenError, match=r"method gave maps of shape \(4, 6, 13\)"):
+        salgen.score(maps, masks, "class-sensitivity", method=lambda m, x, t: x[:, 0, :6], **given)
+
+
+def test_one_logit_has_no_second_class(maps):
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 1))
+    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    with pytest.raises(SalgenError, match="the model has one logit"):
+        salgen.score(maps, None, "class-sensitivity", method="gradient", **given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.errors import SalgenError
 from salgen.evaluation.evidence import Evidence
 from salgen.evaluation.map_similarity import pearson
 from salgen.evaluation.metrics import CONSTANT_MAP, NON_FINITE_MAP
@@ -43,6 +44,8 @@ class ClassSensitivity(ModelMetric):
     def measure(self, evidence: Evidence) -> Measured:
         """In [-1, 1]."""
         logits = _logits(evidence.probe)
+        if logits.shape[1] < 2:
+            raise SalgenError(f"{self.name} compares the maps of two classes: the model has one logit")
         most, least = (
             evidence.explained(evidence.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
         )
