@@ -8,15 +8,18 @@ from typing import Any
 
 import click
 
+from salgen.cli.groups import Group
 from salgen.cli.options import from_fields
 from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
+from salgen.parameters import build, parse_call
+from salgen.registry import METHODS
 
 run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
 data = click.option("--data", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
 method = click.option("-m", "--method", required=True, help="Whose maps, as the run has them, such as grad-cam.")
 
 
-@click.group("find")
+@click.group("find", cls=Group)
 def command() -> None:
     """Find images of a run that deserve a look."""
 
@@ -39,10 +42,14 @@ def clever_hans(
         salgen evaluate DATA --metrics pointing-game,insertion-auc:variant=li2020
     """
     from salgen.evaluation.clever_hans import clever_hans as find
-    from salgen.parameters import build
+    from salgen.evaluation.clever_hans import undefined
 
     found = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
-    _print(found)
+    _check(found, run, data, method)
+    _print(found, run)
+    for metric, count in undefined(run, method, localization_metric, faithfulness_metric).items():
+        if count:
+            click.echo(f"left out, because {metric} has no value: {count} of the samples that are classified rightly")
     _draw(found, run, data, method, f"clever-hans-{method.replace(':', '-')}.png")
 
 
@@ -55,15 +62,29 @@ def false_positives(run: str, confidence: float, method: str, data: str | None) 
     """Images without a class in which the model sees it surely."""
     from salgen.evaluation.clever_hans import false_positives as find
 
+    METHODS.create(*parse_call(method))
     found = find(run, confidence)
-    _print(found)
+    _check(found, run, data, method)
+    _print(found, run)
     _draw(found, run, data, method, "false-positives.png")
 
 
-def _print(found: Sequence[Suspect]) -> None:
+def _check(found: Sequence[Suspect], run: str, data: str | None, method: str) -> None:
+    """Fail before anything is printed, if the gallery cannot be drawn."""
+    if data is None:
+        return
+    from salgen.evaluation.report.suspects import check_gallery
+
+    check_gallery(found, run, data, method)
+
+
+def _print(found: Sequence[Suspect], run: str) -> None:
+    from salgen.evaluation.report.record import read_record
+
+    names = next(iter(read_record(Path(run) / "run.json")["dataset"]["tasks"].values()))
     click.echo(f"{len(found)} found")
     for suspect in found:
-        words = f"  {suspect.sample_id}  class {suspect.class_number} {suspect.confidence:.3f}"
+        words = f"  {suspect.sample_id}  {names[suspect.class_number]} {suspect.confidence:.3f}"
         if suspect.method:
             words += f", localised {suspect.localization:.3f}, faithful {suspect.faithfulness:.3f}"
         click.echo(f"{words}  ({suspect.model}, seed {suspect.training_seed})")

@@ -12,24 +12,23 @@ from typing import Any
 
 import click
 
-from salgen.errors import SalgenError, SalgenWarning, unknown_name
+from salgen.cli.groups import Group
+from salgen.errors import SalgenError, SalgenWarning
 
 COMMANDS = ("list", "make", "show", "verify", "train", "evaluate", "report", "reproduce", "metrics", "find")
 STOPPED = 130
 
 
-class Commands(click.Group):
+class Commands(Group):
     """Subcommands that are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The subcommands in the order in which one uses them."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """The subcommand, or an error with the nearest one."""
-        if cmd_name not in COMMANDS:
-            raise unknown_name("command", cmd_name, COMMANDS)
-        command = import_module(f"salgen.cli.{cmd_name}_command").command
+    def load(self, name: str) -> click.Command:
+        """The subcommand, imported."""
+        command = import_module(f"salgen.cli.{name}_command").command
         assert isinstance(command, click.Command)
         return command
 

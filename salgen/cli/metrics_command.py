@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from salgen.cli.groups import Group
 
-@click.group("metrics")
+
+@click.group("metrics", cls=Group)
 def command() -> None:
     """Check the metrics themselves, and how far they agree."""
 
@@ -18,17 +20,20 @@ def check(calls: tuple[str, ...]) -> None:
     For each METRIC (all by default) and each way of being wrong it says whether the score falls, with
     the mean at the truth and at the last step.
     """
-    from salgen.evaluation.metric_check import DEGRADATIONS, checkable, table, trends
+    from salgen.errors import SalgenError
+    from salgen.evaluation.metric_check import DEGRADATIONS, obstacle, table, trends
     from salgen.evaluation.metric_selection import choose_metrics
     from salgen.evaluation.scoring import HOW_TO_GIVE
 
-    chosen = choose_metrics(list(calls) or "all", HOW_TO_GIVE)
-    click.echo(table(trends({name: metric for name, metric in chosen.items() if checkable(metric)})))
+    chosen = choose_metrics(list(calls) or "all", {*HOW_TO_GIVE, "training"})
+    left_out = {name: obstacle(metric) for name, metric in chosen.items() if obstacle(metric)}
+    if len(left_out) == len(chosen):
+        raise SalgenError("; ".join(f"{name} {why}" for name, why in left_out.items()))
+    click.echo(table(trends(chosen)))
     for name, degradation in DEGRADATIONS.items():
         click.echo(f"{name}: {', '.join(f'{level:g}' for level in degradation.levels)} ({degradation.unit})")
-    left_out = [name for name, metric in chosen.items() if not checkable(metric)]
     if left_out:
-        click.echo(f"no function of given maps, or without a direction: {', '.join(left_out)}")
+        click.echo(f"not here, because they explain again, train, or have no direction: {', '.join(left_out)}")
 
 
 @command.command("correlation")
@@ -40,4 +45,8 @@ def correlation(runs: tuple[str, ...]) -> None:
     """
     from salgen.evaluation.metric_correlation import correlation_table, run_correlations
 
-    click.echo(correlation_table(run_correlations(runs)))
+    result = run_correlations(runs)
+    click.echo(correlation_table(result.found))
+    click.echo(f"n = {result.data_sets} data sets: the fewer there are, the less a correlation says")
+    if result.left_out:
+        click.echo(f"left out, because not all runs have them: {', '.join(result.left_out)}")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
 
+from salgen.evaluation.markdown import markdown_table
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.metrics.declarations import RetrainingMetric
 from salgen.seeding import Stream
@@ -63,10 +64,25 @@ def trends(metrics: Mapping[str, Metric]) -> list[Trend]:
 
 def checkable(metric: Metric) -> bool:
     """Whether a metric judges given maps, rather than explaining again or training, and has a direction."""
-    explains = {"method", "shuffled_maps", "training"}
-    return (
-        not isinstance(metric, RetrainingMetric) and not metric.needs & explains and metric.higher_is_better is not None
-    )
+    return not obstacle(metric)
+
+
+def obstacle(metric: Metric) -> str:
+    """Why a metric cannot be checked; "" if it can.
+
+    Examples
+    --------
+    >>> from salgen.registry import METRICS
+    >>> obstacle(METRICS.create("roar"))
+    'trains models: it is no function of a given map'
+    """
+    if isinstance(metric, RetrainingMetric) or "training" in metric.needs:
+        return "trains models: it is no function of a given map"
+    if metric.needs & {"method", "shuffled_maps"}:
+        return "explains again: it is no function of a given map"
+    if metric.higher_is_better is None:
+        return "has no direction: it does not say which map is better"
+    return ""
 
 
 def _trend(name: str, metric: Metric, degradation: str) -> Trend:
@@ -183,12 +199,11 @@ DEGRADATIONS = {
 
 def table(found: Sequence[Trend]) -> str:
     """The trends as a Markdown table: a row for each metric, a column for each degradation."""
-    ways = list(DEGRADATIONS)
-    lines = [f"| metric | {' | '.join(ways)} |", "| --- |" + " --- |" * len(ways)]
+    rows = []
     for name in dict.fromkeys(trend.metric for trend in found):
         mine = {trend.degradation: trend for trend in found if trend.metric == name}
-        lines.append(f"| `{name}` | {' | '.join(_cell(mine[way]) for way in ways)} |")
-    return "\n".join(lines)
+        rows.append([f"`{name}`", *(_cell(mine[way]) for way in DEGRADATIONS)])
+    return markdown_table(["metric", *DEGRADATIONS], rows)
 
 
 def _cell(trend: Trend) -> str:

@@ -131,14 +131,15 @@ class ScoreCube:
         known = self.has_certificate[number]
         return float(self.certified[number][known].mean()) if known.any() else float("nan")
 
-    @cached_property
-    def wrong(self) -> dict[str, float]:
-        """Model to the share of its scores that are of samples it classifies wrongly."""
-        found = {}
-        for number, model in enumerate(self.models):
-            scores = self.scored[self.members(model)].sum(axis=(0, 1, 2))
-            found[model] = float((scores * ~self.correct[number]).sum() / max(scores.sum(), 1))
-        return found
+    def samples_of(self, model: str, metric: str, variant: str) -> NDArray[np.bool_]:
+        """Which samples a metric is scored on under any method: bool (seeds, samples)."""
+        place = self.scored[self.members(model), self.metrics.index(metric), self.variants.index(variant)]
+        return np.asarray(place.any(axis=0))
+
+    def wrong(self, model: str, metric: str, variant: str) -> float:
+        """The share of a metric's samples that a model classifies wrongly; NaN where there is none."""
+        there = self.samples_of(model, metric, variant)
+        return float((~self.correct[self.models.index(model)])[there].mean()) if there.any() else float("nan")
 
     @cached_property
     def reasons(self) -> dict[tuple[int, int, int, int], Counter[str]]:

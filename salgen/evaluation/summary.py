@@ -47,10 +47,12 @@ class SummaryRow:
     mean_per_class
         The mean over target classes of the means within each: all classes weigh alike.
     ci_low, ci_high
-        95 % interval of the mean, within the metric's bounds; `interval` says over what, and where all values
-        are 0 or 1 that it is Clopper and Pearson's and not a bootstrap's.
+        95 % interval of the mean, within the metric's bounds; NaN for less than two samples.
     mean_worst_case, ci_low_worst_case, ci_high_worst_case
         The same when a map that failed has the worst value: what rankings use.
+    interval
+        What the two intervals are over, and where all values are 0 or 1 that they are Clopper and Pearson's and
+        not a bootstrap's; empty where there is neither.
     normalised
         (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the
         oracle is no better than chance, and for a diagnostic.
@@ -113,7 +115,8 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     low, high = _intervals(value, cube.metrics)
     same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
     low_worst, high_worst = (low, high) if same else _intervals(worst, cube.metrics)
-    relative, shares = _normalised(cube, members, value), _shares(value, cube.metrics)
+    known = np.isfinite(low) | np.isfinite(low_worst)
+    relative, shares = _normalised(cube, members, value), _shares(worst, cube.metrics)
     for index in zip(*np.nonzero(scored.any(axis=(3, 4))), strict=True):
         member, metric, variant = (members[index[0]], int(index[1]), int(index[2]))
         name, method, reduction = cube.series[member]
@@ -132,7 +135,7 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
             ci_low_worst_case=float(low_worst[index]),
             ci_high_worst_case=float(high_worst[index]),
             normalised=float(relative[index]),
-            interval=_interval_words(len(seeds), bool(shares[index])),
+            interval=_interval_words(len(seeds), bool(shares[index])) if known[index] else "",
             reasons=dict(sorted(reasons.items())),
         )
 

@@ -28,6 +28,23 @@ def test_unknown_commands_and_kinds_suggest_the_nearest(capsys):
     assert "did you mean 'methods'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [[], ["metrics"], ["find"]])
+def test_a_group_alone_shows_its_help(words, capsys):
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Usage: salgen")
+    assert "\nCommands:\n" in captured.out
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "nearest"), [(["metrics", "chek"], "check"), (["find", "clever-hanz"], "clever-hans")]
+)
+def test_unknown_subcommands_suggest_the_nearest(words, nearest, capsys):
+    assert main(words) == 2
+    assert f"error: unknown command {words[1]!r}: did you mean {nearest!r}? (known: " in capsys.readouterr().err
+
+
 def test_list_shows_names_and_parameters(capsys):
     assert main(["list"]) == 0
     assert "budding2021" in capsys.readouterr().out

@@ -1,6 +1,10 @@
 """`salgen metrics` and `salgen find`, as a user calls them."""
 
+import json
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import salgen
@@ -17,7 +21,7 @@ def folders(tmp_path_factory):
     run = salgen.evaluate(
         data,
         methods=["gradient"],
-        metrics=["pointing-game", "insertion-auc:variant=li2020"],
+        metrics=["pointing-game", "insertion-auc:variant=li2020", "iou:threshold=0.5"],
         settings={"epochs": 2, "widths": "4,4,4", "hidden": 8},
         out=place / "run",
     )
@@ -28,7 +32,14 @@ def test_check_says_what_a_metric_does(capsys):
     assert main(["metrics", "check", "m-gt", "edge-correlation"]) == 0
     out = capsys.readouterr().out
     assert "| `m-gt` | falls (1.00 to 0.00) |" in out
-    assert "without a direction: edge-correlation" in out
+    assert "not here, because they explain again, train, or have no direction: edge-correlation" in out
+
+
+def test_check_says_why_nothing_can_be_checked(capsys):
+    assert main(["metrics", "check", "roar", "edge-correlation"]) == 2
+    captured = capsys.readouterr()
+    assert "roar trains models: it is no function of a given map; edge-correlation has no direction" in captured.err
+    assert captured.out == ""
 
 
 def test_check_names_an_unknown_metric(capsys):
@@ -36,12 +47,38 @@ def test_check_names_an_unknown_metric(capsys):
     assert "did you mean 'm-gt'?" in capsys.readouterr().err
 
 
-def test_correlation_takes_three_runs(folders, capsys):
-    _, run = folders
-    assert main(["metrics", "correlation", str(run), str(run)]) == 2
-    assert "takes 3 or more" in capsys.readouterr().err
-    assert main(["metrics", "correlation", str(run), str(run), str(run)]) == 0
-    assert "pointing-game, insertion-auc:variant=li2020" in capsys.readouterr().out
+@pytest.fixture
+def three(folders, tmp_path):
+    """The run, said to be of three data sets, of which the last was scored without `iou`."""
+    places = []
+    for number in range(3):
+        place = tmp_path / f"run{number}"
+        place.mkdir()
+        record = json.loads((folders[1] / "run.json").read_text())
+        record["dataset"]["fingerprint"] = f"{number:064}"
+        (place / "run.json").write_text(json.dumps(record))
+        scores = pq.read_table(folders[1] / "scores.parquet").to_pylist()
+        rows = [row for row in scores if number < 2 or row["metric"] != "iou"]
+        pq.write_table(pa.Table.from_pylist(rows), place / "scores.parquet")
+        places.append(str(place))
+    return places
+
+
+def test_correlation_takes_three_runs(three, capsys):
+    assert main(["metrics", "correlation", three[0]]) == 2
+    assert "1 run: a correlation over data sets takes 3 or more" in capsys.readouterr().err
+    assert main(["metrics", "correlation", *three]) == 0
+    out = capsys.readouterr().out
+    assert "pointing-game, insertion-auc:variant=li2020" in out
+    assert "n = 3 data sets" in out
+    assert "left out, because not all runs have them: metric iou" in out
+    assert len({len(line) for line in out.splitlines() if line.startswith("|")}) == 1
+
+
+def test_correlation_takes_one_run_of_each_data_set(three, capsys):
+    assert main(["metrics", "correlation", *three, three[1]]) == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert f"{three[1]} and {three[1]} are of one data set" in err
 
 
 def test_candidates_are_listed_and_drawn(folders, capsys):
@@ -52,6 +89,8 @@ def test_candidates_are_listed_and_drawn(folders, capsys):
     right = int(out.split()[0])
     said = [line for line in out.splitlines() if line.startswith("  test-")]
     assert len(said) == right > 0
+    assert "left out" not in out
+    assert {line.split()[1] for line in said} <= {"no_lesions", "lesions"}
     assert picture(run / "clever-hans-gradient.png").std() > 0
 
 
@@ -68,7 +107,36 @@ def test_another_data_set_is_refused(folders, capsys, tmp_path):
     _, run = folders
     other = salgen.make("white-lesions", tmp_path / "other", splits={"test": 4}, parameters=QUICK, seed=1)
     assert main(["find", "false-positives", str(run), "--confidence", "0", "--data", str(other)]) == 2
-    assert "is not the data set of" in capsys.readouterr().err
+    captured = capsys.readouterr()
+    assert "is not the data set of" in captured.err
+    assert captured.out == ""
+    limits = ["--confidence", "0", "--localization", "2", "--faithfulness", "-2"]
+    assert main(["find", "clever-hans", str(run), "-m", "gradient", *limits, "--data", str(tmp_path)]) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("call", ["gradiant", "rise:m=3"])
+def test_an_unknown_method_is_a_fault_without_a_gallery_too(folders, capsys, call):
+    assert main(["find", "false-positives", str(folders[1]), "-m", call]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_samples_without_a_value_are_named(folders, capsys, tmp_path):
+    rows = pq.read_table(folders[1] / "scores.parquet").to_pylist()
+    for row in rows:
+        row["correct"] = True
+        if (row["sample_id"], row["metric"]) == (rows[0]["sample_id"], "pointing-game"):
+            row |= {"value": float("nan"), "reason": "constant-map"}
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "scores.parquet")
+    for name in ("run.json", "predictions.parquet"):
+        (tmp_path / name).write_bytes((folders[1] / name).read_bytes())
+    assert main(["find", "clever-hans", str(tmp_path), "-m", "gradient"]) == 0
+    assert (
+        "left out, because pointing-game has no value: 1 of the samples that are classified rightly"
+        in capsys.readouterr().out
+    )
 
 
 def picture(path):

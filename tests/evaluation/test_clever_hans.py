@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.evaluation.clever_hans import FAITHFULNESS, Thresholds, clever_hans, false_positives, suspicious
+from salgen.evaluation.clever_hans import FAITHFULNESS, Thresholds, clever_hans, false_positives, suspicious, undefined
 
 UNIT = st.one_of(st.floats(0, 1), st.sampled_from([0.5, 0.9, float("nan")]))
 
@@ -20,6 +20,22 @@ def test_is_the_intersection_of_three_sets(samples):
     assert set(found) == sets[0] & sets[1] & {i for i, v in enumerate(faith) if v > 0.5}
     products = [f[i] * faith[i] for i in found]
     assert products == sorted(products, reverse=True)
+
+
+@given(st.lists(st.tuples(UNIT, UNIT, UNIT), min_size=1, max_size=12))
+@settings(deadline=None, max_examples=60)
+def test_where_less_is_better_the_signs_turn(samples):
+    f, loc, faith = np.array(samples, dtype=float).T
+    found = suspicious(f, loc, faith, Thresholds(), ("localization-error", "deletion-auc"))
+    assert set(found) == {i for i, (a, b, c) in enumerate(zip(f, loc, faith, strict=True)) if a > 0.9 and b > 0.5 > c}
+    products = [f[i] * (1.0 - faith[i]) for i in found]
+    assert products == sorted(products, reverse=True)
+
+
+def test_the_best_of_an_unbounded_metric_is_its_smallest_value():
+    faith = np.array([0.2, -2.0, -0.5])
+    found = suspicious(np.full(3, 0.95), np.zeros(3), faith, Thresholds(), ("pointing-game", "saliency-metric"))
+    assert found == [1, 2, 0]
 
 
 @pytest.fixture
@@ -84,3 +100,60 @@ def test_faults_are_named(run, tmp_path):
         clever_hans(run, "grad-cam", localization="iou")
     with pytest.raises(SalgenError, match=r"is missing: .* is not a run folder"):
         false_positives(tmp_path / "nothing")
+
+
+def rewritten(run, change):
+    """The run with other scores: `change` takes and gives a row."""
+    rows = [change(row) for row in pq.read_table(run / "scores.parquet").to_pylist()]
+    table = pa.Table.from_pylist(rows)
+    place = table.column_names.index("certified")
+    pq.write_table(table.set_column(place, "certified", table["certified"].cast(pa.bool_())), run / "scores.parquet")
+    return run
+
+
+def test_an_error_as_localisation_lists_the_badly_localised(run):
+    """By hand: the hits and misses turned over; the misses are found as before."""
+
+    def change(row):
+        if row["metric"] == "pointing-game":
+            row |= {"metric": "localization-error", "value": 1.0 - row["value"]}
+        return row
+
+    found = clever_hans(rewritten(run, change), "grad-cam", localization="localization-error")
+    assert [suspect.sample_id for suspect in found] == ["test-000000", "test-000004", "test-000001"]
+    assert [suspect.localization for suspect in found] == [1.0, 0.8, 1.0]
+
+
+def test_samples_without_a_value_are_counted(run):
+    def change(row):
+        lost = row["metric"] == "pointing-game" and row["sample_id"] == "test-000000"
+        return row | ({"value": float("nan"), "reason": "empty-mask"} if lost else {})
+
+    rewritten(run, change)
+    assert undefined(run, "grad-cam") == {"pointing-game": 1, FAITHFULNESS: 0}
+    assert [suspect.sample_id for suspect in clever_hans(run, "grad-cam")] == ["test-000004", "test-000001"]
+
+
+def test_a_metric_without_any_value_is_a_fault(run):
+    def change(row):
+        idr = row["metric"] == "pointing-game"
+        return row | ({"metric": "idr", "value": float("nan"), "reason": "no-twin"} if idr else {})
+
+    with pytest.raises(SalgenError, match="idr has no value in this run: not for one map by grad-cam"):
+        clever_hans(rewritten(run, change), "grad-cam", localization="idr")
+
+
+def test_metrics_of_another_kind_are_refused(run):
+    with pytest.raises(SalgenError, match="insertion-auc:variant=li2020 is no localisation metric"):
+        clever_hans(run, "grad-cam", localization=FAITHFULNESS)
+    with pytest.raises(SalgenError, match="pointing-game is no faithfulness metric"):
+        clever_hans(run, "grad-cam", faithfulness="pointing-game")
+    rewritten(run, lambda row: row | ({"metric": "g-cf"} if row["metric"] == "pointing-game" else {}))
+    with pytest.raises(SalgenError, match="g-cf has no direction"):
+        clever_hans(run, "grad-cam", localization="g-cf")
+
+
+def test_a_call_of_the_same_method_is_the_nearest(run):
+    rewritten(run, lambda row: row | {"method": "rise:n=200"})
+    with pytest.raises(SalgenError, match=r"has no method 'rise' \(did you mean 'rise:n=200'\?\)"):
+        clever_hans(run, "rise")

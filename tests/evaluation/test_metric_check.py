@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from salgen.evaluation.metric_check import DEGRADATIONS, checkable, table, trends, verdict
+from salgen.evaluation.metric_check import DEGRADATIONS, checkable, obstacle, table, trends, verdict
 from salgen.evaluation.metrics.pointing_game import PointingGame
 from salgen.registry import METRICS
 
@@ -54,7 +54,23 @@ class Backwards(PointingGame):
 def test_a_metric_that_prefers_worse_maps_is_found():
     found = trends({"backwards": Backwards()})
     assert all(trend.verdict.startswith("rises") for trend in found)
-    assert "| `backwards` | rises at 1 (0.00 to 1.00) |" in table(found)
+    lines = table(found).splitlines()
+    assert lines[-1].startswith("| `backwards` | rises at 1 (0.00 to 1.00) ")
+    assert len({len(line) for line in lines}) == 1  # the columns stand below each other
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("roar", "trains models: it is no function of a given map"),
+        ("max-sensitivity", "explains again: it is no function of a given map"),
+        ("edge-correlation", "has no direction: it does not say which map is better"),
+        ("iou", ""),
+    ],
+)
+def test_what_stands_in_the_way(name, says):
+    assert obstacle(METRICS.create(name)) == says
+    assert checkable(METRICS.create(name)) == (not says)
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metric_check.md").read_text(encoding="utf-8")
@@ -70,6 +86,6 @@ def test_the_page_says_what_every_metric_does(name):
         return
     found = trends({name: metric})
     assert any(np.isfinite(trend.values[0]) for trend in found)
-    (line,) = (line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
+    (line,) = (line for line in PAGE.splitlines() if line.startswith(f"| `{name}` "))
     stated = [cell.strip().partition(" (")[0] for cell in line.split("|")[2:-1]]
     assert stated == [trend.verdict for trend in found]

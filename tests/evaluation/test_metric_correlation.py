@@ -72,9 +72,20 @@ def test_data_sets_without_a_mean_and_constant_metrics():
     assert found["a", "b"].n == 3
     assert found["a", "b"].pearson == pytest.approx(1.0)
     assert np.isnan(found["a", "c"].pearson)
-    assert "| – |" in correlation_table(list(found.values()))  # noqa: RUF001
+    lines = correlation_table(list(found.values())).splitlines()
+    assert lines[3].split("|")[-2].strip() == "–"  # a and c  # noqa: RUF001
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_two_runs_are_too_few(tmp_path):
     with pytest.raises(SalgenError, match="2 runs: a correlation over data sets takes 3 or more"):
         run_correlations([tmp_path, tmp_path])
+    with pytest.raises(SalgenError, match=r"^1 run: "):
+        run_correlations([tmp_path])
+
+
+def test_a_value_of_fewer_data_sets_says_so():
+    means = {"a": np.array([1.0, 2.0, np.nan, 4.0]), "b": np.array([1.0, 2.0, 9.0, 4.0]), "c": np.array([4, 3, 1, 2.0])}
+    table = correlation_table(correlations(means))
+    assert "1.0000 (n = 3)" in table
+    assert table.count("(n = 3)") == 2  # a with b and c

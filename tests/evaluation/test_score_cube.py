@@ -98,12 +98,19 @@ def test_coverage_is_over_the_samples_that_have_a_certificate():
     assert math.isnan(without.coverage("a"))
 
 
-def test_wrong_is_the_share_of_scores():
-    share = np.mean([not row["correct"] for row in ROWS if row["model"] == "a"])
-    assert CUBE.wrong["a"] == pytest.approx(share)
-    assert CUBE.restricted("correct").wrong == {"a": 0.0, "b": 0.0}
-    missing = score_cube(pa.Table.from_pylist(ROWS[1:7]))
-    assert missing.wrong == {"a": pytest.approx(np.mean([not row["correct"] for row in ROWS[1:7]]))}
+def test_wrong_is_the_share_of_the_samples_that_the_metric_is_scored_on():
+    place = ("roc-auc", "region:image")
+    whole = {(row["training_seed"], row["sample_id"]): row["correct"] for row in ROWS if row["model"] == "a"}
+    assert CUBE.wrong("a", *place) == pytest.approx(1 - np.mean(list(whole.values())))
+    assert CUBE.restricted("correct").wrong("a", *place) == 0.0
+    some = [row for row in ROWS if row["metric"] == "iou" or row["sample_id"] < ROWS[4]["sample_id"]]
+    alone = [not row["correct"] for row in some if (row["model"], row["metric"], row["variant"]) == ("a", *place)]
+    assert 0 < np.mean(alone) != 1 - np.mean(list(whole.values()))
+    assert score_cube(pa.Table.from_pylist(some)).wrong("a", *place) == pytest.approx(np.mean(alone))
+
+
+def test_wrong_is_unknown_where_nothing_is_scored():
+    assert math.isnan(CUBE.wrong("a", "iou", "region:brain"))
 
 
 def test_another_subset_is_refused():

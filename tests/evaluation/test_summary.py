@@ -100,6 +100,25 @@ def test_hits_have_an_interval_of_hits_where_nothing_else_is_possible(metric, wo
     assert (row.ci_low, row.ci_high) == pytest.approx((expected, 1.0))
 
 
+@pytest.mark.parametrize("metric", ["pointing-game", "roc-auc"])
+def test_nothing_is_said_of_an_interval_that_is_not_there(metric):
+    one = pa.Table.from_pylist([dict(rows()[0], metric=metric, value=1.0, value_worst_case=1.0)])
+    row = summary_of(one, "random")
+    assert (row.n, row.interval) == (1, "")
+    assert np.isnan([row.ci_low, row.ci_high, row.ci_low_worst_case, row.ci_high_worst_case]).all()
+
+
+def test_interval_of_the_worst_case_alone_is_described():
+    table = [
+        dict(rows()[0], sample_id=f"s-{i}", metric="pointing-game", value=NAN, value_worst_case=0.0, reason="x")
+        for i in range(9)
+    ]
+    row = summary_of(pa.Table.from_pylist(table), "random")
+    assert np.isnan(row.ci_high)
+    assert row.ci_high_worst_case == pytest.approx(1 - 0.025 ** (1 / 9))
+    assert row.interval == "samples; Clopper-Pearson"
+
+
 def test_controls_are_normalised_to_zero_and_one():
     table = pa.Table.from_pylist(rows())
     assert summary_of(table, "random").normalised == 0.0

@@ -8,7 +8,7 @@ from salgen.evaluation.bootstrap import CROSSED_SEEDS
 from salgen.evaluation.families import Key
 from salgen.evaluation.metric_groups import canonical, ranking_metrics
 from salgen.evaluation.report.panels import sample_count
-from salgen.evaluation.report.runs import METHOD, Model, Run
+from salgen.evaluation.report.runs import Model, Run
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.score_cube import ALL
 
@@ -26,7 +26,7 @@ class Answer:
     methods
         How many methods are under test.
     elsewhere
-        Best method to the other metrics by which it is that.
+        Best method to the other metrics by which it is that; empty where there is one method only.
     trainings
         How many training seeds stand behind it, and whether the intervals cover them.
     """
@@ -50,7 +50,7 @@ class Answer:
         """Methods under test without a value that could be compared."""
         if self.verdict is None or not self.verdict.tests:
             return []
-        return self.labels([key for key in _methods(self.run, self.model) if key not in self.verdict.compared])
+        return self.labels([key for key in self.run.under_test(self.model) if key not in self.verdict.compared])
 
 
 def answers(run: Run) -> list[Answer]:
@@ -67,7 +67,7 @@ def _answer(run: Run, model: str) -> Answer:
         model=model,
         verdict=verdict(run, model, metric) if metric is not None else None,
         others=[verdict(run, model, metric, samples) for samples in fewer] if metric is not None else [],
-        methods=len(_methods(run, model)),
+        methods=len(run.under_test(model)),
         elsewhere=_elsewhere(run, model),
         trainings=trainings,
         crossed=trainings >= CROSSED_SEEDS,
@@ -75,12 +75,10 @@ def _answer(run: Run, model: str) -> Answer:
     )
 
 
-def _methods(run: Run, model: str) -> list[Key]:
-    return [key for key in run.keys(model) if run.role(key[0]) == METHOD]
-
-
 def _elsewhere(run: Run, model: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
+    if len(run.under_test(model)) < 2:
+        return found
     for metric in ranking_metrics(canonical(run.metrics)):
         best = verdict(run, model, metric).best
         if metric != run.headline and best is not None:

@@ -9,13 +9,14 @@ import numpy as np
 
 from salgen.evaluation.families import Key
 from salgen.evaluation.metric_groups import canonical
+from salgen.evaluation.report.images import images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
 from salgen.evaluation.report.runs import Run, content_faults, read_runs
 from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 
 COLUMNS = 8
-MARKS = "* best, ~ indistinguishable from it, < not better than the strongest floor"
+MARKS = ("* best", "~ indistinguishable from it", "< not better than the strongest floor")
 
 
 def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str:
@@ -44,13 +45,14 @@ def _block(run: Run, model: str) -> str:
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     left_out = run.record.get("left_out") or {}
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
-    if run.headline is not None:
+    learnt = not run.unlearnt(model)
+    if not learnt:
+        lines.append("no verdict: the model has not learnt the task, so no method can be judged by it")
+    elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
     shown, more = _shown(run)
     table = means_table(run, model, run.variants[0], shown)
-    samples = run.record["samples"]["with_mask"]
-    lines += ["", f"means over {samples} images with a mask, {run.variants[0]}{_elsewhere(table)}", MARKS]
-    lines += _aligned(table)
+    lines += ["", _over(table), *_legend(table, learnt), *_aligned(table, learnt)]
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
 
 
@@ -63,17 +65,37 @@ def _reliance(line: RelianceLine) -> str:
 
 def _verdict_lines(of: Verdict) -> list[str]:
     """What the tests say of the headline metric."""
+    if of.best is not None and len(of.run.under_test(of.model)) == 1:
+        return [_score_line(of, of.best)]
     if of.best is None or not of.tests:
         return []
     if of.powerless:
         return [f"best by {of.metric}: {_names(of, [of.best])}; {of.n} images are too few to tell methods apart"]
-    tied = f"indistinguishable from it: {_names(of, of.tied)}" if of.tied else "every other method is worse"
+    worse = "every other method is worse" if of.others else "no other has a score"
+    tied = f"indistinguishable from it: {_names(of, of.tied)}" if of.tied else worse
     lines = [f"best by {of.metric}: {_names(of, [of.best])}; {tied}"]
     if of.edges is not None:
         lines.append(
             f"not better than {_names(of, [of.edges])}, an edge filter: {_names(of, of.below_edges) or 'none'}"
         )
     return lines
+
+
+def _score_line(of: Verdict, method: Key) -> str:
+    """A method that has no other beside it, against the strongest floor."""
+    scores = f"{_names(of, [method])}: {of.metric} {_mean(of, method)}"
+    if of.floor is None or not of.tests:
+        return f"{scores}; there is no floor to compare it with"
+    if of.powerless:
+        said = f"{of.n} images are too few to tell them apart"
+    else:
+        said = "it is not better than that" if method in of.below_floor else "it is better than that"
+    return f"{scores}; the strongest floor, {_names(of, [of.floor])}, has {_mean(of, of.floor)}; {said}"
+
+
+def _mean(of: Verdict, key: Key) -> str:
+    row = of.row(key)
+    return "-" if row is None or np.isnan(row.mean) else f"{row.mean:.3f}"
 
 
 def _names(of: Verdict, keys: Sequence[Key]) -> str:
@@ -85,6 +107,18 @@ def _shown(run: Run) -> tuple[list[str], int]:
     known = canonical(run.metrics) or run.metrics
     shown = known[:COLUMNS]
     return shown, len(run.metrics) - len(shown)
+
+
+def _over(table: MeansTable) -> str:
+    """Which images the means are over, and where in them."""
+    images, others = images_counted(table.run, table.metrics)
+    return f"means over {images}, {table.variant}{_elsewhere(table)}{f'; {others}' if others else ''}"
+
+
+def _legend(table: MeansTable, marked: bool) -> list[str]:
+    """What the marks mean, as far as there can be any."""
+    marks = MARKS if len(table.run.under_test(table.model)) > 1 else MARKS[-1:]
+    return [", ".join(marks)] if marked else []
 
 
 def _elsewhere(table: MeansTable) -> str:
@@ -102,25 +136,28 @@ def accuracy_line(run: Run, model: str) -> str:
     return f"{run.label}, {model}: {run.split} accuracy {shown} of {first.count} images; chance {first.chance:.1%}"
 
 
-def _aligned(table: MeansTable) -> list[str]:
+def _aligned(table: MeansTable, marked: bool) -> list[str]:
     heads = [_two_lines(metric) for metric in table.metrics]
-    widths = [max(7, *map(len, head)) for head in heads]
+    widths = [max(8, *map(len, head)) for head in heads]
     name = max(len(line.label) for line in table.lines)
     rows = [[" " * name, *(f"{head[i]:>{w}}" for head, w in zip(heads, widths, strict=True))] for i in (0, 1)]
     for lines in table.groups.values():
         rows.append(["-" * name, *("-" * w for w in widths)])
-        rows += [[f"{line.label:<{name}}", *_numbers(line, table.metrics, widths)] for line in lines]
+        rows += [[f"{line.label:<{name}}", *_numbers(line, table.metrics, widths, marked)] for line in lines]
     return ["  ".join(row).rstrip() for row in rows]
 
 
-def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int]) -> list[str]:
+def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int], marked: bool) -> list[str]:
     cells = [line.cells[metric] for metric in metrics]
     texts = ["-" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
-    return [f"{text + _mark(cell):>{w}}" for text, cell, w in zip(texts, cells, widths, strict=True)]
+    return [
+        f"{text + (_mark(cell) if marked else ''):>{w}}" for text, cell, w in zip(texts, cells, widths, strict=True)
+    ]
 
 
 def _mark(cell: Cell) -> str:
-    return "*" if cell.best else "<" if cell.below_floor else "~" if cell.tied else " "
+    """Two characters, so that numbers stand under each other."""
+    return f"{('*' if cell.best else '~' if cell.tied else '') + ('<' if cell.below_floor else ''):<2}"
 
 
 def _two_lines(metric: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,11 +95,11 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise SalgenError(f"{path} is damaged ({error}): remove it or evaluate again") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise SalgenError(f"{path.name} is damaged ({error}): remove it or evaluate again") from None
     expected = (len(data["methods"]), len(data["ids"]), *data["masks"].shape[1:])
     if data["maps"].shape != expected:
-        raise SalgenError(f"{path}: maps have shape {data['maps'].shape}, not {expected}: evaluate again")
+        raise SalgenError(f"{path.name}: maps have shape {data['maps'].shape}, not {expected}: evaluate again")
     return data
 
 

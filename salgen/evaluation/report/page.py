@@ -17,6 +17,7 @@ from salgen.evaluation.reliance import REDRAWS, TOLERATED
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
+from salgen.evaluation.report.images import images_counted, of_all_images, wrong
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, content_faults, read_runs
@@ -26,6 +27,7 @@ from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.statistics import accuracy_interval
 from salgen.evaluation.summary import ALL_SEEDS
 from salgen.files import write_text
+from salgen.parameters import parse_call
 
 PAGE = "report.html"
 TEMPLATE = "page.html.j2"
@@ -80,16 +82,18 @@ def render(runs: Sequence[Run]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (number, share, words, duration, p_value, call)
+    filters = (number, share, words, duration, p_value, call, call_name, of_all_images)
     environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
     environment.globals |= CONSTANTS
     sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]
+    pictures, without_gallery = galleries(runs, sections)
     return environment.get_template(TEMPLATE).render(
         style=(folder / STYLE).read_text(encoding="utf-8"),
         runs=runs,
         sections=sections,
         comparison=comparison(sections),
-        galleries=galleries(runs, sections),
+        galleries=pictures,
+        without_gallery=without_gallery,
         legend=legend_urls(),
         legends=metric_legends(runs),
         reliance=[line for run in runs for line in reliance_lines(run)],
@@ -112,6 +116,8 @@ CONSTANTS = {
     "redraws": REDRAWS,
     "tolerated": TOLERATED,
     "by_model": by_model,
+    "images_counted": images_counted,
+    "wrong": wrong,
     "colours": COLOURS,
     "thresholds": Thresholds(),
     "suspected_by": (LOCALIZATION, FAITHFULNESS),
@@ -148,6 +154,11 @@ def duration(seconds: float) -> str:
 def p_value(value: float) -> str:
     """A p value as it stands after the letter p."""
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def call_name(text: str) -> str:
+    """The name in a call."""
+    return parse_call(text)[0]
 
 
 def call(text: str) -> str:

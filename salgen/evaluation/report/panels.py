@@ -10,6 +10,7 @@ import numpy as np
 from salgen.evaluation.metric_groups import by_reading
 from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.metrics import FAMILIES
+from salgen.evaluation.report.images import samples_counted
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.tables import MeansTable, means_table
 from salgen.evaluation.report.verdicts import verdict
@@ -89,10 +90,9 @@ def panels(run: Run, model: str) -> list[Panel]:
 
 
 def sample_count(run: Run, model: str, samples: str) -> int:
-    """How many samples a choice holds, each counted once for each training seed."""
-    cube = run.cube
-    members, number = cube.members(model), cube.models.index(model)
-    there = cube.scored[members].any(axis=(0, 1, 2))
+    """How many of the headline metric's samples a choice holds, each counted once for each training seed."""
+    cube, there = run.cube, samples_counted(run, model)
+    number = cube.models.index(model)
     kept = {CORRECT: cube.correct, CERTIFIED: cube.certified}.get(samples)
     return int(np.sum(there if kept is None else there & kept[number]))
 

@@ -116,6 +116,11 @@ class Run:
         """The trainings of one architecture."""
         return [trained for trained in self.models if trained.name == model]
 
+    def unlearnt(self, model: str) -> bool:
+        """Whether no training of a model has learnt the task, so that no method can be judged by it."""
+        trained = self.trained(model)
+        return bool(trained) and all(one.near_chance for one in trained)
+
     def role(self, call: str) -> str:
         """Whether a method is under test, a floor or a ceiling."""
         if not self.methods[call]["control"]:
@@ -125,6 +130,10 @@ class Run:
     def keys(self, model: str) -> list[Key]:
         """The methods that have scores for a model."""
         return [(call, reduction) for name, call, reduction in self.cube.series if name == model]
+
+    def under_test(self, model: str) -> list[Key]:
+        """Those of them that are no control."""
+        return [key for key in self.keys(model) if self.role(key[0]) == METHOD]
 
     def missing(self, model: str) -> int:
         """How many scores of a model are not there at all, as opposed to undefined.
@@ -197,13 +206,26 @@ def read_runs(paths: Sequence[Path | str]) -> list[Run]:
     Raises
     ------
     SalgenError
-        If no folder is given, or a file of a run is missing, damaged or incomplete.
+        If no folder is given, or one twice, or a file of a run is missing, damaged or incomplete.
     """
     if not paths:
         raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
+    _refuse_twice([Path(path) for path in paths])
     runs = [_read_run(Path(path)) for path in paths]
-    shared = Counter(run.label for run in runs)
-    return [replace(run, label=f"{run.label} ({run.path.name})") if shared[run.label] > 1 else run for run in runs]
+    shared, folders = Counter(run.label for run in runs), Counter((run.label, run.path.name) for run in runs)
+    return [
+        replace(run, label=f"{run.label} ({run.path.name if folders[run.label, run.path.name] == 1 else run.path})")
+        if shared[run.label] > 1
+        else run
+        for run in runs
+    ]
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    given = Counter(path.resolve() for path in paths)
+    for path in paths:
+        if given[path.resolve()] > 1:
+            raise SalgenError(f"run folder {path} was given {given[path.resolve()]} times: name each folder once")
 
 
 def _read_run(path: Path) -> Run:

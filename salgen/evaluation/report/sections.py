@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from salgen.errors import SalgenError
 from salgen.evaluation.ranks import MeanRanks, rank_methods
 from salgen.evaluation.report.answer import Answer, answers
 from salgen.evaluation.report.chart import marker
@@ -117,7 +118,14 @@ def comparison(sections: Sequence[Section]) -> Comparison | None:
     return Comparison(metric, names, figure, [marker(place, 8, 8) for place in range(len(names))])
 
 
-def galleries(runs: Sequence[Run], sections: Sequence[Section]) -> list[Gallery]:
-    """A gallery for each run that has one, methods in the order of the first run's table."""
+def galleries(runs: Sequence[Run], sections: Sequence[Section]) -> tuple[list[Gallery], dict[str, str]]:
+    """A gallery for each run that has one, methods in the order of the first run's table; why others have none."""
     order = list(dict.fromkeys(line.key[0] for section in sections for line in section.blocks[0].table.lines))
-    return [shown for run in runs if (shown := gallery(run, order)) is not None]
+    found: list[Gallery] = []
+    faults: dict[str, str] = {}
+    for run in runs:
+        try:
+            found += [shown] if (shown := gallery(run, order)) is not None else []
+        except SalgenError as fault:
+            faults[run.label] = str(fault)
+    return found, faults

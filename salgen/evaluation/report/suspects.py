@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from salgen.evaluation.clever_hans import Suspect
 from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.explaining import explain
 from salgen.evaluation.patterns import fit_patterns
+from salgen.evaluation.report.record import read_record
 from salgen.evaluation.report.runs import RECORD
 from salgen.files import atomic_path
 from salgen.parameters import parse_call
@@ -26,6 +26,23 @@ if TYPE_CHECKING:
 
 MOST = 24
 COLUMNS = 4
+
+
+def check_gallery(
+    suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, most: int = MOST
+) -> None:
+    """Make sure that :func:`save_gallery_of` has what it takes, before anything is explained.
+
+    Raises
+    ------
+    SalgenError
+        If the data set is another one, the method is unknown, or a model's checkpoint is not in the run.
+    """
+    record = read_record(Path(run) / RECORD)
+    _dataset(run, data, record)
+    METHODS.create(*parse_call(method))
+    for suspect in suspects[:most]:
+        _checkpoint(Path(run), record, (suspect.model, suspect.training_seed))
 
 
 def save_gallery_of(
@@ -47,16 +64,21 @@ def save_gallery_of(
     SalgenError
         If the data set is another one, or a model's checkpoint is not in the run.
     """
-    record = json.loads((Path(run) / RECORD).read_text(encoding="utf-8"))
-    dataset = open_dataset(data, record["dataset"]["split"])
-    if dataset.fingerprint != record["dataset"]["fingerprint"]:
-        raise SalgenError(f"{data} is not the data set of {run}, which is {record['dataset']['name']}: give that one")
+    record = read_record(Path(run) / RECORD)
+    dataset = _dataset(run, data, record)
     shown = list(suspects[:most])
     maps = _maps(shown, Path(run), dataset, record, method)
     figure = _figure(shown, maps, dataset, method)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110)
     return path
+
+
+def _dataset(run: str | Path, data: str | Path, record: Any) -> Dataset:
+    dataset = open_dataset(data, record["dataset"]["split"])
+    if dataset.fingerprint != record["dataset"]["fingerprint"]:
+        raise SalgenError(f"{data} is not the data set of {run}, which is {record['dataset']['name']}: give that one")
+    return dataset
 
 
 def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: Any, method: str) -> list[Any]:
@@ -87,16 +109,20 @@ def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: Any, me
 
 def _model(run: Path, dataset: Dataset, record: Any, who: tuple[str, int], method: str) -> tuple[Any, Any]:
     """A model of the run, and its patterns if the method needs them."""
-    entry = next(model for model in record["models"] if (model["name"], model["seed"]) == who)
-    place = run / entry["checkpoint"]
-    if not place.is_dir():
-        raise SalgenError(f"{place} is missing: the gallery explains again, and takes a model that the run trained")
-    checkpoint = load_checkpoint(place)
+    checkpoint = load_checkpoint(_checkpoint(run, record, who))
     check_fits(checkpoint, dataset)
     if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
         return checkpoint.classifier, None
     train = open_dataset(dataset.path, "train")
     return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
+
+
+def _checkpoint(run: Path, record: Any, who: tuple[str, int]) -> Path:
+    entry = next(model for model in record["models"] if (model["name"], model["seed"]) == who)
+    place = run / str(entry.get("checkpoint") or entry["name"])  # a model that was given need not have one
+    if not place.is_dir():
+        raise SalgenError(f"{place} is missing: the gallery explains again, and takes a model that the run trained")
+    return place
 
 
 def _index(suspect: Suspect) -> int:

@@ -27,7 +27,7 @@ class Cell:
     row
         Its summary; None if it was not scored.
     best
-        Whether no method under test has a better mean (failed maps counted as worst).
+        Whether no method under test has a better mean (failed maps counted as worst); False if there is just one.
     tied
         Whether it does not differ significantly from the best.
     below_floor
@@ -195,7 +195,7 @@ def _cell(of: Verdict, key: Key, shared: dict[str, int]) -> Cell:
         return Cell(None)
     own = {reason: count for reason, count in row.reasons.items() if shared.get(reason) != count}
     top = of.row(of.best) if of.best else None
-    method = of.run.role(key[0]) == METHOD
-    best = method and top is not None and row.mean_worst_case == top.mean_worst_case
+    rivals = of.run.under_test(of.model)
+    best = key in rivals and len(rivals) > 1 and top is not None and row.mean_worst_case == top.mean_worst_case
     tied = not best and key in of.tied and not of.powerless
     return Cell(row, best, tied, key in of.below_floor and not of.powerless, reason_counts(own))

@@ -7,9 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from salgen.evaluation.families import Key
+from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.metrics import (
     CONSTANT_MAP,
     EMPTY_MASK,
+    FITTED_METHOD,
     MISCLASSIFIED,
     NO_TWIN,
     NON_FINITE_MAP,
@@ -23,6 +25,7 @@ from salgen.evaluation.summary import SummaryRow
 
 DROPPED = "the image drops out for every method"
 WORST = "counts as the worst value in ranks"
+NOT_RANKED = "the metric leaves the method out"
 KEPT = "the value counts"
 UNRANKED = "left out of the mean; a diagnostic ranks nothing"
 
@@ -31,11 +34,19 @@ MEANINGS = {
     TRIVIAL_FULL_MASK: "the mask fills the scored region: any map is right",
     ZERO_ENERGY: "the map has no positive value",
     NON_FINITE_MAP: "the map holds NaN or infinity",
-    CONSTANT_MAP: "the map is the same everywhere, so nothing can be correlated with it",
+    CONSTANT_MAP: "the map is the same everywhere, so nothing can be compared with it",
+    FITTED_METHOD: "the method was fitted to the model by training images, so it cannot explain another model",
     MISCLASSIFIED: "the metric asks about rightly classified images only",
     NO_TWIN: "the image has no twin without the feature",
     TOO_FEW_NEGATIVES: "too few pixels outside the mask for 99 % specificity, and none of the mask above them all",
 }
+
+BY_NEED = {
+    (MISCLASSIFIED, "twin_maps"): "the model does not give both the image and its twin the image's class",
+    (MISCLASSIFIED, "paired_maps"): "one of the two models classifies the image wrongly",
+    (CONSTANT_MAP, "method"): "the map, or one that it is compared with, is the same everywhere",
+    (CONSTANT_MAP, "shuffled_maps"): "the map, or one that it is compared with, is the same everywhere",
+}  # what a reason means for metrics with this need
 
 
 @dataclass(frozen=True)
@@ -64,13 +75,20 @@ def undefined_lines(run: Run) -> list[UndefinedLine]:
     return lines
 
 
+def meaning(reason: str, metric: str) -> str:
+    """What a reason says of a metric's values in plain words; "" for one that is not known."""
+    needs = create_metric(metric).needs
+    own = (words for (name, need), words in BY_NEED.items() if name == reason and need in needs)
+    return next(own, MEANINGS.get(reason, ""))
+
+
 def _reasons(run: Run, model: str, variant: str) -> list[str]:
     rows = (run.row(model, key, metric, variant) for key in run.keys(model) for metric in run.metrics)
     return sorted({reason for row in rows if row is not None for reason in row.reasons})
 
 
 def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLine]:
-    cases: dict[tuple[int, int, str], dict[str, list[Key]]] = defaultdict(lambda: defaultdict(list))
+    cases: dict[tuple[int, int, str, str], dict[str, list[Key]]] = defaultdict(lambda: defaultdict(list))
     for metric in run.metrics:
         for key in run.keys(model):
             row = run.row(model, key, metric, variant)
@@ -79,6 +97,7 @@ def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLin
                     row.reasons[reason],
                     row.n + row.n_undefined,
                     _consequence(row, reason, run.higher_is_better[metric]),
+                    meaning(reason, metric),
                 )
                 cases[case][metric].append(key)
     return [
@@ -87,7 +106,7 @@ def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLin
             model=model,
             variant=variant,
             reason=reason,
-            meaning=MEANINGS.get(reason, ""),
+            meaning=case[3],
             metrics=_listing(metrics, run.metrics, "metrics"),
             methods=_listing([run.method_label(model, key) for key in keys], run.keys(model), "methods"),
             count=case[0],
@@ -111,6 +130,8 @@ def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) ->
     defined_with_a_reason = sum(row.reasons.values()) - row.n_undefined
     if reason in (TRIVIAL_FULL_MASK, CONSTANT_MAP) and defined_with_a_reason:
         return KEPT
+    if reason == FITTED_METHOD:
+        return NOT_RANKED
     if reason in NOT_THE_MAPS_DOING:
         return DROPPED
     return WORST if higher_is_better is not None else UNRANKED

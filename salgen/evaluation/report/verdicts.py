@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from salgen.evaluation.comparisons import Comparison, indistinguishable, not_better
 from salgen.evaluation.families import Key
 from salgen.evaluation.permutation import ALPHA, permutations_for
-from salgen.evaluation.report.runs import FLOOR, METHOD, Run
+from salgen.evaluation.report.runs import FLOOR, Run
 from salgen.evaluation.score_cube import ALL
 from salgen.evaluation.summary import SummaryRow
 from salgen.parameters import parse_call
@@ -59,6 +59,11 @@ class Verdict:
         return {key for test in self.tests for key in test.keys}
 
     @property
+    def others(self) -> list[Key]:
+        """The methods under test that the best one was compared with."""
+        return [key for key in self.run.under_test(self.model) if key in self.compared and key != self.best]
+
+    @property
     def permutations(self) -> int:
         """How many sign patterns were tried."""
         return min(permutations_for(len(self.compared)), 2**self.n) if self.tests else 0
@@ -89,7 +94,7 @@ def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str 
     empty = Verdict(run, model, metric, variant, samples, tests)
     if run.higher_is_better[metric] is None:
         return empty
-    methods = [key for key in run.keys(model) if run.role(key[0]) == METHOD]
+    methods = run.under_test(model)
     floors = [key for key in run.keys(model) if run.role(key[0]) == FLOOR]
     best, floor = _best(empty, methods), _best(empty, floors)
     edges = next((key for key in floors if parse_call(key[0])[0] == EDGES and key in empty.compared), None)

@@ -1,0 +1,284 @@
+"""What is said of one method, of a model that learnt nothing, of images without a mask, and of faulty runs."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from run_folders import make_run
+from test_report import read
+
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics import (
+    CONSTANT_MAP,
+    EMPTY_MASK,
+    FITTED_METHOD,
+    MISCLASSIFIED,
+    NO_TWIN,
+    NON_FINITE_MAP,
+    TOO_FEW_NEGATIVES,
+    TRIVIAL_FULL_MASK,
+    ZERO_ENERGY,
+)
+from salgen.evaluation.report import console_summary, report
+from salgen.evaluation.report.panels import panels
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.tables import means_table
+from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, undefined_lines
+
+MODEL = "lesion-cnn"
+SMALL = {"samples": 24, "pictures": 0, "metrics": ("roc-auc", "prec99"), "undefined": False}
+REASONS = (
+    *(EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, NON_FINITE_MAP),
+    *(ZERO_ENERGY, TOO_FEW_NEGATIVES, CONSTANT_MAP, FITTED_METHOD),
+)
+
+
+def add_scores(path, metric, count, *, correct=lambda i: True, source="roc-auc", **values):
+    """Scores of one more metric on as many samples of the run's numbering."""
+    rows = [row for row in pq.read_table(path / "scores.parquet").to_pylist() if row["metric"] == source]
+    certified = {row["sample_id"]: row["certified"] for row in rows}
+    series = {(row["method"], row["training_seed"]): row for row in rows}.values()
+    new = [
+        row
+        | {"metric": metric, "variant": "region:image", "sample_id": f"test-{i:06d}"}
+        | {"correct": correct(i), "certified": certified.get(f"test-{i:06d}"), **values}
+        for row in series
+        for i in range(count)
+    ]
+    table = pq.read_table(path / "scores.parquet")
+    pq.write_table(pa.concat_tables([table, pa.Table.from_pylist(new, table.schema)]), path / "scores.parquet")
+    record = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps(record | {"metrics": [*record["metrics"], metric]}))
+
+
+# One method ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "console", "page"),
+    [
+        ("guided-backprop", "it is better than that", "It is significantly better than an edge filter"),
+        ("deconvnet", "it is not better than that", "It is not significantly better than an edge filter"),
+    ],
+)
+def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, console, page):
+    path = make_run(tmp_path / "run", **SMALL, methods=(method, "random", "sobel", "oracle"))
+    run = read_runs([path])[0]
+    means = {
+        key[0]: run.row(MODEL, key, "roc-auc", "region:brain").mean
+        for key in run.keys(MODEL)
+        if key[0] in (method, "sobel")
+    }
+    text = console_summary([path])
+    line = f"{method}: roc-auc {means[method]:.3f}; the strongest floor, sobel, has {means['sobel']:.3f}; {console}"
+    assert line in text.splitlines()
+    assert "best" not in text
+    assert "every other" not in text
+    words = read(report([path])).text.partition("Short answer")[2].partition("Scores")[2]
+    assert page in words
+    assert "That is the strongest floor." in words
+    assert f"{method} : mean roc-auc" in words
+    for claim in ("scores highest", "very other method", "Every method", "Best by the other metrics", "scores best"):
+        assert claim not in words.partition("What each metric asks")[0]
+
+
+def test_one_method_with_a_floor_that_is_no_edge_filter(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, methods=("guided-backprop", "random"))
+    assert "guided-backprop is significantly better than it." in read(report([path])).text
+
+
+def test_one_method_without_floors_or_with_few_images(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, methods=("gradient",))
+    assert "there is no floor to compare it with" in console_summary([path])
+    path = make_run(tmp_path / "few", **(SMALL | {"samples": 3}), methods=("gradient", "sobel"))
+    assert "3 images are too few to tell them apart" in console_summary([path])
+
+
+def test_one_method_bears_no_star_and_two_do(tmp_path):
+    one = make_run(tmp_path / "one", **SMALL, methods=("deconvnet", "sobel"))
+    two = make_run(tmp_path / "two", **SMALL, methods=("deconvnet", "gradient", "sobel"))
+    stars = [
+        [line.label for line in means_table(run, MODEL, "region:brain").lines if line.cells["roc-auc"].best]
+        for run in read_runs([one, two])
+    ]
+    assert stars == [[], ["gradient"]]
+    text = console_summary([one])
+    assert re.search(r"^deconvnet +0\.\d{3}< ", text, re.MULTILINE)
+    assert "< not better than the strongest floor" in text.splitlines()
+    assert "*" not in text
+
+
+def test_both_marks_are_printed(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, shift=-0.6, methods=("deconvnet", "gradient", "sobel", "oracle"))
+    text = console_summary([path])
+    (best,) = [
+        line
+        for line in means_table(read_runs([path])[0], MODEL, "region:brain").lines
+        if line.cells["roc-auc"].best and line.cells["roc-auc"].below_floor
+    ]
+    assert re.search(rf"^{best.label} +0\.\d{{3}}\*<", text, re.MULTILINE)
+
+
+def test_others_that_have_no_score_are_not_called_worse(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, methods=("gradient", "deconvnet", "sobel"))
+    table = pq.read_table(path / "scores.parquet").to_pylist()
+    for row in table:
+        if row["method"] == "deconvnet":
+            row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
+    pq.write_table(pa.Table.from_pylist(table), path / "scores.parquet")
+    assert "best by roc-auc: gradient; no other has a score" in console_summary([path])
+    text = read(report([path])).text
+    assert "Every other method" not in text
+    assert "Never defined, and so not compared: deconvnet" in text
+
+
+# A model that learnt nothing ----------------------------------------------------------------------
+
+
+def test_console_gives_no_verdict_on_a_model_that_learnt_nothing(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, accuracy=(0.5,))
+    text = console_summary([path])
+    assert "no verdict: the model has not learnt the task" in text
+    assert "best" not in text
+    assert not re.search(r"\d[*~<]", text)
+    assert re.search(r"^gradient +0\.\d{3}", text, re.MULTILINE)
+    assert "None. The model has not learnt the task" in read(report([path])).text
+
+
+def test_console_gives_one_where_a_training_has_learnt_it(tmp_path):
+    text = console_summary([make_run(tmp_path / "run", **SMALL, seeds=2, accuracy=(0.5, 0.99))])
+    assert "no verdict" not in text
+    assert "best by roc-auc" in text
+
+
+# Images without a mask ----------------------------------------------------------------------------
+
+
+def test_images_without_a_mask_are_counted_apart(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, coverage=0.5)
+    for metric in ("roar:fraction=0.1", "roar:fraction=0.3", "kar:fraction=0.1"):
+        add_scores(path, metric, 48, correct=lambda i: i != 3 and i < 24, value=1.0, value_worst_case=1.0)
+    run = read_runs([path])[0]
+    assert run.cube.correct.sum() == 23
+    text = console_summary([path])
+    assert "means over 24 images with a mask, region:brain (the whole image: roar:fraction=0.1" in text
+    assert "; roar, kar: all 48 images\n" in text
+    words = read(report([path])).text
+    assert "24 images with a mask, all counted whether the model was right or not (it was wrong on 4.2 % of" in words
+    assert "Counted otherwise: roar, kar: all 48 images." in words
+    assert "(roar, kar count all of them)" in words
+    assert [(panel.count, panel.total) for panel in panels(run, MODEL)] == [(24, 24), (23, 24), (12, 24)]
+
+
+def test_all_images_are_counted_where_the_headline_metric_counts_them(tmp_path):
+    path = make_run(tmp_path / "run", **(SMALL | {"metrics": ("edge-correlation",)}))
+    add_scores(path, "kar", 48, correct=lambda i: i % 4 > 0, source="edge-correlation", value=1.0, value_worst_case=1.0)
+    assert read_runs([path])[0].headline == "kar"
+    assert "means over 48 images, with a mask or without" in console_summary([path])
+    assert "; edge-correlation: the 24 images with a mask" in console_summary([path])
+    assert "(it was wrong on 25.0 % of them)" in read(report([path])).text
+
+
+def test_without_retraining_nothing_is_counted_otherwise(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL)
+    assert "means over 24 images with a mask, region:brain\n" in console_summary([path])
+    text = read(report([path])).text
+    assert "Counted otherwise" not in text
+    assert "count all of them" not in text
+
+
+# What was undefined -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reason", "metric", "words"),
+    [
+        (MISCLASSIFIED, "idr", "the model does not give both the image and its twin the image's class"),
+        (MISCLASSIFIED, "iir", "the model does not give both the image and its twin the image's class"),
+        (MISCLASSIFIED, "mcr", "one of the two models classifies the image wrongly"),
+        (MISCLASSIFIED, "g-cf", "the metric asks about rightly classified images only"),
+        (CONSTANT_MAP, "edge-correlation", "the map is the same everywhere, so nothing can be compared with it"),
+        (CONSTANT_MAP, "class-sensitivity", "the map, or one that it is compared with, is the same everywhere"),
+        (
+            FITTED_METHOD,
+            "parameter-randomization",
+            "fitted to the model by training images, so it cannot explain another model",
+        ),
+        (NO_TWIN, "idr", "the image has no twin without the feature"),
+    ],
+)
+def test_reasons_are_told_by_what_the_metric_needs(reason, metric, words):
+    assert words in meaning(reason, metric)
+
+
+def test_every_reason_has_plain_words():
+    assert all(meaning(reason, "roc-auc") for reason in REASONS)
+    assert meaning("a-plugins-own", "roc-auc") == ""
+
+
+def test_metrics_for_which_a_reason_means_another_thing_stand_apart(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, methods=("gradient", "lrp-z"))
+    for metric in ("idr", "mcs"):
+        add_scores(path, metric, 24, reason=MISCLASSIFIED, value=float("nan"), value_worst_case=float("nan"))
+    found = {line.metrics: line for line in undefined_lines(read_runs([path])[0])}
+    assert set(found) == {"idr", "mcs"}
+    assert "twin" in found["idr"].meaning
+    assert "two models" in found["mcs"].meaning
+    assert {line.consequence for line in found.values()} == {DROPPED}
+
+
+def test_a_fitted_method_is_left_out_alone(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL, methods=("gradient", "lrp-z"))
+    add_scores(
+        path, "parameter-randomization", 24, reason=FITTED_METHOD, value=float("nan"), value_worst_case=float("nan")
+    )
+    (line,) = undefined_lines(read_runs([path])[0])
+    assert line.consequence == NOT_RANKED
+    assert line.meaning in read(report([path])).text
+
+
+# Faulty runs --------------------------------------------------------------------------------------
+
+
+def test_a_folder_twice_is_refused(tmp_path):
+    path = make_run(tmp_path / "run", **SMALL)
+    same = tmp_path / "elsewhere" / ".." / "run"
+    (tmp_path / "elsewhere").mkdir()
+    for call in (report, console_summary):
+        for second in (path, str(path), same):
+            with pytest.raises(SalgenError, match=r"run folder .*run was given 2 times: name each folder once"):
+                call([path, second])
+
+
+def test_folders_of_one_name_and_data_set_are_told_apart(tmp_path):
+    paths = [make_run(tmp_path / name / "run", **SMALL) for name in "ab"]
+    assert [run.label for run in read_runs(paths)] == [f"perlin-lesions ({path})" for path in paths]
+    page = read(report(paths))
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("damage", ["cut", "scrambled", "no zip", "wrong shape"])
+def test_a_damaged_gallery_is_left_out_and_said(tmp_path, damage):
+    path = make_run(tmp_path / "run", **(SMALL | {"pictures": 2}), size=16)
+    other = make_run(tmp_path / "other", **(SMALL | {"pictures": 2}), size=16, name="others")
+    content = bytearray((path / "gallery.npz").read_bytes())
+    if damage == "wrong shape":
+        with np.load(path / "gallery.npz") as file:
+            arrays = dict(file)
+        np.savez(path / "gallery.npz", **(arrays | {"maps": arrays["maps"][1:]}))
+    else:
+        middle = len(content) // 2
+        scrambled = content[:middle] + bytes(255 - byte for byte in content[middle : middle + 64])
+        changed = {"cut": content[:middle], "scrambled": scrambled + content[middle + 64 :], "no zip": b"PK not really"}
+        (path / "gallery.npz").write_bytes(changed[damage])
+    text = read(report([path])).text
+    assert re.search(r"perlin-lesions: its pictures are left out, because gallery\.npz(:| is damaged)", text)
+    assert "not chosen by eye" not in text
+    assert "gradient" in text
+    both = read(report([path, other])).text
+    assert "its pictures are left out" in both
+    assert "not chosen by eye" in both
