@@ -366,7 +366,6 @@ def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, place, name, re
         ({"twins": 3}, "twins must be 4 images"),
         ({"twins": ["a", None, None, None]}, "a twin is <U1 of shape"),
         ({"maps": np.ma.masked_array(np.zeros((4, *SHAPE)))}, "numpy.ma hides values"),
-        ({"maps": torch.zeros(4, *SHAPE).to_sparse()}, "not a dense array"),
         ({"metrics": "iou,dice"}, "'iou,dice' holds several metrics: give a list"),
         ({"metrics": "ranking:threshold=0.5"}, "ranking is a group of metrics and takes no parameters"),
         ({"images": np.full((4, 1, *SHAPE), np.nan, dtype=np.float32)}, "images: number 0 has NaN"),
@@ -376,6 +375,11 @@ def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, place, name, re
 def test_what_score_may_be_given_by_mistake(maps, masks, change, words):
     with pytest.raises(SalgenError, match=words):
         salgen.score(**{"maps": maps, "masks": masks, "metrics": ["roc-auc"], **change})
+
+
+def test_sparse_maps_are_refused(masks):
+    with pytest.raises(SalgenError, match="not a dense array"):
+        salgen.score(torch.zeros(4, *SHAPE).to_sparse(), masks, ["roc-auc"])
 
 
 def test_metrics_may_be_named_in_a_mapping(maps, masks):
