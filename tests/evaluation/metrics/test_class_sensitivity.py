@@ -118,5 +118,5 @@ def test_no_sample_depends_on_its_batch(model):
 
 
 def test_needs_a_method(model):
-    with pytest.raises(SalgenError, match="method= .or the SaliencyMap"):
+    with pytest.raises(SalgenError, match=r"method= .or the SaliencyMap"):
         scored(model, np.zeros((5, 8, 9)))
