@@ -177,6 +177,9 @@ def _run(
         return SalgenError(f"training {setup.model} with batch_size = {settings.batch_size}: {error}")
     except SalgenError as error:
         return error
+    finally:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()  # threads of its that are left at exit may abort the process
     return None
 
 
