@@ -12,11 +12,14 @@ import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from salgen.errors import SalgenError, unknown_name
 
 T = TypeVar("T")
+
+_hints: Any = cache(typing.get_type_hints)  # finding them out takes longer than scoring a map
 
 
 def param(
@@ -47,7 +50,7 @@ class Parameter:
 
 def describe(cls: type) -> list[Parameter]:
     """The parameters of a plug-in class, in order."""
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     return [
         Parameter(f.name, _type_text(hints[f.name], f.metadata), f.default, f.metadata.get("help", ""))
         for f in dataclasses.fields(cls)
@@ -73,7 +76,7 @@ def build(cls: type[T], values: Mapping[str, Any], what: str | None = None) -> T
     """
     what = what or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     ready = {}
     for key, value in values.items():
         name = key.replace("-", "_")
