@@ -67,7 +67,7 @@ class Batch:
     @cached_property
     def images(self) -> Float32:
         """float32 (N, C, H, W) in [0, 1]."""
-        return _unit(self.levels())
+        return to_unit(self.levels())
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
@@ -87,7 +87,7 @@ class Batch:
     @cached_property
     def twins(self) -> list[Float32 | None]:
         """float32 (C, H, W) for each sample, or None where it has no twin."""
-        return [None if levels is None else _unit(levels) for levels in self.twin_levels()]
+        return [None if levels is None else to_unit(levels) for levels in self.twin_levels()]
 
     @cached_property
     def recipes(self) -> list[Recipe]:
@@ -169,6 +169,6 @@ class _Regions(Mapping[str, Mask]):
         return len(self._names)
 
 
-def _unit(levels: NDArray[Any]) -> Float32:
+def to_unit(levels: NDArray[Any]) -> Float32:
     """Integer levels as float32 in [0, 1]."""
     return levels.astype(np.float32) / np.float32(np.iinfo(levels.dtype).max)

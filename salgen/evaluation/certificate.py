@@ -27,7 +27,6 @@ import pyarrow.parquet as pq
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.probe import Probe
 from salgen.evaluation.reliance import REDRAWS, TOLERATED, Certificate, certificate_of
 from salgen.evaluation.rendered_again import Renderer
@@ -120,9 +119,8 @@ class _Certifier:
     @cached_property
     def parts(self) -> dict[tuple[int, ...], Path]:
         """Chunk of samples to its file, named by a digest of all that it depends on."""
-        scored, folder = self.work.plan.scored, self.work.run / PARTS
-        chunks = [tuple(scored[start : start + CHUNK]) for start in range(0, len(scored), CHUNK)]
-        return {chunk: folder / f"certificate-{self._key(chunk)}.parquet" for chunk in chunks}
+        folder = self.work.run / PARTS
+        return {chunk: folder / f"certificate-{self._key(chunk)}.parquet" for chunk in self.work.plan.chunks}
 
     @property
     def missing(self) -> dict[tuple[int, ...], Path]:
@@ -154,7 +152,7 @@ class _Certifier:
 
     def _certificates(self, chunk: Sequence[int], renderer: Renderer) -> pa.Table:
         plan, subject = self.work.plan, self.work.subject
-        (batch,) = plan.dataset.batches(CHUNK, chunk)
+        (batch,) = plan.dataset.batches(len(chunk), chunk)
         stated = plan.conventions.target == "label"
         rows = []
         for sample, label, said in zip(

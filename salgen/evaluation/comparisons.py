@@ -183,9 +183,9 @@ def compare_subsets(cube: ScoreCube) -> list[Comparison]:
     return [row for subset in cube.subsets for row in compare_families(families(cube.restricted(subset)))]
 
 
-def write_comparisons(run: Path) -> Path:
-    """Write ``comparisons.csv`` from ``scores.parquet`` in the folder `run`, and return its path."""
+def write_comparisons(run: Path, cube: ScoreCube | None = None) -> Path:
+    """Write ``comparisons.csv`` as :func:`~salgen.evaluation.summary.write_summary` does ``summary.csv``."""
     path = Path(run) / COMPARISONS
     columns = [f.name for f in fields(Comparison) if f.name != "higher_is_better"]
-    write_text(path, csv_text(columns, compare_subsets(read_scores(Path(run)))))
+    write_text(path, csv_text(columns, compare_subsets(cube or read_scores(Path(run)))))
     return path

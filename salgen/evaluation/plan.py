@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from salgen.datasets.reader import Batch, Dataset
-from salgen.evaluation.conventions import Conventions
+from salgen.evaluation.conventions import CHUNK, Conventions
 from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
@@ -65,6 +65,11 @@ class Plan:
         """The considered samples that have a ground-truth mask: what is absent cannot be found."""
         present = self.dataset.mask_present()
         return [index for index in range(self.considered) if present[index]]
+
+    @cached_property
+    def chunks(self) -> list[tuple[int, ...]]:
+        """The scored samples, `CHUNK` at a time."""
+        return [tuple(self.scored[start : start + CHUNK]) for start in range(0, len(self.scored), CHUNK)]
 
     @cached_property
     def variants(self) -> dict[str, str | None]:

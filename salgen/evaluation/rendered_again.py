@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.datasets.batch import to_unit
 from salgen.datasets.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.reliance import REDRAWS, Answers
@@ -87,5 +88,4 @@ class Renderer:
 
 def _images(levels: Iterable[NDArray[Any]]) -> Float32:
     """Integer levels (H, W, C) as float32 (n, C, H, W) in [0, 1], as a data set's reader gives them."""
-    stacked = np.stack([image.transpose(2, 0, 1) for image in levels])
-    return stacked.astype(np.float32) / np.float32(np.iinfo(stacked.dtype).max)
+    return to_unit(np.stack([image.transpose(2, 0, 1) for image in levels]))

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from salgen.datasets.batch import to_unit
 from salgen.datasets.reader import Batch, Dataset, open_dataset
 from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.metrics import NON_FINITE_MAP, worst_of
@@ -100,7 +101,7 @@ class Retraining:
         considered = slice(plan.considered)
         images = np.load(changed / f"{shown}.npy", mmap_mode="r")[considered]
         parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]
-        predicted = np.concatenate([work.predict(_unit(images[part])) for part in parts])
+        predicted = np.concatenate([work.predict(to_unit(images[part])) for part in parts])
         labels = np.asarray(self._split(shown).column(plan.task))[considered]
         finite = self._ranks(shown)[considered, 0, 0] != FAILED
         shutil.rmtree(changed)
@@ -182,8 +183,3 @@ class Retraining:
             "reason": np.where(finite, "", NON_FINITE_MAP).tolist(),
         }
         return pa.table({key: pa.array(columns[key], type=kind) for key, kind in RESULT_COLUMNS.items()})
-
-
-def _unit(levels: NDArray[Any]) -> NDArray[np.float32]:
-    """Integer levels as float32 in [0, 1]."""
-    return np.asarray(levels, dtype=np.float32) / np.float32(np.iinfo(levels.dtype).max)

@@ -27,7 +27,7 @@ from salgen.evaluation.rendered_again import Renderer
 from salgen.evaluation.retraining import retrain
 from salgen.evaluation.run_metrics import run_metrics
 from salgen.evaluation.run_record import RECORD, write_run_record
-from salgen.evaluation.score_cube import SCORES
+from salgen.evaluation.score_cube import SCORES, read_scores
 from salgen.evaluation.selection import Selection, select_methods
 from salgen.evaluation.settling import write_scores
 from salgen.evaluation.subjects import is_factory, load_paired, load_subject, train_again, train_subjects
@@ -134,8 +134,9 @@ def evaluate(
     save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
     patterns = [work.patterns for work in works]
     write_run_record(plan, predictions, patterns, certificates, units, run, time.monotonic() - started, command)
-    write_summary(run)
-    write_comparisons(run)
+    cube = read_scores(run)
+    write_summary(run, cube)
+    write_comparisons(run, cube)
     return run
 
 

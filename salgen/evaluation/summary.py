@@ -209,10 +209,10 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
     return normalised(value, value[names.index("random")], value[names.index("oracle")], directions[:, None])
 
 
-def write_summary(run: Path) -> Path:
-    """Write ``summary.csv`` from ``scores.parquet`` in the folder `run`, and return its path."""
+def write_summary(run: Path, cube: ScoreCube | None = None) -> Path:
+    """Write ``summary.csv`` in the folder `run`, from its scores or their cube, and return its path."""
     path = Path(run) / SUMMARY
-    write_text(path, csv_text([f.name for f in fields(SummaryRow)], summarise_subsets(read_scores(Path(run)))))
+    write_text(path, csv_text([f.name for f in fields(SummaryRow)], summarise_subsets(cube or read_scores(Path(run)))))
     return path
 
 

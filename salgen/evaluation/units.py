@@ -50,11 +50,9 @@ class SubjectWork:
     @cached_property
     def chunks(self) -> list[list[Unit]]:
         """Per chunk of the scored samples, a unit for each method."""
-        scored = self.plan.scored
-        chunks = [tuple(scored[start : start + CHUNK]) for start in range(0, len(scored), CHUNK)]
         return [
             [Unit(call, chunk, self.run / PARTS / f"{self._key(call, chunk)}.parquet") for call in self.plan.methods]
-            for chunk in chunks
+            for chunk in self.plan.chunks
         ]
 
     @property

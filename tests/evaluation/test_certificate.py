@@ -13,7 +13,7 @@ from torch import nn
 import salgen
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation import certificate
+from salgen.evaluation import plan
 from salgen.evaluation.certificate import FILE, certify
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.plan import Plan
@@ -313,7 +313,7 @@ def test_a_detector_of_lesions_passes_where_the_shortcut_is(marked, tmp_path):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(certificate, "CHUNK", 5)
+    monkeypatch.setattr(plan, "CHUNK", 5)
 
 
 def parts_of(run):
@@ -337,7 +337,7 @@ def test_it_goes_on_where_it_was(flat, tmp_path, small_chunks, monkeypatch):
 
 def test_chunks_change_nothing(perlin, tmp_path, monkeypatch):
     whole = certify([work_of(perlin, some_network(1), tmp_path / "whole")])
-    monkeypatch.setattr(certificate, "CHUNK", 1)
+    monkeypatch.setattr(plan, "CHUNK", 1)
     assert certify([work_of(perlin, some_network(1), tmp_path / "single")]).certified == whole.certified
 
 
