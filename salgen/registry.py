@@ -109,6 +109,7 @@ class Registry:
 
 
 GENERATORS = Registry("generator", "salgen.generators", "salgen.generators")
+IMPORTERS = Registry("importer", "salgen.datasets.importers", "salgen.importers")
 METHODS = Registry("method", "salgen.evaluation.methods", "salgen.methods")
 METRICS = Registry("metric", "salgen.evaluation.metrics", "salgen.metrics")
 MODELS = Registry("model", "salgen.evaluation.models", "salgen.models")
@@ -116,6 +117,7 @@ PROTOCOLS = Registry("protocol", "salgen.evaluation.protocols", "salgen.protocol
 
 REGISTRIES = {
     "generators": GENERATORS,
+    "importers": IMPORTERS,
     "methods": METHODS,
     "metrics": METRICS,
     "models": MODELS,

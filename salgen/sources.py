@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from salgen.errors import SalgenError
 from salgen.files import sha256_of
+
+OWN_COPY = "own copy"  # of a published data set: what the source of every importer is called
 
 
 class Source(Protocol):
@@ -56,6 +61,69 @@ class Source(Protocol):
     def load(self, name: str) -> Any:
         """One item; what it is depends on the source."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """Named files as a source; what `load` makes of one is for a subclass to say.
+
+    Attributes
+    ----------
+    name, licence, notes
+        As every :class:`Source` has them.
+    files
+        Item name to file.
+    splits
+        Item name to split; an item that all splits share has none.
+    """
+
+    name: str
+    licence: str
+    notes: str
+    files: Mapping[str, Path]
+    splits: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names, splits and contents."""
+        try:
+            return digest_of((f"{self.splits.get(name, '')}:{name}", path) for name, path in self.files.items())
+        except OSError as error:
+            raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
+
+    def names(self) -> list[str]:
+        """The items' names, sorted."""
+        return sorted(self.files)
+
+    def split_of(self, name: str) -> str | None:
+        """The split that an item belongs to, or None where all splits share it."""
+        return self.splits.get(name)
+
+    def load(self, name: str) -> Any:
+        """One item."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Nothing:
+    """The source of what is computed from random numbers alone."""
+
+    name: str = ""
+    digest: str = ""
+    licence: str = ""
+    notes: str = ""
+
+    def names(self) -> list[str]:
+        """None."""
+        return []
+
+    def split_of(self, name: str) -> str | None:
+        """No item, no split."""
+        return None
+
+    def load(self, name: str) -> Any:
+        """There is nothing to load."""
+        raise KeyError(name)
 
 
 def digest_of(files: Iterable[tuple[str, Path]]) -> str:

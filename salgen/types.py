@@ -57,6 +57,8 @@ class Sample:
         Task name to the region that is the task's ground-truth mask.
     recipe
         What it was rendered from.
+    alternatives
+        Further masks, bool (H, W), that count as correct for the default task.
     """
 
     id: str
@@ -65,6 +67,7 @@ class Sample:
     regions: dict[str, Mask]
     target: dict[str, str]
     recipe: Recipe
+    alternatives: tuple[Mask, ...] = ()
 
 
 @dataclass(frozen=True)

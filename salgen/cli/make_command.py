@@ -12,9 +12,16 @@ import click
 from salgen.cli.options import help_with, named, parameters_of, plugin_name, scale, settings
 from salgen.errors import SalgenError, unknown_name
 from salgen.parameters import parse_pairs
-from salgen.registry import GENERATORS
+from salgen.registry import GENERATORS, IMPORTERS
 
 CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "twins")
+
+
+def _tables(params: dict[str, Any]) -> dict[str, type]:
+    """The parameters of the generator, and of the importer where there is one."""
+    name = params.get("name")
+    own = {f"With source=PATH, your own copy of {name}": IMPORTERS.load(name)} if name in IMPORTERS.entries else {}
+    return {**(parameters_of(GENERATORS)(params) if name in GENERATORS.entries or not own else {}), **own}
 
 
 @click.command("make", add_help_option=False)
@@ -31,7 +38,7 @@ CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "tw
 )
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
 @click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
-@help_with(parameters_of(GENERATORS))
+@help_with(_tables)
 @click.pass_context
 def command(
     ctx: click.Context, /, name: str | None, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any

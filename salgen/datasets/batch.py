@@ -32,6 +32,9 @@ class Batch:
         int64 (N,): classes of the default task.
     masks
         bool (N, H, W): ground truth of the default task.
+    acceptable
+        bool (N, K, H, W): `masks`, then the samples' further masks that count as correct; a sample with
+        fewer than K has empty ones after them.
     regions
         Region name to bool (N, H, W).
     region_names
@@ -78,6 +81,26 @@ class Batch:
     def masks(self) -> Mask:
         """Ground truth of the default task, bool (N, H, W)."""
         return self.region(self._manifest.targets[self._manifest.default_task])
+
+    @cached_property
+    def alternatives(self) -> list[Mask]:
+        """For each sample the further masks that count as correct, bool (k, H, W)."""
+        shape, column = self._manifest.spec.image_size, "alternative_masks"
+        return [
+            np.array([self._decode(column, row, one["bytes"], png.decode_mask, shape) for one in there]).reshape(
+                -1, *shape
+            )
+            for row, there in enumerate(self._rows[column].to_pylist())
+        ]
+
+    @cached_property
+    def acceptable(self) -> Mask:
+        """The masks that count as correct, bool (N, K, H, W)."""
+        found = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
+        found[:, 0] = self.masks
+        for row, there in enumerate(self.alternatives):
+            found[row, 1 : 1 + len(there)] = there
+        return found
 
     @cached_property
     def regions(self) -> Mapping[str, Mask]:

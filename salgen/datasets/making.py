@@ -90,8 +90,9 @@ def make(
     if workers < 1:
         raise SalgenError(f"workers = {workers}: must be 1 or more")
     generator = opening.generator(name, source, scale, **(parameters or {}))
-    counts = {**opening.scale_of(name, scale).splits, **(splits or {})}
-    spec = generator.spec({split: count for split, count in counts.items() if count is not None}, seed)
+    spec = generator.spec(
+        _counts(generator, opening.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
+    )
     state = check_destination(folder, spec, twins=twins)
     if state is State.ALL:
         print(f"{folder} is there already and complete: nothing to do", file=sys.stderr)
@@ -101,6 +102,25 @@ def make(
     images = _make(generator, described, folder, workers, anew=state is State.NOTHING)
     _log(folder, command or sys.argv, workers, images, time.monotonic() - started)
     return folder
+
+
+def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str, int | None]) -> dict[str, int]:
+    """Samples per split: what is wanted, else the scale's usual number, as far as there are so many.
+
+    Raises
+    ------
+    SalgenError
+        If the source has no such split, or fewer samples than are wanted.
+    """
+    there = generator.available
+    if there is not None:
+        usual = {split: min(count, usual.get(split, count)) for split, count in there.items() if count}
+        for split, count in wanted.items():
+            if count is not None and count > there.get(split, 0):
+                raise SalgenError(
+                    f"{split} = {count}: {generator.source.name} has {there.get(split, 0)} samples for it"
+                )
+    return {split: count for split, count in {**usual, **wanted}.items() if count is not None}
 
 
 def _make(generator: Generator, described: Manifest, folder: Path, workers: int, *, anew: bool) -> int:

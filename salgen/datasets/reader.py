@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.batch import Batch
 from salgen.datasets.manifest import Manifest, read_manifest
-from salgen.datasets.schema import Kind, arrow_schema, columns
+from salgen.datasets.schema import Kind, arrow_schema, columns, mask_columns
 from salgen.datasets.shard_files import open_shard, read_group
 from salgen.datasets.shards import shards_of
 from salgen.errors import SalgenError, unknown_name
@@ -97,7 +97,8 @@ class Dataset:
         Returns
         -------
         ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; ``mask`` bool (H, W);
-        ``regions``, name to bool (H, W); ``twin`` as the image, or None; ``recipe``.
+        ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
+        ``recipe``.
         """
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
@@ -108,6 +109,7 @@ class Dataset:
             "image": batch.images[0],
             **{task: int(batch.classes(task)[0]) for task in self.tasks},
             "mask": batch.masks[0],
+            "alternative_masks": batch.alternatives[0],
             "regions": {name: masks[0] for name, masks in batch.regions.items()},
             "twin": batch.twins[0],
             "recipe": batch.recipes[0],
@@ -150,9 +152,10 @@ class Dataset:
             return [text for part in parts for text in part.to_pylist()]
         return np.concatenate([part.to_numpy() for part in parts]).astype(np.int64)
 
-    def mask_present(self) -> NDArray[np.bool_]:
-        """Whether each sample's ground-truth mask has any pixel, bool (N,)."""
-        parts = [self._as_batch(table).masks.any(axis=(1, 2)) for table in self._tables(["id", "mask"])]
+    def present(self, region: str) -> NDArray[np.bool_]:
+        """Whether a region of each sample has any pixel, bool (N,)."""
+        column = next(column for column, name in mask_columns(self.manifest).items() if name == region)
+        parts = [self._as_batch(table).region(region).any(axis=(1, 2)) for table in self._tables(["id", column])]
         return np.concatenate(parts)
 
     def __getstate__(self) -> dict[str, Any]:

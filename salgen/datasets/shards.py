@@ -17,7 +17,7 @@ from salgen.datasets.manifest import Manifest
 from salgen.datasets.schema import IMAGE, arrow_schema, mask_columns, pixels_digest, recipe_to_text
 from salgen.files import atomic_path
 from salgen.generators.generator import Generator
-from salgen.types import Sample
+from salgen.types import Mask, Sample
 
 Pair = tuple[Sample, NDArray[Any] | None]
 
@@ -93,7 +93,7 @@ def _rows(pairs: Sequence[Pair], generator: Generator, manifest: Manifest, schem
     values: dict[str, Any] = {
         "id": [sample.id for sample in samples],
         "image": _images([png.encode(sample.image) for sample in samples]),
-        "alternative_masks": [[] for _ in samples],
+        "alternative_masks": [_pictures(sample.alternatives) for sample in samples],
         "twin": _images(twins),
         "recipe": [recipe_to_text(sample.recipe) for sample in samples],
         "factors": factors,
@@ -107,6 +107,11 @@ def _rows(pairs: Sequence[Pair], generator: Generator, manifest: Manifest, schem
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _pictures(masks: Sequence[Mask]) -> list[dict[str, Any]]:
+    """Masks as a list of Hugging Face's structs."""
+    return [{"bytes": png.encode_mask(mask), "path": None} for mask in masks]
 
 
 def _images(encoded: Sequence[bytes | None]) -> pa.Array:

@@ -71,6 +71,9 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
         "twin": (stored is None) == (twin is None)
         and (stored is None or twin is None or np.array_equal(stored, twin.image.transpose(2, 0, 1))),
         **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
+        "alternative_masks": np.array_equal(
+            batch.alternatives[0], np.array(sample.alternatives, dtype=bool).reshape(-1, *dataset.spec.image_size)
+        ),
         **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in dataset.region_names},
     }
     return [part for part, holds in same.items() if not holds]

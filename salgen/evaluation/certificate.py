@@ -153,12 +153,11 @@ class _Certifier:
     def _certificates(self, chunk: Sequence[int], renderer: Renderer) -> pa.Table:
         plan, subject = self.work.plan, self.work.subject
         (batch,) = plan.dataset.batches(len(chunk), chunk)
-        stated = plan.conventions.target == "label"
+        answers = renderer.answers(batch.recipes, self._logits)
+        targets = plan.targets(batch.labels, lambda: np.array([said.sample.argmax() for said in answers]))
         rows = []
-        for sample, label, said in zip(
-            batch.ids, batch.labels.tolist(), renderer.answers(batch.recipes, self._logits), strict=True
-        ):
-            found = certificate_of(said, label, label if stated else int(said.sample.argmax()))
+        for sample, label, target, said in zip(batch.ids, batch.labels, targets, answers, strict=True):
+            found = certificate_of(said, int(label), int(target))
             rows.append({"model": subject.name, "training_seed": subject.seed, "sample_id": sample, **asdict(found)})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from salgen.evaluation.reductions import NATIVE, REDUCTIONS
 from salgen.parameters import param
 
+LABEL, PREDICTED = "label", "pred"
 CHUNK = 64  # samples that are read, explained and scored together
 
 
@@ -18,7 +19,8 @@ class Conventions:
     name: ClassVar[str] = "evaluate"
 
     limit: int | None = param(None, "only the first N samples of the split", low=1)
-    target: str = param("label", "explain the true class or the predicted one", choices=("label", "pred"))
+    target: str = param(LABEL, "explain the true class (label), the predicted one (pred), or a class by its name")
+    mask: str | None = param(None, "region that is the ground truth; by default that of the data set's task")
     reduce: str = param(NATIVE, "one channel reduction for every method", choices=(NATIVE, *REDUCTIONS))
     score: str = param(
         "logit", "explain the target's logit, or its margin over the best other", choices=("logit", "margin")

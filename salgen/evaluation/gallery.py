@@ -28,14 +28,14 @@ def save_gallery(plan: Plan, subject: Subject, said: Predictions, patterns: Patt
     """
     chosen = _first_of_each_class(said.labels[: plan.considered])
     (batch,) = plan.dataset.batches(len(chosen), chosen)
-    targets = batch.labels if plan.conventions.target == "label" else said.predicted[chosen]
+    targets = plan.targets(batch.labels, lambda: said.predicted[chosen])
     view = ModelView.of(subject.classifier)
     explained = plan.explain(view, list(plan.methods), batch.images, targets, batch, patterns)
     maps = [np.asarray(explained[call].values.cpu()) for call in plan.methods]
     arrays = {
         "ids": np.array(batch.ids),
         "images": np.rint(batch.images.transpose(0, 2, 3, 1) * 255.0).astype(np.uint8),
-        "masks": batch.masks,
+        "masks": plan.masks(batch)[:, 0],
         "labels": batch.labels,
         "predicted": said.predicted[chosen],
         "methods": np.array(list(plan.methods)),

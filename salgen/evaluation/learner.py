@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
+from salgen.evaluation.augmentation import Augmentation
 from salgen.evaluation.training_data import DeviceSplit
 from salgen.evaluation.training_settings import TrainingSettings
 from salgen.progress import Advance
@@ -64,6 +65,7 @@ class Learner:
     optimiser: Any
     schedule: LRScheduler
     batching: Batching
+    augmentation: Augmentation | None
 
     @classmethod
     def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Learner:
@@ -72,7 +74,7 @@ class Learner:
         optimiser = _optimiser(classifier, settings)
         schedule = _schedule(optimiser, settings, batching.steps)
         network, wrapped = fabric.setup(classifier, optimiser)
-        return cls(fabric, classifier, network, wrapped, schedule, batching)
+        return cls(fabric, classifier, network, wrapped, schedule, batching, Augmentation.of(settings))
 
     def epoch(self, split: DeviceSplit, order: Tensor, advance: Advance) -> float:
         """Train on the images in the given order, and return the mean loss."""
@@ -80,6 +82,8 @@ class Learner:
         total = torch.zeros((), device=self.fabric.device)
         for start in range(0, self.batching.images, self.batching.size):
             images, labels = split.batch(self._share(order[start : start + self.batching.size]))
+            if self.augmentation is not None:
+                images = self.augmentation.images(images)
             loss = cross_entropy(self.network(images), labels)
             self.optimiser.zero_grad()
             self.fabric.backward(loss)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from salgen.datasets.reader import Batch, Dataset
-from salgen.evaluation.conventions import CHUNK, Conventions
+from salgen.errors import unknown_name
+from salgen.evaluation.conventions import CHUNK, LABEL, PREDICTED, Conventions
 from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
@@ -16,7 +19,7 @@ from salgen.evaluation.patterns import Patterns
 from salgen.evaluation.predictions import Classes
 from salgen.evaluation.question import Explained
 from salgen.evaluation.subjects import Subject
-from salgen.types import Float32
+from salgen.types import Float32, Mask
 
 WHOLE_IMAGE = "region:image"
 
@@ -55,6 +58,46 @@ class Plan:
         return next(iter(self.dataset.tasks))
 
     @cached_property
+    def mask(self) -> str:
+        """The region that is the ground truth.
+
+        Raises
+        ------
+        SalgenError
+            If the data set has no such region.
+        """
+        given = self.conventions.mask
+        if given is not None and given not in self.dataset.region_names:
+            raise unknown_name(f"region of {self.dataset.path}", given, self.dataset.region_names)
+        return self.dataset.manifest.targets[self.task] if given is None else given
+
+    def masks(self, batch: Batch) -> Mask:
+        """The masks that count as correct, bool (N, K, H, W)."""
+        return batch.acceptable if self.conventions.mask is None else batch.region(self.mask)[:, np.newaxis]
+
+    @cached_property
+    def named_class(self) -> int | None:
+        """The one class that is explained for every sample, if the conventions name one.
+
+        Raises
+        ------
+        SalgenError
+            If the task has no such class.
+        """
+        target, classes = self.conventions.target, self.dataset.tasks[self.task]
+        if target in (LABEL, PREDICTED):
+            return None
+        if target not in classes:
+            raise unknown_name("target", target, [LABEL, PREDICTED, *classes])
+        return classes.index(target)
+
+    def targets(self, labels: Classes, predicted: Callable[[], Classes]) -> Classes:
+        """The class that is explained for each sample, int64 (N,); `predicted` is asked only where it is needed."""
+        if self.named_class is not None:
+            return np.full(len(labels), self.named_class, dtype=np.int64)
+        return labels if self.conventions.target == LABEL else predicted()
+
+    @cached_property
     def considered(self) -> int:
         """How many samples from the split's start on are looked at."""
         limit = self.conventions.limit
@@ -63,7 +106,7 @@ class Plan:
     @cached_property
     def scored(self) -> list[int]:
         """The considered samples that have a ground-truth mask: what is absent cannot be found."""
-        present = self.dataset.mask_present()
+        present = self.dataset.present(self.mask)
         return [index for index in range(self.considered) if present[index]]
 
     @cached_property
@@ -127,7 +170,7 @@ class Plan:
             methods=[self.methods[call] for call in calls],
             reduce=self.conventions.reduce,
             score=self.conventions.score,
-            masks=batch.masks,
+            masks=self.masks(batch)[:, 0],
             ids=batch.ids,
             seed=self.conventions.seed,
             max_memory=self.max_memory,

@@ -150,7 +150,7 @@ class Retraining:
 
     def _ranks_of(self, batch: Batch) -> NDArray[np.int32]:
         plan, work = self.work.plan, self.work
-        targets = batch.labels if plan.conventions.target == "label" else work.predict(batch.images)
+        targets = plan.targets(batch.labels, lambda: work.predict(batch.images))
         explained = plan.explain(work.view, [self.call], batch.images, targets, batch, work.patterns)
         maps = explained[self.call].values.cpu().numpy()
         finite = np.isfinite(maps).all(axis=(1, 2))
@@ -174,7 +174,7 @@ class Retraining:
         columns: dict[str, Any] = {key: [shared.get(key)] * count for key in RESULT_COLUMNS}
         columns |= {
             "sample_id": self.work.plan.dataset.column("id")[:count],
-            "target": said.labels[:count] if self.work.plan.conventions.target == "label" else said.predicted[:count],
+            "target": self.work.plan.targets(said.labels, lambda: said.predicted)[:count],
             "correct": (said.labels == said.predicted)[:count],
             "metric": [name] * count,
             "variant": [WHOLE_IMAGE] * count,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from salgen.datasets.manifest import FILE as MANIFEST
@@ -92,7 +93,7 @@ def evaluate(
     command
         What to record as the command.
     conventions
-        `limit`, `target`, `reduce`, `score` and `seed`, see
+        `limit`, `target`, `mask`, `reduce`, `score` and `seed`, see
         :class:`~salgen.evaluation.conventions.Conventions`.
 
     Returns
@@ -171,6 +172,7 @@ def _plan(
     first = torch.from_numpy(dataset[0]["image"][None])
     methods, left_out = selection.defined_for(network, first, _lacking(dataset))
     plan = Plan(dataset, loaded, methods, metrics, conventions, left_out, max_memory)
+    plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # a class that is unknown
     if not plan.scored:
         raise SalgenError(
             f"none of the {plan.considered} samples has a ground-truth mask to score against: raise --limit"

@@ -45,8 +45,13 @@ class TrainingSettings:
     epochs: int = param(6, "passes over the training images, at most", low=1)
     batch_size: int = param(32, "images per step, over all devices", low=1)
     stop_loss: float | None = param(None, "stop once the validation loss is below this", low=0.0)
+    stop_accuracy: float | None = param(
+        None, "stop once the validation accuracy was at least this for two epochs on end", low=0.0, high=1.0
+    )
     patience: int | None = param(None, "stop after this many epochs without a better validation loss", low=1)
     min_delta: float = param(5e-4, "how much lower a better validation loss must be", low=0.0)
+    rotation: float = param(0.0, "turn each training image by up to so many degrees either way", low=0.0, high=180.0)
+    flips: bool = param(False, "mirror each training image at random, along both axes")
     precision: str = param("32-true", "arithmetic", choices=("32-true", "bf16-mixed"))
     devices: int = param(1, "devices to train on at once", low=1)
     labels: str = param(

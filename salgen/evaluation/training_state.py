@@ -18,6 +18,7 @@ from salgen.evaluation.training_settings import TrainingSettings
 from salgen.files import write_bytes
 
 STATE = "training.pt"
+STEADY = 2  # epochs for which an accuracy must hold
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,9 @@ def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
     if len(losses) >= settings.epochs:
         return True
     if losses and settings.stop_loss is not None and losses[-1] < settings.stop_loss:
+        return True
+    last = [epoch.val_accuracy for epoch in history[-STEADY:]]
+    if settings.stop_accuracy is not None and len(last) == STEADY and min(last) >= settings.stop_accuracy:
         return True
     best, waited = float("inf"), 0
     for loss in losses:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from salgen.datasets.reader import Batch
+from salgen.evaluation.conventions import PREDICTED
 from salgen.evaluation.evidence import COUNTERPARTS, Counterpart, Evidence, Explain
 from salgen.evaluation.predictions import Classes
 from salgen.evaluation.question import Explained
@@ -45,7 +46,7 @@ class ChunkEvidence:
         asks = bool(needs & {"model", "method"})
         return Evidence(
             maps=maps.values.cpu().numpy(),
-            masks=self.batch.masks[:, np.newaxis],
+            masks=plan.masks(self.batch),
             valid=None if region is None else self.batch.regions[region],
             images=self.batch.images if asks or "image" in needs else None,
             targets=self.targets,
@@ -98,7 +99,7 @@ class ChunkEvidence:
         labels = self.batch.labels if task is None else self.batch.classes(task)
         predicted, targets = other.predict(images), self.targets
         if name == "paired_maps":
-            targets = labels if other.plan.conventions.target == "label" else predicted
+            targets = predicted if other.plan.conventions.target == PREDICTED else labels
         explained = self._explained(other, images, targets)
         return explained, predicted == labels, np.ones(len(images), dtype=bool)
 

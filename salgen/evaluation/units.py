@@ -113,7 +113,7 @@ class SubjectWork:
         """Write the missing units of a chunk, those that share passes together."""
         (batch,) = self.plan.dataset.batches(CHUNK, chunk[0].indices)
         predicted = self.predictions.predicted[list(chunk[0].indices)]
-        targets = batch.labels if self.plan.conventions.target == "label" else predicted
+        targets = self.plan.targets(batch.labels, lambda: predicted)
         for calls in self.plan.groups:
             units = [unit for unit in missing if unit.call in calls]
             if not units:

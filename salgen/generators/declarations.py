@@ -36,6 +36,7 @@ class Rendered:
     image: NDArray[Any]
     labels: dict[str, int]
     regions: dict[str, Mask]
+    alternatives: tuple[Mask, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,6 @@ class GeneratorPlugin(Protocol):
         Names the random streams, see :class:`Context`.
     default_source
         Name of the shipped source used when the user gives none; "" for none.
-    valid_region
-        The region in which maps are scored by default, or None for the whole image.
     quick
         Parameters that make it small, for the conformance checks.
     """
@@ -98,9 +97,13 @@ class GeneratorPlugin(Protocol):
     version: ClassVar[str]
     family: ClassVar[str]
     default_source: ClassVar[str]
-    valid_region: ClassVar[str | None]
     scales: ClassVar[Mapping[str, Scale]]
     quick: ClassVar[Mapping[str, Any]]
+
+    @property
+    def valid_region(self) -> str | None:
+        """The region in which maps are scored by default, or None for the whole image."""
+        ...
 
     @property
     def image_size(self) -> tuple[int, int]:
@@ -175,4 +178,13 @@ class Redrawable(Protocol):
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The regions of a sample whose feature `render` can leave out alone, by ``omit=(name,)``."""
+        ...
+
+
+@runtime_checkable
+class Finite(Protocol):
+    """What a generator plug-in provides beside if a source may hold so many samples and no more."""
+
+    def available(self, material: Any) -> Mapping[str, int] | None:
+        """Split to the number of samples it has, all splits that there are; None where any number can be drawn."""
         ...

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, GeneratorPlugin, Redrawable, Rendered, Scale
+from salgen.generators.declarations import Context, Edit, Finite, GeneratorPlugin, Redrawable, Rendered, Scale
 from salgen.parameters import to_json
 from salgen.sources import Source
 from salgen.spec import DatasetSpec
 from salgen.types import Recipe, Sample
 
-__all__ = ["Context", "Edit", "Generator", "GeneratorPlugin", "Redrawable", "Rendered", "Scale", "to_levels"]
+__all__ = ["Context", "Edit", "Finite", "Generator", "GeneratorPlugin", "Redrawable", "Rendered", "Scale", "to_levels"]
 
 BATCH = 16  # larger batches fall out of the processor's cache
 
@@ -47,6 +47,11 @@ class Generator:
         """What the plug-in prepared from the source, on first use."""
         return self.plugin.prepare(self.source)
 
+    @cached_property
+    def available(self) -> Mapping[str, int] | None:
+        """Split to the number of samples it has, where the source holds so many and no more."""
+        return self.plugin.available(self.material) if isinstance(self.plugin, Finite) else None
+
     def spec(self, splits: Mapping[str, int], seed: int) -> DatasetSpec:
         """The description of a data set made by this generator."""
         values = to_json(self.plugin)
@@ -71,10 +76,14 @@ class Generator:
         Raises
         ------
         SalgenError
-            If the index is negative.
+            If the index is negative, or beyond what the source holds.
         """
         if index < 0:
             raise SalgenError(f"index = {index}: must be 0 or more")
+        if self.available is not None and index >= self.available.get(split, 0):
+            raise SalgenError(
+                f"index = {index}: split {split!r} of {self.source.name} has {self.available.get(split, 0)} samples"
+            )
         context = Context(seed, self.plugin.family, split, index, self.material)
         return Recipe(self.plugin.name, self.plugin.version, split, index, self.plugin.draw(context))
 
@@ -173,7 +182,9 @@ class Generator:
 
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:
         target = {task: self.plugin.target(task) for task in self.plugin.tasks}
-        return Sample(recipe.id, rendered.image, rendered.labels, rendered.regions, target, recipe)
+        return Sample(
+            recipe.id, rendered.image, rendered.labels, rendered.regions, target, recipe, rendered.alternatives
+        )
 
 
 def to_levels(values: NDArray[np.float64], bit_depth: int) -> NDArray[Any]:

@@ -8,7 +8,8 @@ from typing import Any
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.generator import Generator
 from salgen.parameters import build
-from salgen.registry import GENERATORS
+from salgen.registry import GENERATORS, IMPORTERS
+from salgen.sources import OWN_COPY
 from salgen.spec import DatasetSpec
 
 
@@ -37,25 +38,41 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
     >>> generator("perlin-lesions", image_size=(140, 192)).plugin.image_size
     (140, 192)
     """
-    cls = GENERATORS.load(name)
-    defaults = {} if scale is None else scale_of(name, scale).parameters
+    cls = plugin_class(name, imported=source is not None)
+    defaults = {} if scale is None else scale_of(cls, scale).parameters
     plain = {key.replace("-", "_"): value for key, value in parameters.items()}
     plugin = build(cls, {**defaults, **plain})
     return Generator(plugin, plugin.open_source(source))
 
 
-def scale_of(name: str, scale: str) -> Any:
-    """The registered defaults of a generator at a scale: split sizes and parameters.
+def plugin_class(name: str, *, imported: bool) -> Any:
+    """What makes a data set: its generator, or where the user has a copy of the data its importer.
+
+    A generator without an importer takes the user's material itself.
+
+    Raises
+    ------
+    SalgenError
+        If there is no such name, or the data can only be imported.
+    """
+    if name in IMPORTERS.entries and (imported or name not in GENERATORS.entries):
+        if not imported:
+            raise SalgenError(f"{name} is read from your own copy of the data: give --set source=PATH")
+        return IMPORTERS.load(name)
+    return GENERATORS.load(name)
+
+
+def scale_of(cls: Any, scale: str) -> Any:
+    """The registered defaults of a generator's class at a scale: split sizes and parameters.
 
     Raises
     ------
     SalgenError
         If the generator has no such scale.
     """
-    scales = GENERATORS.load(name).scales
-    if scale not in scales:
-        raise unknown_name(f"scale of {name}", scale, scales)
-    return scales[scale]
+    if scale not in cls.scales:
+        raise unknown_name(f"scale of {cls.name}", scale, cls.scales)
+    return cls.scales[scale]
 
 
 def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
@@ -66,7 +83,10 @@ def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
     SalgenError
         If the generator is unknown here, has another version, or the source's content is another.
     """
-    cls = GENERATORS.load(spec.generator)
+    imported = spec.source == OWN_COPY
+    if imported and source is None:
+        raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
+    cls = plugin_class(spec.generator, imported=imported)
     if cls.version != spec.generator_version:
         raise SalgenError(
             f"made by {spec.generator} version {spec.generator_version}, but version {cls.version} is installed: "

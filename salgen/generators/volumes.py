@@ -12,13 +12,11 @@ import importlib.util
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from salgen.errors import SalgenError
 from salgen.generators.nifti import Volume, load_volume
-from salgen.sources import Source, digest_of
+from salgen.sources import Files, Source
 from salgen.spec import SPLIT_NAME_RULE
 
 MNI152 = "mni152"
@@ -47,41 +45,8 @@ PARTICIPANTS = "participants.csv"
 SHARES = {"train": 0.70, "val": 0.15, "test": 0.15}
 
 
-@dataclass(frozen=True, eq=False)
-class Volumes:
-    """Skull-stripped brain volumes as a source; `load` gives a :class:`~salgen.generators.nifti.Volume`.
-
-    Attributes
-    ----------
-    name, licence, notes
-        As every :class:`~salgen.sources.Source` has them.
-    files
-        Name to file.
-    splits
-        Name to split; a volume that all splits share has none.
-    """
-
-    name: str
-    licence: str
-    notes: str
-    files: Mapping[str, Path]
-    splits: Mapping[str, str]
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 over names, splits and contents."""
-        try:
-            return digest_of((f"{self.splits.get(name, '')}:{name}", path) for name, path in self.files.items())
-        except OSError as error:
-            raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
-
-    def names(self) -> list[str]:
-        """The volumes' names, sorted."""
-        return sorted(self.files)
-
-    def split_of(self, name: str) -> str | None:
-        """The split that a volume belongs to, or None where all splits share it."""
-        return self.splits.get(name)
+class Volumes(Files):
+    """Skull-stripped brain volumes as a source; `load` gives a :class:`~salgen.generators.nifti.Volume`."""
 
     def load(self, name: str) -> Volume:
         """Read one volume."""

@@ -83,7 +83,7 @@ def test_batches_hold_the_samples_asked_for_in_order(folder, size, indices):
 
 def test_columns_come_without_images(folder, monkeypatch):
     dataset = open_dataset(folder, "train")
-    np.testing.assert_array_equal(dataset.mask_present(), np.array(dataset.column("label")) == 1)
+    np.testing.assert_array_equal(dataset.present("square"), np.array(dataset.column("label")) == 1)
     monkeypatch.setattr(png, "decode", None)
     recipes = [generator("squares").recipe(0, "train", index) for index in range(12)]
     assert dataset.column("id") == [recipe.id for recipe in recipes]

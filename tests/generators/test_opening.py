@@ -4,6 +4,7 @@ import pytest
 
 from salgen.errors import SalgenError
 from salgen.generators.opening import generator, generator_of, scale_of
+from salgen.registry import GENERATORS
 
 NAME = "uniform-lesions"
 
@@ -19,7 +20,7 @@ def test_unknown_names_are_refused_with_the_nearest():
     with pytest.raises(SalgenError, match="did you mean 'uniform-lesions'"):
         generator("uniform-lesion")
     with pytest.raises(SalgenError, match="did you mean 'full'"):
-        scale_of(NAME, "fulll")
+        scale_of(GENERATORS.load(NAME), "fulll")
     with pytest.raises(SalgenError, match="did you mean 'diameter'"):
         generator(NAME, diametr=3)
 

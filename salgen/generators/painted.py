@@ -1,0 +1,92 @@
+"""Colour images made of a scene and the feature of the class, which is painted on it last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Edit, Rendered
+from salgen.generators.generator import to_levels
+from salgen.parameters import param
+from salgen.types import Float64
+
+
+@dataclass(frozen=True)
+class Painted:
+    """What generators of colour images share: one scene for a sample and its twin, and the feature on top of it.
+
+    A subclass says what the `scene` is, how the feature is `paint`-ed on it, and what there is to `describe`.
+    Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.
+    """
+
+    valid_region: ClassVar[str | None] = None
+    default_source: ClassVar[str] = ""
+
+    image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=16)
+    bit_depth: int = param(8, "bits per channel", choices=(8,))
+
+    def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
+        """Everything but the feature: a new float64 (H, W, 3) in [0, 1]."""
+        raise NotImplementedError
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> None:
+        """Paint the feature, with the edit applied, on a canvas (H, W, 3) in place."""
+        raise NotImplementedError
+
+    def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        """The image, uint8 (H, W, 3), with its labels and regions."""
+        raise NotImplementedError
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The edit that gives the twin, or None where there is nothing to take away."""
+        raise NotImplementedError
+
+    @property
+    def exact(self) -> bool:
+        """Always."""
+        return True
+
+    def render(self, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        """The sample that the choices describe, with the edit applied."""
+        canvas = self.scene(parameters, material)
+        return self._finish(canvas, parameters, material, edit)
+
+    def render_pairs(
+        self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
+    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
+        """Samples and their twins' images from one scene each."""
+        return [self._pair(parameters, material, twins) for parameters in batch]
+
+    def _pair(self, parameters: Mapping[str, Any], material: Any, twins: bool) -> tuple[Rendered, NDArray[Any] | None]:
+        scene = self.scene(parameters, material)
+        sample = self._finish(scene.copy(), parameters, material, Edit())
+        edit = self.counterfactual(parameters) if twins else None
+        return sample, None if edit is None else self._finish(scene, parameters, material, edit).image
+
+    def _finish(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        self.paint(canvas, parameters, material, edit)
+        return self.describe(to_levels(canvas, self.bit_depth), parameters, material, edit)
+
+
+def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:
+    """Raise a SalgenError if an edit leaves out, or changes, what a generator does not have.
+
+    Parameters
+    ----------
+    features
+        What ``omit`` takes.
+    values
+        What ``change`` takes, with the values that each may have.
+    """
+    for name in edit.omit:
+        if name not in features:
+            raise SalgenError(f"omit {name!r}: it takes {', '.join(features)}")
+    for name, value in (edit.change or {}).items():
+        if name not in values:
+            raise SalgenError(f"change {name!r}: it takes {', '.join(values) or 'nothing'} here")
+        if value not in values[name]:
+            raise SalgenError(f"change {name} = {value!r}: must be one of {', '.join(values[name])}")

@@ -1,0 +1,60 @@
+"""Pictures in files, as colour pixels; and their resizing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from salgen.errors import SalgenError
+
+Pixels = NDArray[np.uint8]
+
+
+def read_rgb(path: Path) -> Pixels:
+    """A picture of any kind as colours, uint8 (H, W, 3); transparency is dropped.
+
+    Raises
+    ------
+    SalgenError
+        If the file is missing or no picture.
+    """
+    return np.asarray(_opened(path).convert("RGB"))
+
+
+def read_levels(path: Path) -> NDArray[Any]:
+    """A picture's numbers as they are stored, (H, W) or (H, W, C): for masks, whose colours are codes.
+
+    Raises
+    ------
+    SalgenError
+        If the file is missing or no picture.
+    """
+    return np.asarray(_opened(path))
+
+
+def resize_rgb(pixels: Pixels, image_size: tuple[int, int]) -> Pixels:
+    """Bilinear, with the filter widened where the picture shrinks, so that nothing aliases."""
+    return np.asarray(Image.fromarray(pixels).resize(image_size[::-1], Image.Resampling.BILINEAR))
+
+
+def resize_nearest(values: NDArray[Any], image_size: tuple[int, int]) -> NDArray[Any]:
+    """Each new pixel takes the value of the old one that its centre lies in; any type, (H, W) or (H, W, C)."""
+    rows, columns = (
+        (2 * np.arange(new) + 1) * old // (2 * new) for new, old in zip(image_size, values.shape[:2], strict=True)
+    )
+    return np.asarray(values[rows[:, None], columns[None, :]])
+
+
+def _opened(path: Path) -> Image.Image:
+    try:
+        with Image.open(path) as picture:
+            picture.load()
+            return picture
+    except FileNotFoundError:
+        raise SalgenError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise SalgenError(f"{path}: cannot be read as a picture ({error})") from None
