@@ -135,7 +135,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
         ({"methods": ["lrp-alpha-beta:gamma=1"]}, "unknown parameter"),
         ({"metrics": ["rocauc"]}, "did you mean 'roc-auc'"),
         ({"limit": 0}, "must be at least 1"),
-        ({"target": "truth"}, "must be one of label, pred"),
+        ({"target": "truth"}, "unknown target"),
         ({"reduce": "mean"}, "must be one of native"),
         ({"model": "lesion-cn"}, "did you mean 'lesion-cnn'"),
         ({"settings": {"epoch": 1}}, "did you mean 'epochs'"),
