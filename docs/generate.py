@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.parameters import describe
-from salgen.registry import GENERATORS, METHODS, METRICS, MODELS, Registry
+from salgen.registry import GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, Registry
 
 FOLDER = Path(__file__).parent
 
@@ -19,7 +19,9 @@ FOLDER = Path(__file__).parent
 def pages() -> dict[str, str]:
     """File name to text of every generated page."""
     return {
-        "datasets.md": _page("datasets", GENERATORS, _generator_facts),
+        "datasets.md": _page("datasets", GENERATORS, _generator_facts)
+        + "\n"
+        + _page("importers", IMPORTERS, _importer_facts),
         "methods.md": _page("methods", METHODS, _method_facts)
         + "\n"
         + _text("agreement.intro.md")
@@ -61,12 +63,24 @@ def _plain(value: Any) -> str:
 
 
 def _generator_facts(plugin: Any) -> Iterator[str]:
-    region, source = plugin.valid_region or "whole image", plugin.default_source or "none"
+    region, source = plugin().valid_region or "whole image", plugin.default_source or "none"
     yield f"version {plugin.version}; scored region: {region}; source: {source}"
     for scale, defaults in plugin.scales.items():
         splits = ", ".join(f"{split} {count:,}" for split, count in defaults.splits.items())
         changed = "; ".join(f"{key}={_plain(value)}" for key, value in defaults.parameters.items())
         yield f"scale `{scale}`: {splits}" + (f" ({changed})" if changed else "")
+
+
+def _importer_facts(plugin: Any) -> Iterator[str]:
+    yield f"version {plugin.version}; scored region: {plugin().valid_region or 'whole image'}; source: your own copy"
+    for scale, defaults in plugin.scales.items():
+        splits = ", ".join(f"{split} {count:,}" for split, count in defaults.splits.items())
+        changed = "; ".join(f"{key}={_plain(value)}" for key, value in defaults.parameters.items())
+        yield (
+            f"scale `{scale}`: "
+            + (f"at most {splits}" if splits else "all images")
+            + (f" ({changed})" if changed else "")
+        )
 
 
 def _method_facts(plugin: Any) -> Iterator[str]:

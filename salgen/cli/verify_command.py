@@ -9,7 +9,7 @@ from salgen.errors import SalgenError
 
 @click.command("verify")
 @click.argument("path", type=click.Path())
-@click.option("--source", metavar="PATH", help="The user's own volumes, where the data set was made from them.")
+@click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
 @click.option("--samples", type=click.IntRange(0), default=32, show_default=True, help="Samples to render again.")
 def command(path: str, source: str | None, samples: int) -> None:
     """Check that PATH is what it says it is.

@@ -11,6 +11,20 @@ from salgen.datasets.schema import columns, mask_columns
 from salgen.datasets.shards import shards_of
 from salgen.parameters import describe
 
+KNOWN_CAUSE = """A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
+construction, so a saliency map is compared with the pixels that carry the evidence, not with what a
+person would have marked."""
+IMPORTED_CAUSE = """A data set that others published, imported so that saliency methods can be scored on it. Its masks
+say where people or a segmentation saw the labelled thing. What a model really uses may be something else, and
+nothing here can tell."""
+IMPORTED_LAW = """## What is exact, and what is not
+
+- `mask` is as good as the annotation or segmentation it comes from. There is **no counterfactual twin** (`twin` is
+  null): nothing in a photograph can be taken away and leave the rest as it is. So no sample can be certified.
+- Which images belong to which split, their order and their resizing are a pure function of the copy, the parameters
+  and the seed; `recipe` names the item, and `salgen verify` with the copy as the source makes samples again and
+  compares them bit for bit."""
+
 
 def card_text(manifest: Manifest, plugin: Any) -> str:
     """The card of a data set.
@@ -42,14 +56,15 @@ def _what(manifest: Manifest) -> str:
     kind = "grey" if manifest.channels == 1 else "colour"
     return f"""## What it is for
 
-A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
-construction, so a saliency map is compared with the pixels that carry the evidence, not with what a
-person would have marked. The images are {height} x {width} pixels, {kind}, {spec.bit_depth} bits per channel.
+{IMPORTED_CAUSE if manifest.imported else KNOWN_CAUSE}
+The images are {height} x {width} pixels, {kind}, {spec.bit_depth} bits per channel.
 It was made by salgen, generator `{spec.generator}` version {spec.generator_version}, seed {spec.seed};
 fingerprint of its description: `{spec.fingerprint}`."""
 
 
 def _law(manifest: Manifest) -> str:
+    if manifest.imported:
+        return IMPORTED_LAW
     scored = f"By default maps are scored within the region `{manifest.valid_region}`."
     whole = "By default maps are scored over the whole image."
     twins = (

@@ -66,6 +66,10 @@ CONTEXT: dict[str, Any] = {
 }
 
 
+MADE = "Saliency benchmark with exact ground-truth masks and counterfactual twins."
+IMPORTED = "Imported from published data for scoring saliency methods; masks are annotations or segmentations."
+
+
 def croissant_text(manifest: Manifest) -> str:
     """The contents of `croissant.json`."""
     spec = manifest.spec
@@ -74,7 +78,7 @@ def croissant_text(manifest: Manifest) -> str:
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": spec.generator,
-        "description": f"{manifest.summary} Saliency benchmark with exact ground-truth masks and counterfactual twins.",
+        "description": f"{manifest.summary} {IMPORTED if manifest.imported else MADE}",
         "version": f"{spec.generator_version}.0.0",
         "license": manifest.licence or "not stated",
         "citeAs": f"salgen data set {spec.generator}, version {spec.generator_version}, fingerprint {spec.fingerprint}",

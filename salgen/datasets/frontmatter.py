@@ -23,9 +23,14 @@ def front_matter(manifest: Manifest) -> str:
         "pretty_name": manifest.spec.generator,
         "license": hub_licence(manifest.licence),
         "task_categories": ["image-classification", "image-segmentation"],
-        "annotations_creators": ["machine-generated"],
+        "annotations_creators": ["found" if manifest.imported else "machine-generated"],
         "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
-        "tags": ["saliency", "explainability", "counterfactual", "synthetic", "salgen"],
+        "tags": [
+            "saliency",
+            "explainability",
+            *([] if manifest.imported else ["counterfactual", "synthetic"]),
+            "salgen",
+        ],
         "configs": [{"config_name": "default", "data_files": files}],
         "dataset_info": {"features": card_features(manifest)},
     }

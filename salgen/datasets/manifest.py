@@ -10,6 +10,7 @@ from pathlib import Path
 
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
+from salgen.sources import OWN_COPY
 from salgen.spec import DatasetSpec
 
 FILE = "salgen.json"
@@ -72,6 +73,11 @@ class Manifest:
     licence: str
     notes: str
     libraries: dict[str, str]
+
+    @property
+    def imported(self) -> bool:
+        """Whether the images were read from a copy of published data, not made."""
+        return self.spec.source == OWN_COPY
 
     @property
     def default_task(self) -> str:

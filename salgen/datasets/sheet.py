@@ -25,7 +25,7 @@ MASK, REGION, OUTSIDE = (255, 138, 0), (88, 92, 100), (24, 26, 30)
 
 
 def contact_sheet(path: str | os.PathLike[str], split: str | None = None, count: int = 8) -> Image.Image:
-    """Some samples of every class: image, mask, twin and the difference of image and twin.
+    """Some samples of every class: image, masks, and where there are twins the twin and its difference from the image.
 
     Parameters
     ----------
@@ -50,12 +50,18 @@ def contact_sheet(path: str | os.PathLike[str], split: str | None = None, count:
     (batch,) = dataset.batches(len(chosen), chosen)
     images, twins, depth = batch.levels(), batch.twin_levels(), dataset.spec.bit_depth
     gain = _gain(images, twins, depth)
+    with_twins = any(twin is not None for twin in twins)
     rows = [
-        [_visible(image, depth), _mask_picture(dataset, batch, row), *_twin_pictures(image, twin, gain, depth)]
+        [
+            _visible(image, depth),
+            *_mask_pictures(dataset, batch, row),
+            *(_twin_pictures(image, twin, gain, depth) if with_twins else ()),
+        ]
         for row, (image, twin) in enumerate(zip(images, twins, strict=True))
     ]
     target = dataset.manifest.targets[dataset.manifest.default_task]
-    titles = ("image", f"mask: {target}", "twin", f"difference x {gain:.3g}")
+    others = ["or"] * (batch.acceptable.shape[1] - 1)
+    titles = ["image", f"mask: {target}", *others, *(["twin", f"difference x {gain:.3g}"] if with_twins else [])]
     return _compose(_heading(dataset), titles, [_label(dataset, batch, row) for row in range(len(batch))], rows)
 
 
@@ -96,12 +102,15 @@ def _visible(levels: NDArray[Any], bit_depth: int) -> Image.Image:
     return _enlarged(np.broadcast_to(bytes_.transpose(1, 2, 0), (*bytes_.shape[1:], 3)))
 
 
-def _mask_picture(dataset: Dataset, batch: Batch, row: int) -> Image.Image:
-    """The mask in orange on the region that is scored by default."""
-    mask = batch.masks[row]
-    valid = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.zeros_like(mask)
-    picture = np.where(mask[..., np.newaxis], MASK, np.where(valid[..., np.newaxis], REGION, OUTSIDE))
-    return _enlarged(picture.astype(np.uint8))
+def _mask_pictures(dataset: Dataset, batch: Batch, row: int) -> list[Image.Image | None]:
+    """Each acceptable mask in orange on the region that is scored by default; None where others have one more."""
+    valid = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.zeros_like(batch.masks[row])
+    scored = np.where(valid[..., np.newaxis], REGION, OUTSIDE)
+    pictures: list[Image.Image | None] = [
+        _enlarged(np.where(mask[..., np.newaxis], MASK, scored).astype(np.uint8))
+        for mask in (batch.masks[row], *batch.alternatives[row])
+    ]
+    return pictures + [None] * (batch.acceptable.shape[1] - len(pictures))
 
 
 def _enlarged(picture: NDArray[np.uint8]) -> Image.Image:
@@ -162,13 +171,13 @@ def _place(
     size: tuple[int, int],
     picture: Image.Image | None,
 ) -> None:
-    """Paste a picture, or a grey field that says there is none."""
+    """Paste a picture, or a grey field where there is none."""
     if picture is not None:
         sheet.paste(picture, corner)
         return
     (x, y), (width, height) = corner, size
     draw.rectangle((x, y, x + width - 1, y + height - 1), fill=GREY)
-    draw.text((x + width / 2, y + height / 2), "no twin", PALE, _font(), anchor="mm")
+    draw.text((x + width / 2, y + height / 2), "none", PALE, _font(), anchor="mm")
 
 
 def _text_width(texts: Sequence[str], size: int = 14) -> int:

@@ -1,0 +1,162 @@
+"""Data that is imported: made, stored, read, checked and scored like any other, without twins."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+import salgen
+from salgen.datasets.describing import describe
+from salgen.datasets.making import make
+from salgen.datasets.reader import open_dataset
+from salgen.datasets.sheet import contact_sheet
+from salgen.datasets.verifying import verify
+from salgen.errors import SalgenError
+from salgen.evaluation.running import evaluate
+from salgen.generators.opening import generator, generator_of
+from salgen.registry import GENERATORS, IMPORTERS, Entry
+
+COUNTS = {"train": 8, "val": 4, "test": 7}
+
+
+@pytest.fixture(autouse=True)
+def importer(monkeypatch):
+    monkeypatch.setitem(vars(IMPORTERS), "entries", {**IMPORTERS.entries, "tiles": Entry("tiles", "tiles", "Tiles.")})
+
+
+@pytest.fixture
+def copy(tmp_path):
+    random = np.random.default_rng(0)
+    for split, count in COUNTS.items():
+        for number in range(count):
+            name = "bright" if number % 2 else "dark"
+            pixels = random.integers(150 if number % 2 else 0, 250 if number % 2 else 100, (20, 24, 3), dtype=np.uint8)
+            path = tmp_path / "copy" / split / f"{name}-{number}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels).save(path)
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def folder(copy, tmp_path):
+    return make("tiles", tmp_path / "tiles", source=str(copy), workers=1)
+
+
+def test_every_item_is_there_once_in_an_order_that_the_seed_decides(copy, folder, tmp_path):
+    items = {}
+    for split, count in COUNTS.items():
+        (batch,) = open_dataset(folder, split).batches(20)
+        items[split] = [recipe.parameters["item"] for recipe in batch.recipes]
+        assert len(set(items[split])) == count
+        assert batch.twins == [None] * count
+        for item, levels in zip(items[split], batch.levels(), strict=True):
+            expected = Image.open(copy / item).resize((16, 16), Image.Resampling.BILINEAR)
+            np.testing.assert_array_equal(levels.transpose(1, 2, 0), np.asarray(expected))
+    other = make("tiles", tmp_path / "other", source=str(copy), seed=1, workers=1)
+    (batch,) = open_dataset(other, "train").batches(20)
+    drawn = [recipe.parameters["item"] for recipe in batch.recipes]
+    assert drawn != items["train"]
+    assert sorted(drawn) == sorted(items["train"])
+
+
+def test_several_masks_are_stored_and_read(folder):
+    samples = open_dataset(folder, "test")
+    for number in range(len(samples)):
+        sample = samples[number]
+        assert sample["alternative_masks"].shape == (2 if sample["label"] else 0, 16, 16)
+        if sample["label"]:
+            np.testing.assert_array_equal(sample["alternative_masks"][0], sample["regions"]["top"])
+            assert sample["alternative_masks"][1][1:].all()
+            assert not sample["alternative_masks"][1][0].any()
+    (batch,) = samples.batches(20)
+    assert batch.acceptable.shape == (7, 3, 16, 16)
+    np.testing.assert_array_equal(batch.acceptable[:, 0], batch.masks)
+    assert (batch.acceptable[:, 1:].any(axis=(2, 3)) == (batch.labels == 1)[:, None]).all()
+
+
+def test_verify_takes_the_copy_and_finds_another_one(copy, folder, tmp_path):
+    assert verify(folder, source=str(copy)) == []
+    assert any("give its path as the source" in problem for problem in verify(folder))
+    Image.new("RGB", (20, 24)).save(copy / "test" / "dark-0.png")
+    assert any("give the source it was made from" in problem for problem in verify(folder, source=str(copy)))
+
+
+def test_what_the_copy_does_not_have_is_refused(copy, tmp_path):
+    with pytest.raises(SalgenError, match="own copy has 7 samples for it"):
+        make("tiles", tmp_path / "x", source=str(copy), splits={"test": 8}, workers=1)
+    with pytest.raises(SalgenError, match="extra = 1: own copy has 0 samples"):
+        make("tiles", tmp_path / "x", source=str(copy), splits={"extra": 1}, workers=1)
+    with pytest.raises(SalgenError, match="expected .*/nowhere/<split>"):
+        make("tiles", tmp_path / "x", source=str(tmp_path / "nowhere"), workers=1)
+    with pytest.raises(SalgenError, match="split 'test' of own copy has 7 samples"):
+        generator("tiles", source=str(copy)).recipe(0, "test", 7)
+    with pytest.raises(SalgenError, match="cannot be edited"):
+        generator("tiles", source=str(copy)).sample(0, "test", 0, omit=("left",))
+    with pytest.raises(SalgenError, match="give --set source=PATH"):
+        generator("tiles")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_scale_caps_what_is_there_and_what_is_asked_for_wins(copy, tmp_path):
+    made = make("tiles", tmp_path / "demo", source=str(copy), scale="demo", splits={"val": 2, "test": None}, workers=1)
+    assert json.loads((made / "salgen.json").read_text())["spec"]["splits"] == {"train": 4, "val": 2}
+
+
+def test_a_name_with_a_generator_is_imported_where_there_is_a_copy(copy, monkeypatch):
+    monkeypatch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "tiles": Entry("tiles", "squares", "x")})
+    monkeypatch.setattr("squares.Squares.name", "tiles")
+    assert type(generator("tiles").plugin).__name__ == "Squares"
+    imported = generator("tiles", source=str(copy))
+    assert type(imported.plugin).__name__ == "Tiles"
+    spec = imported.spec({"test": 2}, 0)
+    assert type(generator_of(spec, str(copy)).plugin).__name__ == "Tiles"
+    with pytest.raises(SalgenError, match="give its path as the source"):
+        generator_of(spec)
+
+
+def test_the_card_says_that_there_are_no_twins(folder):
+    card = (folder / "README.md").read_text()
+    assert "no counterfactual twin" in card
+    assert "equal, bit for bit, everywhere outside" not in card
+    assert "exact ground-truth" not in (folder / "croissant.json").read_text()
+    assert "none, as the images were imported" in describe(folder)
+    assert contact_sheet(folder).size[0] > 400  # image and three masks
+
+
+def test_a_map_is_scored_by_the_mask_that_suits_it_best(folder, tmp_path):
+    how = {"model": "scnn", "settings": {"epochs": 1, "widths": "4,4"}, "methods": ["gradient"]}
+    run = evaluate(folder, metrics=["m-gt", "iou"], out=tmp_path / "run", **how)
+    rows = pq.read_table(run / "scores.parquet").to_pandas().query("method in ('gradient', 'sobel')")
+    record = json.loads((run / "run.json").read_text())
+    assert "cannot be rendered" in record["certificates"]["reason"] or "source" in record["certificates"]["reason"]
+    (batch,) = open_dataset(folder, "test").batches(20)
+    trained = salgen.evaluation.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
+    targets = batch.labels
+    for method in ("gradient", "sobel"):
+        maps = salgen.explain(trained, batch.images, targets, method=method, masks=batch.masks)
+        for metric in ("m-gt", "iou"):
+            each = [salgen.score(maps, batch.acceptable[:, k], [metric])[metric] for k in range(3)]
+            best = np.nanmax(np.stack(each), axis=0)
+            scored = rows.query("method == @method and metric == @metric").set_index("sample_id")["value"]
+            np.testing.assert_allclose(scored[batch.ids], best, rtol=1e-6)
+            assert (best > each[0]).any()
+
+
+def test_a_run_may_name_its_ground_truth_and_its_class(folder, tmp_path):
+    how = {"model": "scnn", "settings": {"epochs": 1, "widths": "4,4"}, "methods": ["gradient"], "metrics": ["m-gt"]}
+    run = evaluate(folder, mask="top", target="bright", out=tmp_path / "run", **how)
+    rows = pq.read_table(run / "scores.parquet").to_pandas()
+    assert set(rows["target"]) == {1}
+    assert (rows.query("method == 'oracle'")["value"] == 1.0).all()
+    (batch,) = open_dataset(folder, "test").batches(20)
+    trained = salgen.evaluation.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
+    maps = salgen.explain(trained, batch.images, np.ones(7, dtype=np.int64), method="gradient")
+    expected = salgen.score(maps, batch.regions["top"], ["m-gt"])["m-gt"]
+    scored = rows.query("method == 'gradient'").set_index("sample_id")["value"]
+    np.testing.assert_allclose(scored[batch.ids], expected, rtol=1e-6)
+    with pytest.raises(SalgenError, match="unknown region"):
+        evaluate(folder, mask="bottom", out=tmp_path / "other", **how)
+    with pytest.raises(SalgenError, match="unknown target"):
+        evaluate(folder, target="grey", out=tmp_path / "other", **how)

@@ -1,0 +1,61 @@
+"""A small importer for the tests: pictures `PATH/<split>/<class>-<name>.png`, each with two acceptable masks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Edit, Rendered, Scale
+from salgen.generators.pictures import read_rgb, resize_rgb
+from salgen.parameters import param
+from salgen.sources import OWN_COPY, Files
+
+NAMES = ("tiles",)
+
+
+@dataclass(frozen=True)
+class Tiles(Imported):
+    """Coloured tiles."""
+
+    name: ClassVar[str] = "tiles"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "tiles"
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": ("dark", "bright")}
+    scales: ClassVar[Mapping[str, Scale]] = {"small": Scale({}, {}), "demo": Scale({"train": 4}, {})}
+    quick: ClassVar[Mapping[str, Any]] = {}
+
+    image_size: tuple[int, int] = param((16, 16), "height and width")
+
+    def open_source(self, given: str | None) -> Files:
+        paths = sorted(Path(given or "").glob("*/*.png"))
+        if not paths:
+            raise SalgenError(f"{given}: expected {given}/<split>/<class>-<name>.png")
+        names = {f"{path.parent.name}/{path.name}": path for path in paths}
+        return Files(OWN_COPY, "CC0-1.0", "Tiles.", names, {name: name.partition("/")[0] for name in names})
+
+    def prepare(self, source: Files) -> Items:
+        splits: dict[str, list[str]] = {}
+        for name in source.names():
+            splits.setdefault(source.splits[name], []).append(name)
+        return Items(source, splits)
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        refuse_edit(edit)
+        item = parameters["item"]
+        image = resize_rgb(read_rgb(material.source.files[item]), self.image_size)
+        left, top, all_but = (np.zeros(self.image_size, dtype=bool) for _ in range(3))
+        left[:, :8], top[:8], all_but[1:] = True, True, True
+        alternatives = (top, all_but) if "bright" in item else ()
+        return Rendered(image, {"label": int("bright" in item)}, {"left": left, "top": top}, alternatives)
+
+    def target(self, task: str) -> str:
+        return "left"
+
+    def region_names(self) -> list[str]:
+        return ["left", "top"]
