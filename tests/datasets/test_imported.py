@@ -88,7 +88,7 @@ def test_what_the_copy_does_not_have_is_refused(copy, tmp_path):
         make("tiles", tmp_path / "x", source=str(copy), splits={"test": 8}, workers=1)
     with pytest.raises(SalgenError, match="extra = 1: own copy has 0 samples"):
         make("tiles", tmp_path / "x", source=str(copy), splits={"extra": 1}, workers=1)
-    with pytest.raises(SalgenError, match="expected .*/nowhere/<split>"):
+    with pytest.raises(SalgenError, match=r"expected .*/nowhere/<split>"):
         make("tiles", tmp_path / "x", source=str(tmp_path / "nowhere"), workers=1)
     with pytest.raises(SalgenError, match="split 'test' of own copy has 7 samples"):
         generator("tiles", source=str(copy)).recipe(0, "test", 7)
