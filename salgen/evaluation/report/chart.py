@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from salgen.types import Float64
+
 WIDTH = 620
 ROW = 19
 GAP = 9
@@ -98,3 +100,18 @@ def round_ticks(low: float, high: float) -> list[float]:
     first = int(np.ceil(low / step - 1e-9))
     last = int(np.floor(high / step + 1e-9))
     return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def domain(values: Float64) -> tuple[float, float]:
+    """0 to 1 where the scores lie there, as most metrics' do; else as far as the scores go."""
+    low, high = float(values.min()), float(values.max())
+    return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
+
+
+def bar(style: str, start: float, end: float, y: float, height: float) -> str:
+    """A horizontal bar about the height `y`, at least a pixel long."""
+    width = max(end - start, 1.0)
+    return (
+        f'<rect class="{style}" x="{start:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" '
+        f'height="{height}" rx="1.5"/>'
+    )

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from salgen.evaluation.report.chart import ROW, TOP, Chart, marker
+from salgen.evaluation.report.chart import ROW, TOP, Chart, bar, domain, marker
 from salgen.evaluation.report.runs import CEILING, METHOD
 from salgen.evaluation.report.tables import Line, MeansTable
 from salgen.evaluation.summary import SummaryRow
@@ -25,7 +25,7 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     known = np.concatenate(values)
     if not known.size:
         return ""
-    low, high = _domain(known)
+    low, high = domain(known)
     title = f"{metric}: distribution of scores of each method on {table.run.label}"
     chart = Chart([(line.label, line.role) for line in table.lines], low, high, title)
     for number, (line, scores) in enumerate(zip(table.lines, values, strict=True)):
@@ -54,12 +54,6 @@ def _seed_means(table: MeansTable, line: Line, metric: str) -> list[float]:
     return means if len(seeds) > 1 else []
 
 
-def _domain(values: Float64) -> tuple[float, float]:
-    """0 to 1 where the scores lie there, as most metrics' do; else as far as the scores go."""
-    low, high = float(values.min()), float(values.max())
-    return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
-
-
 def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, scores: Float64) -> None:
     y = chart.y(number)
     if row is None or not scores.size:
@@ -72,21 +66,13 @@ def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, score
         words = f"{line.label}: mean {mean:.3f}, median {p50:.3f}, middle half {p25:.3f} to {p75:.3f}"
         x = chart.x(p50)
         median = f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'
-        bars = _bar("wide", chart.x(p5), chart.x(p95), y, 5) + _bar("half", chart.x(p25), chart.x(p75), y, 11) + median
+        bars = bar("wide", chart.x(p5), chart.x(p95), y, 5) + bar("half", chart.x(p25), chart.x(p75), y, 11) + median
     else:  # all or nothing: quartiles would say nothing
         low, high = (bound if np.isfinite(bound) else mean for bound in (row.ci_low, row.ci_high))
         words = f"{line.label}: mean {mean:.3f}, interval {low:.3f} to {high:.3f}"
-        bars = _bar("half", chart.x(low), chart.x(high), y, 7)
+        bars = bar("half", chart.x(low), chart.x(high), y, 7)
     dot = f'<circle class="mean" cx="{chart.x(mean):.1f}" cy="{y:.1f}" r="3.4"/>'
     chart.add(f'<g class="{line.role}"><title>{escape(words)}</title>{bars}{dot}</g>')
-
-
-def _bar(style: str, start: float, end: float, y: float, height: float) -> str:
-    width = max(end - start, 1.0)
-    return (
-        f'<rect class="{style}" x="{start:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" '
-        f'height="{height}" rx="1.5"/>'
-    )
 
 
 def _dots(chart: Chart, number: int, line: Line, means: Sequence[float]) -> None:
@@ -118,7 +104,7 @@ def comparison_figure(tables: Sequence[MeansTable], names: Sequence[str], metric
     known = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
     if not known.size:
         return ""
-    chart = Chart(list(lines.items()), *_domain(known), f"{metric} of each method on {', '.join(names)}")
+    chart = Chart(list(lines.items()), *domain(known), f"{metric} of each method on {', '.join(names)}")
     for number, label in enumerate(lines):
         for place, (name, by_label) in enumerate(zip(names, found, strict=True)):
             if label in by_label and np.isfinite(by_label[label].mean):

@@ -79,7 +79,7 @@ def gallery(run: Run, order: list[str]) -> Gallery | None:
     path = run.path / GALLERY
     if not path.exists():
         return None
-    data = _read(path)
+    data = read_gallery(path)
     methods = [str(name) for name in data["methods"]]
     known = [name for name in order if name in methods]
     chosen = [methods.index(name) for role in (METHOD, FLOOR, CEILING) for name in known if run.role(name) == role]
@@ -87,11 +87,18 @@ def gallery(run: Run, order: list[str]) -> Gallery | None:
     columns = [(methods[m], run.role(methods[m]), s) for m, s in zip(chosen, signed, strict=True)]
     trained = run.models[0]
     height, width = data["masks"].shape[1:]
-    rows = [_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
+    rows = [gallery_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
     return Gallery(run.label, f"{trained.name}, training seed {trained.seed}", height, width, columns, rows)
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
+def read_gallery(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.gallery.save_gallery`.
+
+    Raises
+    ------
+    SalgenError
+        If the file is damaged.
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}
@@ -103,9 +110,10 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
     return data
 
 
-def _row(
+def gallery_row(
     data: dict[str, NDArray[Any]], number: int, chosen: list[int], columns: list[tuple[str, str, bool]]
 ) -> GalleryRow:
+    """One sample of a gallery's arrays under the methods with the `chosen` numbers, which `columns` name."""
     mask = data["masks"][number]
     name, label, predicted = str(data["ids"][number]), int(data["labels"][number]), int(data["predicted"][number])
     classes = [str(text) for text in data["class_names"]]

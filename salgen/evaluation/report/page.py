@@ -17,11 +17,14 @@ from salgen.evaluation.reliance import REDRAWS, TOLERATED
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, write_grid
 from salgen.evaluation.report.images import images_counted, of_all_images, wrong
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, content_faults, read_runs
 from salgen.evaluation.report.sections import comparison, galleries, make_section
+from salgen.evaluation.report.study import Study
+from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.statistics import accuracy_interval
@@ -34,7 +37,7 @@ TEMPLATE = "page.html.j2"
 STYLE = "style.css"
 
 
-def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
+def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Study | None = None) -> Path:
     """Write one page for one run or several, and return its path.
 
     Parameters
@@ -44,6 +47,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
     out
         The file to write; by default ``report.html`` in the run folder, or for several runs in the
         folder that holds them all.
+    study
+        Tables and figures that stand first on the page; its means also go to ``grid.csv`` beside the page.
 
     Raises
     ------
@@ -52,7 +57,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
     """
     with content_faults(runs):
         read = read_runs(runs)
-        html = render(read)
+        section = study_section(study, read) if study is not None else None
+        html = render(read, section)
     path = Path(out) if out is not None else _default_path([run.path for run in read])
     if path.is_dir():
         raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
@@ -61,6 +67,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None) -> Path:
         write_text(path, html.strip() + "\n")
     except OSError as error:
         raise SalgenError(f"cannot write {path}: {error.strerror}") from None
+    if section is not None:
+        write_grid(section.study, path.parent / GRID, section.grid)
     return path
 
 
@@ -70,7 +78,7 @@ def _default_path(folders: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
-def render(runs: Sequence[Run]) -> str:
+def render(runs: Sequence[Run], study: StudySection | None = None) -> str:
     """The page as text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -90,6 +98,7 @@ def render(runs: Sequence[Run]) -> str:
     return environment.get_template(TEMPLATE).render(
         style=(folder / STYLE).read_text(encoding="utf-8"),
         runs=runs,
+        study=study,
         sections=sections,
         comparison=comparison(sections),
         galleries=pictures,
@@ -108,6 +117,9 @@ CONSTANTS = {
     "accuracy_interval": accuracy_interval,
     "titles": TITLES,
     "roles": {"ceiling": CEILING, "method": METHOD, "floor": FLOOR},
+    "controls": CONTROLS,
+    "ceiling_call": CEILING_CALL,
+    "grid_file": GRID,
     "all_seeds": ALL_SEEDS,
     "saturated": SATURATED,
     "resamples": RESAMPLES,

@@ -1,0 +1,121 @@
+"""Importer of the LISA traffic lights."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.datasets.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
+from salgen.datasets.lisa_copy import LisaCopy
+from salgen.datasets.lisa_layout import LABELS, read_copy
+from salgen.datasets.lisa_vetting import Crop, cut
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.pictures import resize_nearest, resize_rgb
+from salgen.parameters import param
+
+NAMES = ("lisa-lights",)
+
+
+@dataclass(frozen=True, eq=False)
+class Lights(Items):
+    """The lights that can be used, by split, and what is known of each."""
+
+    crops: Mapping[str, Crop] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LisaLights(MaskRules, Imported):
+    """Red and green traffic lights cropped from your own copy of the LISA data set.
+
+    Give the folder that holds `Annotations`, `dayTrain`, `nightTrain`, `daySequence1` and so on, as Kaggle's
+    archive unpacks; doubled folders (`dayTrain/dayTrain`) and single ones are both read, and a copy may hold some of
+    the clips only. Rows tagged `go` are green, rows tagged `stop` are red, and all others are left out.
+
+    A sample is the annotated rectangle of one light, resized. Its masks of the lit lamp are segmentations of the
+    crop at its own resolution, accepted if they agree with the annotated rectangle of the bulb (region `bulb`):
+    one to four count as correct, the first of them is the region `lamp`. A light without an acceptable mask is
+    dropped, and the card counts them. The first time, all lights are vetted, which takes minutes.
+
+    References
+    ----------
+    Jensen et al. 2016, *Vision for looking at traffic lights* (IEEE Transactions on Intelligent Transportation
+    Systems 17). Crops and masks as in Szczepankiewicz et al. 2023 (Scientific Reports 13:16887).
+    """
+
+    name: ClassVar[str] = "lisa-lights"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "lisa-lights"
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "small": Scale({"train": 2000, "val": 400, "test": 400}, {"image_size": (64, 64)}),
+        "full": Scale({}, {}),
+    }
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+
+    min_side: int = param(8, "lights whose shorter side has fewer pixels in the frame are dropped", low=2)
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The lamp's colour."""
+        return {"label": ("green", "red")}
+
+    def open_source(self, given: str | None) -> LisaCopy:
+        """The annotations of the copy at a path, and where its frames are.
+
+        Raises
+        ------
+        SalgenError
+            If no path is given, or what is there is not as published.
+        """
+        if given is None:
+            raise SalgenError(f"{self.name} is read from your own copy of the data: give --set source=PATH")
+        rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
+        return LisaCopy(read_copy(Path(given)), rules, self.min_side)
+
+    def prepare(self, source: LisaCopy) -> Lights:
+        """Vet all lights, or read from the cache which of them can be used."""
+        splits = defaultdict(list)
+        for crop in source.vetted.crops:
+            splits[source.splits[crop.light.frame]].append(crop.light.name)
+        return Lights(source, dict(splits), crops={crop.light.name: crop for crop in source.vetted.crops})
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The light at the sample's place."""
+        return context.material.crops[context.material.at(context)].recipe()  # type: ignore[no-any-return]
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        """Crop, segment and resize."""
+        refuse_edit(edit)
+        frame = material.source.load(parameters["frame"])
+        crop, bulb = cut(frame, tuple(parameters["box"]), tuple(parameters["bulb"]))
+        masks = acceptable_masks(crop, bulb, red=parameters["label"] == LABELS["stop"], rules=self)
+        if len(masks) != parameters["masks"]:
+            raise SalgenError(
+                f"{parameters['item']}: {len(masks)} acceptable masks, but {parameters['masks']} when it was vetted; "
+                "were numpy, scipy, scikit-image or Pillow replaced since?"
+            )
+        lamp, inside, *others = (
+            resize_nearest(mask, self.image_size)
+            for mask in (masks[0], rectangle_mask(crop.shape[:2], bulb), *masks[1:])
+        )
+        image = resize_rgb(crop, self.image_size)
+        return Rendered(image, {"label": parameters["label"]}, {"lamp": lamp, "bulb": inside}, tuple(others))
+
+    def target(self, task: str) -> str:
+        """The lit lamp."""
+        return "lamp"
+
+    def region_names(self) -> list[str]:
+        """The lit lamp, and the annotated rectangle around it."""
+        return ["lamp", "bulb"]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """Whether it is night, the number of acceptable masks, and the crop's size in the frame."""
+        left, top, right, bottom = parameters["box"]
+        size = {"crop_height": bottom - top, "crop_width": right - left}
+        return {"night": parameters["night"], "n_masks": parameters["masks"], **size}

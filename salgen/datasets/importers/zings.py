@@ -1,0 +1,167 @@
+"""Importer of a user's own pictures of heroes and villains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from PIL import Image
+
+from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.datasets.zings_layout import FOLDERS, MASKS, Pair, assign_splits, read_layout
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Edit, Rendered, Scale
+from salgen.generators.pictures import Pixels, read_levels, read_rgb, resize_nearest, resize_rgb
+from salgen.sources import OWN_COPY, Files
+from salgen.types import Mask
+
+NAMES = ("zings",)
+LICENCE = (
+    "Not known to salgen: the terms of whoever gave you the pictures. Publish pixels made from them only where those "
+    "terms allow it."
+)
+
+
+class ZingsCopy(Files):
+    """A copy of pictures and masks; `load` gives both.
+
+    Parameters
+    ----------
+    pairs
+        Item name to files.
+    image_size
+        (H, W) that masks are resized to, which may leave nothing of small eyes.
+    """
+
+    pairs: Mapping[str, Pair]
+    image_size: tuple[int, int]
+
+    def __init__(self, pairs: Mapping[str, Pair], image_size: tuple[int, int]) -> None:
+        # Files holds its notes as a value; here they are known only when every mask was read.
+        files = {name: pair.picture for name, pair in pairs.items()}
+        files |= {f"{MASKS}/{name}": pair.mask for name, pair in pairs.items()}
+        known = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
+        vars(self).update(known, pairs=pairs, image_size=image_size)
+
+    def load(self, name: str) -> tuple[Pixels, Mask]:
+        """A picture, uint8 (H, W, 3), and its mask, bool (H, W)."""
+        pair = self.pairs[name]
+        return read_rgb(pair.picture), _read_mask(pair.mask)
+
+    @cached_property
+    def notes(self) -> str:
+        """How many pictures there are, how they are split, and how many masks are empty."""
+        counts = Counter((name.partition("/")[0], split) for name, split in self.splits.items())
+        parts = [
+            f"{sum(counts[folder, split] for split in ('train', 'val', 'test'))} {folder} "
+            f"({', '.join(f'{counts[folder, split]} {split}' for split in ('train', 'val', 'test'))})"
+            for folder in FOLDERS
+        ]
+        empty = sum(not resize_nearest(_read_mask(p.mask), self.image_size).any() for p in self.pairs.values())
+        return (
+            f"Pictures of the user: {' and '.join(parts)}. salgen assigned them to splits, in each class 20 % to "
+            "test and 20 % of the rest to val, in an order fixed by their names. Masks are those of the user. "
+            f"{empty} of {len(self.pairs)} masks are empty at this size: such samples are kept, and are not scored."
+        )
+
+
+@dataclass(frozen=True)
+class ZingsImporter(Imported):
+    """Heroes and villains from your own pictures of them, with the masks of their eyes.
+
+    Give the folder that holds `heroes`, `villains`, `masks/heroes` and `masks/villains`, or one that holds it as
+    `zings`. Pictures are PNG or JPEG; the mask of `heroes/NAME.png` or `heroes/NAME.jpg` is `masks/heroes/NAME.png`, as
+    large as its picture, and what is not black in it is eye (transparency is not looked at).
+
+    Of each class 20 % of the pictures are for test, 20 % of the rest for val and the others for train, by an order
+    that their names fix. Pictures are resized bilinearly, masks to the nearest pixel.
+
+    References
+    ----------
+    Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms* (Scientific Reports
+    13:16887), whose 481 pictures are not public; the layout is salgen's.
+    """
+
+    name: ClassVar[str] = "zings"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "zings"
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "small": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "full": Scale({}, {}),
+    }
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Hero or villain."""
+        return {"label": ("hero", "villain")}
+
+    def open_source(self, given: str | None) -> ZingsCopy:
+        """The pictures and masks below a path.
+
+        Raises
+        ------
+        SalgenError
+            If no path is given, or what is there is not in the layout.
+        """
+        if given is None:
+            raise SalgenError(f"{self.name} is imported from your own pictures: give --set source=PATH")
+        return ZingsCopy(read_layout(Path(given).expanduser()), self.image_size)
+
+    def prepare(self, source: ZingsCopy) -> Items:
+        """The items of each split; every mask must be as large as its picture."""
+        for pair in source.pairs.values():
+            _check_sizes(pair)
+        splits = {
+            split: [name for name in sorted(source.pairs) if source.splits[name] == split]
+            for split in ("train", "val", "test")
+        }
+        return Items(source, splits)
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        """Picture and mask, resized."""
+        refuse_edit(edit)
+        item = parameters["item"]
+        picture, mask = material.source.load(item)
+        label = FOLDERS.index(item.partition("/")[0])
+        eyes = resize_nearest(mask, self.image_size)
+        return Rendered(resize_rgb(picture, self.image_size), {"label": label}, {"eyes": eyes})
+
+    def target(self, task: str) -> str:
+        """The eyes."""
+        return "eyes"
+
+    def region_names(self) -> list[str]:
+        """The eyes."""
+        return ["eyes"]
+
+
+def _read_mask(path: Path) -> Mask:
+    """What is not black, bool (H, W)."""
+    levels = read_levels(path)
+    if levels.dtype == np.uint8:
+        return np.asarray(read_rgb(path).any(axis=2))  # palettes are looked up, transparency is dropped
+    return np.asarray(levels > 0)
+
+
+def _check_sizes(pair: Pair) -> None:
+    """Compare sizes by the files' headers alone."""
+    picture, mask = _size_of(pair.picture), _size_of(pair.mask)
+    if picture != mask:
+        expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
+        raise SalgenError(f"{pair.mask}: a mask of {mask[0]} x {mask[1]} pixels; {expected}")
+
+
+def _size_of(path: Path) -> tuple[int, int]:
+    """(width, height)."""
+    try:
+        with Image.open(path) as picture:
+            return picture.size
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise SalgenError(f"{path}: cannot be read as a picture ({error})") from None

@@ -1,0 +1,116 @@
+"""The layout of a user's own hero and villain pictures: a folder for each class, and the same under `masks`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from salgen.errors import SalgenError
+
+FOLDERS = ("heroes", "villains")  # by class
+MASKS = "masks"
+ROOT = "zings"
+PICTURES = (".png", ".jpg", ".jpeg")
+FEWEST = 3  # of a class: one for each split
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A picture and the mask of its eyes."""
+
+    picture: Path
+    mask: Path
+
+
+def read_layout(path: Path) -> dict[str, Pair]:
+    """The pictures of a copy, with their masks.
+
+    Parameters
+    ----------
+    path
+        The folder that holds `heroes`, `villains` and `masks`, or one that holds it as `zings`.
+
+    Returns
+    -------
+    Item name, such as ``"heroes/anna"``, to its files; sorted.
+
+    Raises
+    ------
+    SalgenError
+        If a folder, a picture or a mask is not where it should be; the message names the expected path.
+    """
+    root = _root_of(path)
+    for folder in (*(root / name for name in FOLDERS), *(root / MASKS / name for name in FOLDERS)):
+        if not folder.is_dir():
+            raise SalgenError(f"{folder}: expected a folder here: {_layout(root)}")
+    return {name: pair for folder in FOLDERS for name, pair in _pairs(root, folder).items()}
+
+
+def assign_splits(names: Iterable[str]) -> dict[str, str]:
+    """Item name to split: 20 % of each class for test and 20 % of the rest for val, in an order fixed by the names."""
+    splits = {}
+    names = list(names)
+    for folder in FOLDERS:
+        ordered = sorted((n for n in names if n.startswith(f"{folder}/")), key=_keyed)
+        test = _fifth(len(ordered))
+        val = _fifth(len(ordered) - test)
+        for place, name in enumerate(ordered):
+            splits[name] = "test" if place < test else "val" if place < test + val else "train"
+    return splits
+
+
+def _root_of(path: Path) -> Path:
+    """The folder itself, or the one of salgen's name in it, as an archive unpacked into its own folder leaves it."""
+    if not path.is_dir():
+        raise SalgenError(f"{path}: expected a folder here: {_layout(path)}")
+    candidates = [path, path / ROOT, path / ROOT / ROOT]
+    for root in candidates:
+        if any((root / name).is_dir() for name in (*FOLDERS, MASKS)):
+            return root
+    raise SalgenError(f"{path / FOLDERS[0]}: expected a folder here, or {path / ROOT / FOLDERS[0]}: {_layout(path)}")
+
+
+def _layout(root: Path) -> str:
+    return (
+        f"give a folder with {FOLDERS[0]}, {FOLDERS[1]}, {MASKS}/{FOLDERS[0]} and {MASKS}/{FOLDERS[1]} (given: {root})"
+    )
+
+
+def _pairs(root: Path, folder: str) -> dict[str, Pair]:
+    """The pictures of one class with their masks, which must be as many."""
+    pictures = _by_stem(root / folder, PICTURES)
+    if len(pictures) < FEWEST:
+        found = f"{len(pictures)} pictures" if pictures else "no picture"
+        expected = f"expected {FEWEST} or more, one for each split, as {root / folder / 'NAME.png'} (or .jpg, .jpeg)"
+        raise SalgenError(f"{root / folder}: holds {found}; {expected}")
+    masks = _by_stem(root / MASKS / folder, PICTURES[:1])
+    for stem, picture in pictures.items():
+        if stem not in masks:
+            raise SalgenError(f"{root / MASKS / folder / stem}.png: expected the mask of {picture} here")
+    for stem, mask in masks.items():
+        if stem not in pictures:
+            raise SalgenError(f"{mask}: a mask without its picture, expected as {root / folder / stem}.png")
+    return {f"{folder}/{stem}": Pair(picture, masks[stem]) for stem, picture in pictures.items()}
+
+
+def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
+    """The files of a folder by their names without the ending; hidden ones and other kinds are passed over."""
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() not in endings or path.name.startswith(".") or not path.is_file():
+            continue
+        if path.stem in found:
+            raise SalgenError(f"{path}: {found[path.stem].name} has the same name, so one mask would be for both")
+        found[path.stem] = path
+    return found
+
+
+def _keyed(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()
+
+
+def _fifth(count: int) -> int:
+    """A fifth, to the nearest whole number, but at least 1."""
+    return max(1, (2 * count + 5) // 10)

@@ -1,0 +1,67 @@
+"""Torchvision's ImageNet networks for ImageNet-S50, as ``--model salgen.evaluation.imagenet_s50:vgg16``.
+
+Nothing is trained: of the last layer the rows of the 50 classes are kept. Their logits are those of the whole network,
+so gradients, relevance and class activation maps are too. The softmax is over 50 classes instead of 1000, which
+methods and metrics by probabilities see.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.imagenet_classes import OUTPUTS, ROWS
+from salgen.registry import MODELS
+
+IMAGE_SIZE = (224, 224)
+
+
+def vgg16() -> Classifier:
+    """VGG16; see :func:`pretrained`."""
+    return pretrained("vgg16")
+
+
+def resnet50() -> Classifier:
+    """ResNet-50; see :func:`pretrained`."""
+    return pretrained("resnet50")
+
+
+def resnext50() -> Classifier:
+    """ResNeXt-50 32x4d; see :func:`pretrained`."""
+    return pretrained("resnext50")
+
+
+def pretrained(model: str) -> Classifier:
+    """A network with torchvision's IMAGENET1K_V1 weights that tells the 50 classes, in the order of their sorted ids.
+
+    Parameters
+    ----------
+    model
+        A registered model that can start from ``weights=imagenet``.
+
+    Returns
+    -------
+    Images float32 (N, 3, H, W) in [0, 1] to logits (N, 50).
+
+    Raises
+    ------
+    SalgenError
+        If the model is unknown, or its weights cannot be had.
+    """
+    plugin = MODELS.create(model, {"weights": "imagenet"})
+    network = plugin.build(3, OUTPUTS, IMAGE_SIZE)
+    plugin.load_weights(network)
+    keep_rows(network, plugin.seams.logits, [ROWS[name] for name in sorted(ROWS)])
+    return Classifier(network, plugin.normalise(3), cam_layer=plugin.cam_layer(network)).eval()
+
+
+def keep_rows(network: nn.Module, layer: str, rows: list[int]) -> None:
+    """Replace a network's linear layer by one that has some of its outputs only, in the given order."""
+    whole = network.get_submodule(layer)
+    assert isinstance(whole, nn.Linear)
+    kept = nn.Linear(whole.in_features, len(rows))
+    with torch.no_grad():
+        kept.weight.copy_(whole.weight[rows])
+        kept.bias.copy_(whole.bias[rows])
+    network.set_submodule(layer, kept)

@@ -1,0 +1,76 @@
+"""The scores of one method in one cell of a grid, over all its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.evaluation.report.runs import Run
+from salgen.types import Float64
+
+Member = tuple[Run, str]  # a run and the name that it gives the model
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The scores of one method in a cell.
+
+    Attributes
+    ----------
+    values
+        float64 (n,): of all samples and training seeds, in which a map that failed has the worst value;
+        empty where the method was not scored in all runs of the cell, or is undefined for every sample.
+    failed
+        How many of them are of maps that failed.
+    """
+
+    values: Float64
+    failed: int = 0
+
+    @cached_property
+    def mean(self) -> float:
+        """NaN where it is undefined."""
+        return float(self.values.mean()) if self.values.size else float("nan")
+
+
+def cell_entry(members: Sequence[Member], call: str, metric: str) -> Entry:
+    """The scores of a method in the runs of a cell, pooled.
+
+    Raises
+    ------
+    SalgenError
+        As `series`.
+    """
+    places = [(run, series(run, model, call)) for run, model in members]
+    found = [scores(run, place, metric) for run, place in places if place is not None]
+    if len(found) < len(members):
+        return Entry(np.empty(0))
+    value, worst = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    counted = np.isfinite(worst)
+    if not np.isfinite(value).any():
+        return Entry(np.empty(0))
+    return Entry(worst[counted], int((counted & ~np.isfinite(value)).sum()))
+
+
+def series(run: Run, model: str, call: str) -> int | None:
+    """Which entry of the first axis of a run's cube a method is; None if it is not there.
+
+    Raises
+    ------
+    SalgenError
+        If it is there several times, reduced in several ways.
+    """
+    found = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
+    if len(found) > 1:
+        raise SalgenError(f"{run.path} reduces {call} in {len(found)} ways: a grid takes runs that reduce it in one")
+    return found[0] if found else None
+
+
+def scores(run: Run, place: int, metric: str) -> tuple[Float64, Float64]:
+    """A method's scores in the headline variant and, with failed maps as worst: float64 (seeds * samples,) each."""
+    index = place, run.cube.metrics.index(metric), run.cube.variants.index(run.variant_of(metric))
+    return run.cube.value[index].reshape(-1), run.cube.worst[index].reshape(-1)

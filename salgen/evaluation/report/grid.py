@@ -1,0 +1,216 @@
+"""The grid of a study: the mean of one metric for every data set, model and method, and which of them stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
+from salgen.evaluation.report.runs import Model, Run, content_faults, read_runs
+from salgen.evaluation.report.study import Cell, Study
+from salgen.evaluation.summary import csv_text
+from salgen.files import write_text
+
+FLOOR_CALL, CEILING_CALL = "random", "oracle"
+CONTROLS = (FLOOR_CALL, CEILING_CALL)
+MARKED = 3  # the best and the next two
+DIGITS = 3  # of a mean; what is equal in them is a tie
+
+GRID = "grid.csv"
+COLUMNS = ("dataset", "model", "method", "n", "mean")
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """One cell of a study under all methods.
+
+    Attributes
+    ----------
+    samples
+        How many samples are scored.
+    accuracy
+        The share of images of the first run's split that are classified rightly, over all training seeds.
+    entries
+        Of each method, then of the controls.
+    places
+        Method to 1, 2 or 3 where it is the best or among the next two; ties share a place.
+    """
+
+    cell: Cell
+    members: list[Member]
+    samples: int
+    accuracy: float
+    entries: dict[str, Entry]
+    places: dict[str, int]
+
+    @cached_property
+    def trained(self) -> list[Model]:
+        """The trained models of the runs on the first one's split: another may be what they were trained on."""
+        return _trained(self.members)
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits that are pooled."""
+        return list(dict.fromkeys(run.split for run, _ in self.members))
+
+    @property
+    def seeds(self) -> int:
+        """How many training seeds there are."""
+        return len({trained.seed for trained in self.trained})
+
+    @property
+    def near_chance(self) -> bool:
+        """Whether a model did not learn its task."""
+        return any(trained.near_chance for trained in self.trained)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All cells of a study."""
+
+    metric: str
+    methods: tuple[str, ...]
+    rows: list[GridRow]
+
+    @cached_property
+    def blocks(self) -> dict[str, list[GridRow]]:
+        """Data set to its rows."""
+        found: dict[str, list[GridRow]] = {}
+        for row in self.rows:
+            found.setdefault(row.cell.dataset, []).append(row)
+        return found
+
+
+def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, known: Sequence[Run] = ()) -> Grid:
+    """Read the runs of cells, but for those that are `known`.
+
+    Raises
+    ------
+    SalgenError
+        If a run cannot be read, has no scores of the metric or the cell's model, or reduces one method in
+        several ways; or if a cell has no run.
+    """
+    runs = _read(cells, known)
+    rows = [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
+    return Grid(metric, tuple(methods), rows)
+
+
+def grid_means(cells: Sequence[Cell], methods: Sequence[str], metric: str) -> dict[tuple[str, str], dict[str, float]]:
+    """The means that a report's grid shows: (data set, model) to method to mean, NaN where it is undefined.
+
+    Each is over all scored samples of all runs and training seeds of the cell, in the headline variant; a map
+    that failed counts as the worst, so that no method gains by failing.
+
+    Raises
+    ------
+    SalgenError
+        As `read_grid`.
+    """
+    with content_faults([path for cell in cells for path in cell.runs]):
+        grid = read_grid(cells, methods, metric)
+    return {
+        (row.cell.dataset, row.cell.model): {method: row.entries[method].mean for method in methods}
+        for row in grid.rows
+    }
+
+
+def write_grid(study: Study, path: Path | str, grid: Grid | None = None) -> Path:
+    """Write the means of a study's methods and controls as comma-separated text, and return the path.
+
+    Parameters
+    ----------
+    grid
+        The study's, where it has been read already.
+    """
+    grid = grid if grid is not None else read_grid(study.cells, study.methods, study.metric)
+    lines = [
+        _CsvLine(row.cell.dataset, row.cell.model, method, entry.values.size, entry.mean)
+        for row in grid.rows
+        for method, entry in row.entries.items()
+    ]
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, csv_text(COLUMNS, lines))
+    except OSError as error:
+        raise SalgenError(f"cannot write {path}: {error.strerror}") from None
+    return path
+
+
+@dataclass(frozen=True)
+class _CsvLine:
+    dataset: str
+    model: str
+    method: str
+    n: int
+    mean: float
+
+
+def _read(cells: Sequence[Cell], known: Sequence[Run]) -> dict[Path, Run]:
+    """The runs of all cells by their resolved paths."""
+    for cell in cells:
+        if not cell.runs:
+            raise SalgenError(f"{cell.dataset} under {cell.model} has no run folder: evaluate it, or leave it out")
+    runs = {run.path.resolve(): run for run in known}
+    wanted = {Path(path).resolve(): path for cell in cells for path in cell.runs}
+    missing = [path for resolved, path in wanted.items() if resolved not in runs]
+    return runs | ({run.path.resolve(): run for run in read_runs(missing)} if missing else {})
+
+
+def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -> GridRow:
+    for run in runs:
+        if metric not in run.metrics:
+            raise SalgenError(f"{run.path} has no scores of {metric}: evaluate it with that metric")
+    members = [(run, _model(run, cell.model)) for run in runs]
+    calls = dict.fromkeys((*methods, *CONTROLS))
+    entries = {call: cell_entry(members, call, metric) for call in calls}
+    means = {method: entries[method].mean for method in methods}
+    return GridRow(
+        cell=cell,
+        members=members,
+        samples=sum(_samples(run, model, metric) for run, model in members),
+        accuracy=_accuracy(_trained(members)),
+        entries=entries,
+        places=places(means, runs[0].higher_is_better[metric]),
+    )
+
+
+def _model(run: Run, name: str) -> str:
+    """What a run calls a cell's model: the same, or anything if it is the only one."""
+    if name in run.model_names:
+        return name
+    if len(run.model_names) == 1:
+        return run.model_names[0]
+    raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
+
+
+def _samples(run: Run, model: str, metric: str) -> int:
+    return int(run.cube.samples_of(model, metric, run.variant_of(metric)).any(axis=0).sum())
+
+
+def _trained(members: Sequence[Member]) -> list[Model]:
+    split = members[0][0].split
+    return [trained for run, model in members if run.split == split for trained in run.trained(model)]
+
+
+def _accuracy(trained: Sequence[Model]) -> float:
+    count = sum(one.count for one in trained)
+    return sum(one.accuracy * one.count for one in trained) / count if count else float("nan")
+
+
+def places(means: dict[str, float], higher_is_better: bool | None) -> dict[str, int]:
+    """Method to its place among the first three as their means are printed, one more than those before it.
+
+    Empty for a diagnostic, or for a single method.
+    """
+    sign = 1 if higher_is_better else -1
+    shown = {method: sign * round(mean, DIGITS) for method, mean in means.items() if np.isfinite(mean)}
+    if higher_is_better is None or len(shown) < 2:
+        return {}
+    found = {method: 1 + sum(other > mean for other in shown.values()) for method, mean in shown.items()}
+    return {method: place for method, place in found.items() if place <= MARKED}

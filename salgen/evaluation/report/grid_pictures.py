@@ -1,0 +1,82 @@
+"""Image grids: a few samples that show what is to be found, with their ground truth and the map of each method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.evaluation.report.cell_scores import Member
+from salgen.evaluation.report.gallery import GALLERY, Gallery, gallery_row, read_gallery
+from salgen.evaluation.report.grid import GridRow
+from salgen.evaluation.report.runs import METHOD, Run
+
+ROWS = 4  # samples of an image grid
+
+
+@dataclass(frozen=True)
+class ImageGrid:
+    """The pictures of a cell, or why there are none."""
+
+    dataset: str
+    model: str
+    shown: Gallery | None
+    fault: str = ""
+
+
+def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
+    """The pictures of a cell from the first of its runs that has some, a column for each method in the given order."""
+    name = row.cell.dataset, row.cell.model
+    try:
+        shown = next((found for member in row.members if (found := _pictures(member, methods)) is not None), None)
+    except SalgenError as fault:
+        return ImageGrid(*name, None, str(fault))
+    return ImageGrid(*name, shown, "" if shown is not None else "its runs hold none")
+
+
+def kept_maps(member: Member) -> dict[str, NDArray[Any]] | None:
+    """The arrays of a run's gallery; None where there is none, or it is of another model.
+
+    Raises
+    ------
+    SalgenError
+        If the file is damaged.
+    """
+    run, model = member
+    path = run.path / GALLERY
+    if run.models[0].name != model or not path.exists():
+        return None
+    return read_gallery(path)
+
+
+def method_numbers(data: dict[str, NDArray[Any]], methods: Sequence[str]) -> dict[str, int]:
+    """Which entry of a gallery's methods each is, where it is there."""
+    there = data["methods"].tolist()
+    return {method: there.index(method) for method in methods if method in there}
+
+
+def explained(run: Run) -> str:
+    """Whose maps a run's gallery holds."""
+    return f"{run.models[0].name}, training seed {run.models[0].seed}"
+
+
+def _pictures(member: Member, methods: Sequence[str]) -> Gallery | None:
+    data = kept_maps(member)
+    if data is None or not data["masks"].any():
+        return None
+    chosen = method_numbers(data, methods)
+    columns = [(method, METHOD, bool((data["maps"][m] < 0).any())) for method, m in chosen.items()]
+    rows = [gallery_row(data, number, list(chosen.values()), columns) for number in _in_turn(data)]
+    height, width = data["masks"].shape[1:]
+    return Gallery(member[0].label, explained(member[0]), height, width, columns, rows)
+
+
+def _in_turn(data: dict[str, NDArray[Any]]) -> list[int]:
+    """The first samples with a mask of each class, the classes taking turns."""
+    labels, there = data["labels"], np.flatnonzero(data["masks"].any(axis=(1, 2)))
+    order = sorted(there.tolist(), key=lambda i: int((labels[there[there < i]] == labels[i]).sum()))
+    return order[:ROWS]

@@ -1,0 +1,90 @@
+"""What a protocol adds to a report: the grid that a paper evaluated, and what it claimed to have found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from salgen.errors import SalgenError
+
+HELD, NOT_HELD, NOT_TESTABLE = "held", "not held", "not testable here"
+VERDICTS = (HELD, NOT_HELD, NOT_TESTABLE)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A data set under one model.
+
+    Attributes
+    ----------
+    runs
+        Run folders whose samples are pooled.
+    """
+
+    dataset: str
+    model: str
+    runs: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Variants:
+    """One model on the variants of one data set.
+
+    Attributes
+    ----------
+    runs
+        Name of a variant, such as ``"original"`` or ``"moved"``, to its run folder, in the order to show. A
+        sample has the same number, the end of its id, in each.
+    """
+
+    model: str
+    runs: Mapping[str, Path]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a paper, and what became of it.
+
+    Attributes
+    ----------
+    verdict
+        One of `VERDICTS`.
+    numbers
+        The numbers behind it, in words.
+
+    Raises
+    ------
+    SalgenError
+        If there is no such verdict.
+    """
+
+    claim: str
+    verdict: str
+    numbers: str
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise SalgenError(f"verdict = {self.verdict!r}: must be one of {', '.join(map(repr, VERDICTS))}")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper's experiments, evaluated again.
+
+    Attributes
+    ----------
+    metric
+        The metric of the grid, such as ``"m-gt"``.
+    methods
+        The paper's, as calls, in its order.
+    """
+
+    title: str
+    reference: str
+    metric: str
+    methods: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    variants: tuple[Variants, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,36 @@
+"""What the page holds of a study, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salgen.evaluation.report.grid import Grid, read_grid
+from salgen.evaluation.report.grid_figures import BoxFigure, box_figures
+from salgen.evaluation.report.grid_pictures import ImageGrid, image_grid
+from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.study import Study
+from salgen.evaluation.report.variants import VariantsFigure, variants_figure
+
+
+@dataclass(frozen=True)
+class StudySection:
+    """A study's table and figures."""
+
+    study: Study
+    grid: Grid
+    boxes: list[BoxFigure]
+    pictures: list[ImageGrid]
+    variants: list[VariantsFigure]
+
+
+def study_section(study: Study, known: Sequence[Run]) -> StudySection:
+    """Everything of a study, from run folders that are read unless they are `known`."""
+    grid = read_grid(study.cells, study.methods, study.metric, known)
+    return StudySection(
+        study=study,
+        grid=grid,
+        boxes=box_figures(grid),
+        pictures=[image_grid(row, study.methods) for row in grid.rows],
+        variants=[variants_figure(variants, study, known) for variants in study.variants],
+    )

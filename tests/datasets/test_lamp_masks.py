@@ -1,0 +1,313 @@
+import colorsys
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from skimage.color import rgb2lab
+
+from salgen.datasets.lamp_masks import (
+    MaskRules,
+    above_otsu,
+    acceptable_masks,
+    agrees,
+    brightest_cluster,
+    coloured,
+    grown_region,
+    largest_touching,
+    overlap,
+    rectangle_mask,
+    segmentations,
+)
+
+RULES = MaskRules()
+ALGORITHMS = ("k-means", "Otsu on L", "Otsu on R", "region growing", "HSV")
+COLOURS = {"red": (255, 70, 60), "green": (130, 255, 180)}
+CENTRE, RADIUS = (10.0, 9.0), 5.0
+BULB = (4, 5, 14, 15)
+DISC = np.hypot(*(np.indices((36, 18)) + 0.5 - np.reshape(CENTRE, (2, 1, 1)))) <= RADIUS
+
+
+def lamp(colour, halo=2.0):
+    """A disc with a faint halo on a dark, slightly uneven housing, uint8 (36, 18, 3)."""
+    distance = np.hypot(*(np.indices((36, 18)) + 0.5 - np.reshape(CENTRE, (2, 1, 1))))
+    light = np.where(distance <= RADIUS, 1.0, np.clip(0.4 * (1 - (distance - RADIUS) / halo), 0, 1))
+    housing = np.random.default_rng(0).uniform(15, 35, (36, 18))
+    return np.rint(housing[..., None] * (1 - light[..., None]) + np.array(COLOURS[colour]) * light[..., None]).astype(
+        np.uint8
+    )
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+@pytest.mark.parametrize("number", range(5), ids=ALGORITHMS)
+def test_every_segmentation_finds_the_lamp(colour, number):
+    crop = lamp(colour)
+    found = list(segmentations(crop, BULB, red=colour == "red", rules=RULES))
+    assert len(found) == 5
+    mask = largest_touching(found[number], rectangle_mask(crop.shape[:2], BULB))
+    assert overlap(mask, DISC) >= 0.6
+    assert agrees(mask, BULB, RULES)
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_lamps_have_one_to_four_different_masks(colour):
+    masks = acceptable_masks(lamp(colour), BULB, red=colour == "red", rules=RULES)
+    assert 1 <= len(masks) <= 4
+    assert all(mask.dtype == bool and overlap(mask, DISC) >= 0.6 for mask in masks)
+    assert all(overlap(one, other) <= 0.98 for k, one in enumerate(masks) for other in masks[:k])
+
+
+def test_a_lamp_of_the_other_colour_has_no_hsv_mask():
+    assert not coloured(lamp("green"), RULES.red_hues, 80, 80)[DISC].any()
+    assert not coloured(lamp("red"), RULES.green_hues, 80, 80)[DISC].any()
+
+
+def test_a_crop_of_one_colour_has_no_mask():
+    assert acceptable_masks(np.full((20, 10, 3), 60, np.uint8), (2, 2, 8, 8), red=True, rules=RULES) == []
+
+
+# What counts, with segmentations that the test decides.
+
+
+def disc_of(area):
+    """Masks of 20 x 20 with a square around the centre."""
+    mask = np.zeros((20, 20), dtype=bool)
+    mask[10 - area : 10 + area, 10 - area : 10 + area] = True
+    return mask
+
+
+@pytest.fixture
+def given_masks(monkeypatch):
+    def give(*masks):
+        monkeypatch.setattr("salgen.datasets.lamp_masks.segmentations", lambda *_, **__: iter(masks))
+        return acceptable_masks(np.zeros((20, 20, 3), np.uint8), (4, 4, 16, 16), red=True, rules=RULES)
+
+    return give
+
+
+def test_at_most_four_masks_in_the_order_of_the_segmentations(given_masks):
+    masks = [disc_of(k) for k in (4, 5, 6, 7)]
+    fifth = rectangle_mask((20, 20), (5, 5, 14, 15))
+    kept = given_masks(*masks, fifth)
+    assert len(kept) == 4
+    assert all(np.array_equal(one, other) for one, other in zip(kept, masks, strict=True))
+
+
+def test_equal_masks_count_once_and_what_is_nearly_equal_does_too(given_masks):
+    first = disc_of(6)
+    bitten = first.copy()
+    bitten[4, 4:7] = False  # 141 of 144 pixels: an IoU of 0.979
+    nearly = first.copy()
+    nearly[4, 4:6] = False  # 142 of 144: 0.986
+    kept = given_masks(first, first.copy(), nearly, bitten)
+    assert [mask.sum() for mask in kept] == [144, 141]
+
+
+def test_a_mask_is_compared_with_all_before_it(given_masks):
+    kept = given_masks(disc_of(4), disc_of(6), disc_of(6))
+    assert [mask.sum() for mask in kept] == [64, 144]
+
+
+def test_a_refused_mask_does_not_hide_a_later_one(given_masks):
+    kept = given_masks(np.ones((20, 20), bool), disc_of(5))
+    assert [mask.sum() for mask in kept] == [100]
+
+
+def test_only_the_part_at_the_bulb_is_kept(given_masks):
+    scattered = disc_of(4)
+    scattered[0:2, :] = True  # not connected with it, and outside the bulb
+    (kept,) = given_masks(scattered)
+    assert np.array_equal(kept, disc_of(4))
+
+
+# Each rule of vetting, written again.
+
+
+def slow_verdict(mask, bulb):
+    """From the text: area within 1 % to 50 % of the crop, centroid inside the bulb's box, IoU with it >= 0.3."""
+    left, top, right, bottom = bulb
+    pixels = [(r, c) for r in range(mask.shape[0]) for c in range(mask.shape[1]) if mask[r, c]]
+    boxed = {(r, c) for r in range(top, bottom) for c in range(left, right)}
+    share = len(pixels) / (mask.shape[0] * mask.shape[1])
+    if share < 0.01 or share > 0.5:
+        return "area"
+    if not left <= sum(c + 0.5 for _, c in pixels) / len(pixels) <= right:
+        return "centroid"
+    if not top <= sum(r + 0.5 for r, _ in pixels) / len(pixels) <= bottom:
+        return "centroid"
+    both = len(boxed & set(pixels))
+    return "accepted" if both / (len(boxed) + len(pixels) - both) >= 0.3 else "IoU"
+
+
+VERDICTS = {
+    "accepted": ((4, 4, 10, 10), (4, 4, 10, 10)),
+    "area, too small": ((5, 5, 6, 7), (5, 5, 6, 7)),
+    "area, too large": ((0, 0, 20, 11), (0, 0, 20, 11)),
+    "area, just half": ((0, 0, 20, 10), (0, 0, 20, 10)),
+    "area, just one hundredth": ((5, 5, 7, 7), (5, 5, 7, 7)),
+    "centroid": ((4, 4, 10, 16), (4, 4, 10, 9)),
+    "IoU": ((8, 8, 10, 10), (4, 4, 14, 14)),
+}
+
+
+@pytest.mark.parametrize("case", VERDICTS)
+def test_vetting_case_by_case(case):
+    drawn, bulb = VERDICTS[case]
+    mask = rectangle_mask((20, 20), drawn)
+    expected = "accepted" if "just" in case else case.partition(",")[0]
+    assert slow_verdict(mask, bulb) == expected
+    assert agrees(mask, bulb, RULES) == (expected == "accepted")
+
+
+@st.composite
+def rectangles(draw, size):
+    left, top = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1))
+    return left, top, draw(st.integers(left + 1, size)), draw(st.integers(top + 1, size))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(rectangles(12), max_size=3), rectangles(12))
+def test_vetting_is_what_the_text_says(drawn, bulb):
+    mask = np.zeros((12, 12), dtype=bool)
+    for rectangle in drawn:
+        mask |= rectangle_mask(mask.shape, rectangle)
+    assert agrees(mask, bulb, RULES) == (slow_verdict(mask, bulb) == "accepted")
+
+
+@pytest.mark.parametrize(
+    ("rules", "mask"),
+    [
+        (replace(RULES, area=(0.5, 0.6)), (4, 4, 10, 10)),
+        (replace(RULES, min_overlap=0.99), (4, 4, 10, 9)),
+    ],
+)
+def test_the_numbers_are_parameters(rules, mask):
+    mask = rectangle_mask((20, 20), mask)
+    assert agrees(mask, (4, 4, 10, 10), RULES)
+    assert not agrees(mask, (4, 4, 10, 10), rules)
+
+
+# The segmentations, each beside a slow one.
+
+
+@settings(deadline=None, max_examples=30)
+@given(arrays(np.uint8, (6, 6, 3)), st.sampled_from(["red", "green"]))
+def test_hsv_thresholds_are_those_of_a_loop_over_pixels(crop, colour):
+    hues = RULES.red_hues if colour == "red" else RULES.green_hues
+    found = coloured(crop, hues, 80, 80)
+    for row in range(6):
+        for column in range(6):
+            h, s, v = colorsys.rgb_to_hsv(*(int(level) / 255 for level in crop[row, column]))
+            h, s, v = h * 180, s * 255, v * 255
+            near = [abs(h - edge) for edge in (*hues, 180)] + [abs(s - 80), abs(v - 80)]
+            if min(near) < 1e-6:
+                continue  # on an edge, floating point decides
+            right = any(low <= h <= high for low, high in zip(hues[::2], hues[1::2], strict=True))
+            assert found[row, column] == (right and s >= 80 and v >= 80), (h, s, v)
+
+
+@pytest.mark.parametrize(
+    ("colour", "red", "green"),
+    [
+        ((240, 80, 0), True, False),  # hue exactly 10
+        ((240, 81, 0), False, False),
+        ((240, 0, 79), True, False),  # hue just above 170
+        ((240, 0, 81), False, False),
+        ((160, 240, 0), False, True),  # hue exactly 40
+        ((161, 240, 0), False, False),
+        ((0, 240, 40), False, True),
+        ((79, 0, 0), False, False),  # too dark by one
+        ((80, 0, 0), True, False),
+        ((255, 175, 175), True, False),  # saturation exactly 80
+        ((255, 176, 176), False, False),
+        ((255, 255, 255), False, False),
+    ],
+)
+def test_hsv_thresholds_include_their_ends(colour, red, green):
+    crop = np.full((1, 1, 3), colour, np.uint8)
+    assert coloured(crop, RULES.red_hues, 80, 80).item() == red
+    assert coloured(crop, RULES.green_hues, 80, 80).item() == green
+
+
+@settings(deadline=None, max_examples=30)
+@given(arrays(np.uint8, (5, 7, 3), elements=st.sampled_from([0, 30, 60, 90, 255])))
+def test_the_brightest_cluster_is_the_same_every_time(crop):
+    lab = rgb2lab(crop)
+    once = brightest_cluster(lab, 3)
+    np.random.seed(1)  # noqa: NPY002  nothing is drawn from it
+    assert np.array_equal(once, brightest_cluster(lab.copy(), 3))
+    assert once.any()
+
+
+def test_k_means_is_lloyds_algorithm_from_darkest_middle_and_brightest():
+    crop = lamp("red")
+    lab = rgb2lab(crop)
+    points = lab.reshape(-1, 3)
+    ranked = sorted(range(len(points)), key=lambda k: points[k][0])
+    centres = [points[ranked[place]] for place in (0, (len(points) - 1) // 2, len(points) - 1)]
+    for _ in range(20):
+        owners = [min(range(3), key=lambda k: np.sum((point - centres[k]) ** 2)) for point in points]
+        centres = [points[np.array(owners) == k].mean(axis=0) for k in range(3)]
+    brightest = max(range(3), key=lambda k: centres[k][0])
+    assert np.array_equal(brightest_cluster(lab, 3).ravel(), np.array(owners) == brightest)
+
+
+@settings(deadline=None, max_examples=30)
+@given(arrays(np.uint8, (6, 6), elements=st.integers(0, 9)))
+def test_otsus_threshold_divides_best(channel):
+    """No other threshold gives a larger variance between the two sides."""
+    found = above_otsu(channel)
+
+    def between(mask):
+        if not mask.any() or mask.all():
+            return 0.0
+        weight = mask.mean()
+        return weight * (1 - weight) * (channel[mask].mean() - channel[~mask].mean()) ** 2
+
+    assert between(found) >= max(between(channel > level) for level in range(10)) - 1e-9
+
+
+@settings(deadline=None, max_examples=30)
+@given(arrays(np.uint8, (6, 6), elements=st.sampled_from([0, 100, 161, 162, 200, 216, 217, 255])))
+def test_region_growing_is_a_walk_from_the_brightest_pixel(levels):
+    bulb = (1, 2, 4, 6)
+    crop = np.stack([levels // 2, levels, levels // 3], axis=2)
+    value = levels.astype(int)
+    brightest = [(r, c) for r in range(6) for c in range(6) if value[r, c] == value.max()]
+    seed = min(brightest, key=lambda p: (p[0] + 0.5 - 4.0) ** 2 + (p[1] + 0.5 - 2.5) ** 2)
+    reached, todo = {seed}, deque([seed])
+    while todo:
+        r, c = todo.popleft()
+        for place in [(r + i, c + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]:
+            new = place not in reached and 0 <= place[0] < 6 and 0 <= place[1] < 6
+            if new and value[seed] - value[place] <= 38:  # 0.15 of 255 is 38.25
+                reached.add(place)
+                todo.append(place)
+    found = grown_region(crop, bulb, 0.15)
+    assert {(int(r), int(c)) for r, c in np.argwhere(found)} == reached
+
+
+@settings(deadline=None, max_examples=30)
+@given(arrays(bool, (7, 7)), rectangles(7))
+def test_the_largest_part_that_touches_the_bulb(mask, bulb):
+    parts, seen = [], set()
+    for start in map(tuple, np.argwhere(mask)):
+        if start in seen:
+            continue
+        part, todo = {start}, [start]
+        while todo:
+            r, c = todo.pop()
+            for place in [(r + i, c + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]:
+                if place not in part and 0 <= place[0] < 7 and 0 <= place[1] < 7 and mask[place]:
+                    part.add(place)
+                    todo.append(place)
+        seen |= part
+        parts.append(part)
+    left, top, right, bottom = bulb
+    touching = [part for part in parts if any(left <= c < right and top <= r < bottom for r, c in part)]
+    expected = max(touching, key=len, default=set())  # of equal ones the first
+    found = largest_touching(mask, rectangle_mask((7, 7), bulb))
+    assert {tuple(place) for place in np.argwhere(found)} == expected

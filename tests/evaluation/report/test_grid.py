@@ -1,0 +1,325 @@
+"""The grid of a study: its means are the summary's, its marks follow from them, and its figures show the scores."""
+
+import csv
+import json
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from run_folders import make_run
+from test_report import Page, read
+
+from salgen.errors import SalgenError
+from salgen.evaluation.report import report
+from salgen.evaluation.report.grid import grid_means, places, read_grid, write_grid
+from salgen.evaluation.report.grid_figures import Box, box_figures
+from salgen.evaluation.report.grid_pictures import ROWS, image_grid
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.study import Cell, Finding, Study
+from salgen.evaluation.score_cube import read_scores
+from salgen.evaluation.summary import summarise
+
+PAPER = ("guided-backprop", "gradient", "grad-cam", "smoothgrad")
+CALLS = (*PAPER, "lrp-z", "random", "sobel", "oracle")
+SMALL = {"methods": CALLS, "metrics": ("roc-auc", "m-gt"), "samples": 20, "pictures": 6, "size": 16}
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    """Two data sets under two models; the first cell is of two runs with seeds, the last one lacks a method."""
+    root = tmp_path_factory.mktemp("grid")
+
+    def run(folder, **given):
+        return make_run(root / folder, **(SMALL | given))
+
+    without = tuple(call for call in CALLS if call != "grad-cam")
+    return (
+        Cell("signs", "scnn", (run("a", model="scnn", seeds=2), run("a2", model="scnn", random_seed=9, samples=12))),
+        Cell("signs", "vgg16", (run("b", model="vgg16", shift=-0.2, accuracy=(0.52,)),)),
+        Cell("zings", "scnn", (run("c", model="scnn", shift=-0.1, undefined=False),)),
+        Cell("zings", "vgg16", (run("d", model="vgg16", methods=without),)),
+    )
+
+
+@pytest.fixture(scope="module")
+def study(cells):
+    findings = (
+        Finding("grad-cam is last", "not held", "0.5 against 0.4"),
+        Finding("all are good", "held", "at least 0.3"),
+        Finding("it is fast", "not testable here", "no clock"),
+    )
+    return Study("A paper's grid", "Somebody et al. 2023", "m-gt", PAPER, cells, (), findings, ("Only stand-ins.",))
+
+
+@pytest.fixture(scope="module")
+def page(study, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    return report([study.cells[0].runs[0]], path, study)
+
+
+def values(path, model, method):
+    """The m-gt scores in the headline variant with failed maps as worst, read without the report's code."""
+    table = pq.read_table(path / "scores.parquet").to_pandas()
+    chosen = table[(table.model == model) & (table.method == method) & (table.metric == "m-gt")]
+    worst = chosen[chosen.variant == "region:brain"].value_worst_case.to_numpy()
+    return worst[np.isfinite(worst)]
+
+
+def body(path, label):
+    """The table of a region as rows of (classes, words) cells."""
+    (found,) = re.findall(rf'aria-label="{label}">(.*?)</table>', path.read_text(encoding="utf-8"), re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", found, re.DOTALL)
+    return [
+        [Page(f"<p>{cell}</p>").text for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r, re.DOTALL)] for r in rows
+    ]
+
+
+# Means --------------------------------------------------------------------------------------------
+
+
+def test_means_are_over_all_samples_of_all_runs_and_seeds(cells):
+    means = grid_means(cells, PAPER, "m-gt")
+    assert list(means) == [(cell.dataset, cell.model) for cell in cells]
+    for cell in cells:
+        for method, mean in means[cell.dataset, cell.model].items():
+            pooled = np.concatenate([values(path, cell.model, method) for path in cell.runs])
+            assert math.isnan(mean) if not pooled.size else mean == pytest.approx(pooled.mean())
+    assert math.isnan(means["zings", "vgg16"]["grad-cam"])
+    assert list(means["signs", "scnn"]) == list(PAPER)
+
+
+def test_means_of_one_run_are_the_summarys(cells):
+    cell = cells[2]
+    rows = summarise(read_scores(cell.runs[0]))
+    chosen = {r.method: r for r in rows if (r.metric, r.variant, r.training_seed) == ("m-gt", "region:brain", "all")}
+    means = grid_means([cell], PAPER, "m-gt")[cell.dataset, cell.model]
+    assert means == {method: chosen[method].mean_worst_case for method in PAPER}
+    assert means == {method: chosen[method].mean for method in PAPER}
+
+
+def test_a_method_does_not_gain_by_failing_and_one_that_always_fails_is_undefined(tmp_path):
+    path = make_run(tmp_path / "run", **(SMALL | {"undefined": False, "pictures": 0}))
+    rows = pq.read_table(path / "scores.parquet").to_pylist()
+    seen = 0
+    for row in rows:
+        failing = row["method"] == "gradient" or (row["method"] == "smoothgrad" and row["sample_id"] < "test-000005")
+        if failing and row["metric"] == "m-gt":
+            row |= {"value": math.nan, "value_worst_case": 0.0, "reason": "non_finite_map"}
+            seen += row["method"] == "smoothgrad" and row["variant"] == "region:brain"
+    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+    (row,) = read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows
+    assert math.isnan(row.entries["gradient"].mean)
+    assert row.entries["smoothgrad"].failed == seen == 5
+    assert row.entries["smoothgrad"].values.size == 20
+    assert (row.entries["smoothgrad"].values == 0).sum() >= 5
+    study = Study("t", "r", "m-gt", PAPER, (Cell("x", "lesion-cnn", (path,)),))
+    assert "5 failed" in read(report([path], study=study)).text
+
+
+def test_rows_say_how_many_images_and_how_accurate(cells):
+    first, second, *_ = read_grid(cells, PAPER, "m-gt").rows
+    assert (first.samples, first.seeds) == (32, 2)
+    assert first.accuracy == pytest.approx((0.9925 + 0.9975 + 0.9925) / 3)
+    assert (first.near_chance, second.near_chance) == (False, True)
+
+
+def test_accuracy_is_of_the_first_runs_split(tmp_path):
+    runs = [make_run(tmp_path / name, **SMALL, accuracy=(a,)) for name, a in (("test", 0.9), ("train", 1.0))]
+    record = json.loads((runs[1] / "run.json").read_text())
+    record["dataset"]["split"] = "train"
+    (runs[1] / "run.json").write_text(json.dumps(record))
+    cell = Cell("x", "lesion-cnn", tuple(runs))
+    (row,) = read_grid([cell], PAPER, "m-gt").rows
+    assert (row.accuracy, row.splits, row.samples) == (0.9, ["test", "train"], 40)
+    page = report(runs, tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (cell,)))
+    assert body(page, "Means of m-gt")[1][2:4] == ["40 test, train", "90.0 % test"]
+
+
+def test_the_csv_holds_the_means(study, page):
+    beside = list(csv.DictReader((page.parent / "grid.csv").open()))
+    means = grid_means(study.cells, (*PAPER, "random", "oracle"), "m-gt")
+    assert len(beside) == 4 * 6
+    for line in beside:
+        mean = means[line["dataset"], line["model"]][line["method"]]
+        assert line["mean"] == ("" if math.isnan(mean) else f"{mean:.6g}")
+        assert (line["n"] == "0") == math.isnan(mean)
+    assert beside[0]["n"] == str(18 * 2 + 10)  # two of each run have an empty mask
+    text = (page.parent / "grid.csv").read_text()
+    assert write_grid(study, page.parent / "new" / "again.csv").read_text() == text
+    with pytest.raises(SalgenError, match="cannot write"):
+        write_grid(study, page / "grid.csv")
+
+
+# Marks --------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.sampled_from([0.1, 0.1004, 0.2, 0.3, 0.9, math.nan]), min_size=2, max_size=7), st.booleans())
+def test_the_best_three_are_marked_and_ties_share_a_mark(numbers, higher):
+    found = places({str(i): number for i, number in enumerate(numbers)}, higher)
+    known = sorted((round(n, 3) for n in numbers if not math.isnan(n)), reverse=higher)
+    for i, number in enumerate(numbers):
+        shown = round(number, 3)
+        expected = known.index(shown) + 1 if shown in known and len(known) > 1 else 9
+        assert found.get(str(i), 9) == (expected if expected <= 3 else 9)
+
+
+def test_a_diagnostic_and_a_single_method_have_no_marks():
+    assert places({"a": 0.1, "b": 0.2}, None) == {}
+    assert places({"a": 0.1, "b": math.nan}, True) == {}
+
+
+def test_the_table_on_the_page_has_means_marks_and_bounds(study, page):
+    head, *rows = body(page, "Means of m-gt")
+    assert head == ["Data set", "Model", "Images", "Accuracy", *PAPER, "floor random", "ceiling oracle"]
+    assert [len(row) for row in rows] == [10, 9, 10, 9]  # a data set's name spans its rows
+    words = {1: " best", 2: " second", 3: " third"}
+    for row, cells in zip(read_grid(study.cells, PAPER, "m-gt").rows, rows, strict=True):
+        for method, cell in zip(PAPER, cells[-6:-2], strict=True):
+            mean = row.entries[method].mean
+            assert cell == ("–" if math.isnan(mean) else f"{mean:.3f}{words.get(row.places.get(method), '')}")  # noqa: RUF001
+        assert cells[-2:] == [f"{row.entries[call].mean:.3f}" for call in ("random", "oracle")]
+        assert sorted(row.places.values())[:1] == [1]
+    assert rows[0][:4] == ["signs", "scnn 2 trainings", "32", "99.4 %"]
+    assert "near chance" in rows[1][2]
+
+
+# The section --------------------------------------------------------------------------------------
+
+
+def test_the_section_stands_after_the_accuracy_and_only_with_a_study(page, cells, tmp_path):
+    order = [attributes["id"] for tag, attributes in read(page).tags if tag == "section"]
+    assert order[:3] == ["accuracy", "study", "answer"]
+    plain = report([cells[0].runs[0]], tmp_path / "plain.html")
+    assert 'id="study"' not in plain.read_text()
+    assert not (tmp_path / "grid.csv").exists()
+
+
+def test_the_page_with_a_study_is_well_formed_and_accessible(page):
+    found = read(page)
+    ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in found.tags:
+        if tag == "th":
+            assert attributes.get("scope") in ("col", "row", "rowgroup")
+        if tag == "svg":
+            assert attributes.get("aria-label") or attributes.get("aria-hidden")
+        if tag in ("a", "use"):
+            assert attributes["href"][1:] in ids
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    assert sum(tag == "caption" for tag, _ in found.tags) >= 2
+
+
+def test_findings_have_a_verdict_in_words_and_are_no_tests(page):
+    assert body(page, "Findings")[1:] == [
+        ["grad-cam is last", "not held", "0.5 against 0.4"],
+        ["all are good", "held", "at least 0.3"],
+        ["it is fast", "not testable here", "no clock"],
+    ]
+    text = read(page).text
+    assert "not tests that it passes or fails" in text
+    assert "Only stand-ins." in text
+    with pytest.raises(SalgenError, match="verdict = 'maybe': must be one of 'held', 'not held'"):
+        Finding("a", "maybe", "b")
+
+
+def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
+    with pytest.raises(SalgenError, match="signs under scnn has no run folder"):
+        grid_means([Cell("signs", "scnn", ())], PAPER, "m-gt")
+    with pytest.raises(SalgenError, match="has no scores of prec99"):
+        grid_means(cells[:1], PAPER, "prec99")
+    with pytest.raises(SalgenError, match="nowhere is not a run folder"):
+        grid_means([Cell("signs", "scnn", (tmp_path / "nowhere",))], PAPER, "m-gt")
+    two = make_run(tmp_path / "two", **SMALL)
+    tables = [pq.read_table(path / "scores.parquet") for path in (two, cells[0].runs[1])]
+    pq.write_table(pa.concat_tables(tables), two / "scores.parquet")
+    assert len(read_runs([two])[0].model_names) == 2
+    with pytest.raises(SalgenError, match="has no scores of model 'vgg16': it has lesion-cnn, scnn"):
+        grid_means([Cell("x", "vgg16", (two,))], PAPER, "m-gt")
+    rows = pq.read_table(cells[1].runs[0] / "scores.parquet").to_pylist()
+    again = [row | {"reduction": "sum"} for row in rows if row["method"] == "guided-backprop"]
+    pq.write_table(pa.Table.from_pylist(rows + again), two / "scores.parquet")
+    with pytest.raises(SalgenError, match="reduces guided-backprop in 2 ways"):
+        grid_means([Cell("x", "lesion-cnn", (two,))], PAPER, "m-gt")
+
+
+# Figures ------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=40))
+def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
+    data = np.array(numbers) / 1000
+    box = Box.of(data)
+    q1, q3 = np.quantile(data, 0.25), np.quantile(data, 0.75)
+    near = [v for v in data if q1 - 1.5 * (q3 - q1) <= v <= q3 + 1.5 * (q3 - q1)]
+    assert (box.q1, box.median, box.q3) == pytest.approx((q1, np.median(data), q3))
+    assert (box.low, box.high) == pytest.approx((min([*near, q1]), max([*near, q3])))
+    assert sorted(box.outliers) == sorted(v for v in data if v < box.low or v > box.high)
+
+
+def test_there_is_a_figure_for_each_model_and_a_panel_for_each_data_set(cells):
+    grid = read_grid(cells, PAPER, "m-gt")
+    figures = box_figures(grid)
+    assert [(figure.model, list(figure.panels)) for figure in figures] == [
+        ("scnn", ["signs", "zings"]),
+        ("vgg16", ["signs", "zings"]),
+    ]
+    panel = figures[0].panels["zings"]
+    row = next(row for row in grid.rows if (row.cell.dataset, row.cell.model) == ("zings", "scnn"))
+    for method in PAPER:
+        box, mean = Box.of(row.entries[method].values), row.entries[method].mean
+        assert f"<title>{method}: mean {mean:.3f}, median {box.median:.3f}, middle half" in panel
+    assert panel.count('class="half"') == 6
+    assert "not scored, or undefined" in figures[1].panels["zings"]
+    assert "not scored" not in panel
+
+
+def test_outliers_on_one_pixel_are_one_dot(tmp_path):
+    path = make_run(tmp_path / "run", **(SMALL | {"undefined": False, "pictures": 0}))
+    rows = pq.read_table(path / "scores.parquet").to_pylist()
+    for row in rows:
+        far = row["sample_id"] in ("test-000003", "test-000004")
+        row["value"] = row["value_worst_case"] = (0.9 if far else 0.3) if row["method"] == "gradient" else 0.5
+    pq.write_table(pa.Table.from_pylist(rows), path / "scores.parquet")
+    (figure,) = box_figures(read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt"))
+    (dots,) = re.findall(r'class="outliers" d="([^"]*)"', figure.panels["x"])
+    assert dots.count("M") == 1
+
+
+def test_image_grids_show_image_ground_truth_and_the_papers_methods(cells, page):
+    rows = read_grid(cells, PAPER, "m-gt").rows
+    shown = image_grid(rows[0], PAPER).shown
+    assert [method for method, _, _ in shown.columns] == list(PAPER)
+    assert [row.true_class for row in shown.rows] == ["lesions"] * 3
+    assert all(len(row.pictures) == 2 + len(PAPER) and row.contour for row in shown.rows)
+    assert [method for method, _, _ in image_grid(rows[3], PAPER).shown.columns] == [
+        m for m in PAPER if m != "grad-cam"
+    ]
+    assert page.read_text().count('aria-label="Image grid of') == 4
+
+
+def test_classes_take_turns_in_an_image_grid(cells, tmp_path):
+    path = make_run(tmp_path / "run", **SMALL)
+    with np.load(path / "gallery.npz") as file:
+        data = dict(file)
+    data |= {"labels": np.array([1, 1, 1, 0, 0, 0]), "masks": np.ones_like(data["masks"])}
+    np.savez(path / "gallery.npz", **data)
+    row = read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows[0]
+    assert [row.id[-1] for row in image_grid(row, PAPER).shown.rows] == ["0", "3", "1", "4"]
+    assert ROWS == 4
+
+
+def test_missing_and_damaged_pictures_are_said(tmp_path):
+    runs = [make_run(tmp_path / name, **(SMALL | {"pictures": n})) for name, n in (("none", 0), ("broken", 6))]
+    (runs[1] / "gallery.npz").write_bytes(b"no")
+    cells = tuple(Cell(run.name, "lesion-cnn", (run,)) for run in runs)
+    text = read(report(runs, tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, cells))).text
+    assert "none, lesion-cnn: its pictures are left out, because its runs hold none." in text
+    assert "broken, lesion-cnn: its pictures are left out, because gallery.npz is damaged" in text

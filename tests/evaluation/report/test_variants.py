@@ -1,0 +1,167 @@
+"""The variants figure: the same sample in every variant, and under each map that map's own score."""
+
+import math
+import re
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from run_folders import make_run
+from test_report import Page, read
+
+import salgen
+from salgen.evaluation.report import report
+from salgen.evaluation.report.gallery import image_url, map_url, outline
+from salgen.evaluation.report.grid import grid_means
+from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.report.variants import number_of, variants_figure
+from salgen.evaluation.running import evaluate
+
+PAPER = ("gradient", "input-x-gradient", "grad-cam")
+NAMES = ("original", "absent", "noisy_square")
+QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+SETTINGS = {"epochs": 1, "widths": "4,4,4", "hidden": 8}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """One trained model evaluated for real on splits that stand for variants, of one data set."""
+    root = tmp_path_factory.mktemp("variants")
+    splits = {"train": 16, "val": 8, **{f"test_{name}": 6 for name in NAMES}}
+    # by this seed samples 1 and 2 have lesions in all three splits
+    data = salgen.make("perlin-lesions", root / "data", splits=splits, parameters=QUICK, seed=5)
+    how = {"methods": list(PAPER), "metrics": ["m-gt"]}
+    runs = {"original": evaluate(data, settings=SETTINGS, split="test_original", out=root / "original", **how)}
+    trained = runs["original"] / "lesion-cnn-seed0"
+    runs |= {name: evaluate(data, model=trained, split=f"test_{name}", out=root / name, **how) for name in NAMES[1:]}
+    cells = (Cell("lesions", "lesion-cnn", (runs["original"],)),)
+    return Study("A study", "A paper", "m-gt", PAPER, cells, (Variants("lesion-cnn", runs),))
+
+
+@pytest.fixture(scope="module")
+def figure(study):
+    return variants_figure(study.variants[0], study)
+
+
+def own_score(run, method, sample):
+    table = pq.read_table(run / "scores.parquet").to_pandas()
+    chosen = table[(table.method == method) & (table.sample_id == sample) & (table.metric == "m-gt")]
+    return float(chosen[chosen.variant == "region:brain"].value.iloc[0])
+
+
+def common_numbers(runs):
+    """The numbers of samples that every run scored and kept."""
+    found = []
+    for run in runs.values():
+        found.append({name[-6:] for name in pq.read_table(run / "scores.parquet")["sample_id"].to_pylist()})
+        found.append({str(name)[-6:] for name in np.load(run / "gallery.npz")["ids"]})
+    return set.intersection(*found)
+
+
+def test_the_same_sample_is_shown_in_every_variant_with_its_own_scores(study, figure):
+    runs = study.variants[0].runs
+    common = common_numbers(runs)
+    assert len(common) == 2
+    assert [row.variant for row in figure.rows] == list(NAMES)
+    assert [row.id for row in figure.rows] == [f"test_{name}-{min(common)}" for name in NAMES]
+    assert [method for method, _ in figure.columns] == list(PAPER)
+    for row in figure.rows:
+        for (picture, value), method in zip(row.cells, PAPER, strict=True):
+            assert value == pytest.approx(own_score(runs[row.variant], method, row.id))
+            assert picture.alt == f"{method}, {row.variant}"
+
+
+def test_pictures_are_of_that_sample_with_the_scored_mask(study, figure):
+    signed = dict(figure.columns)
+    assert signed["input-x-gradient"]
+    assert not signed["gradient"]
+    for row in figure.rows:
+        data = np.load(study.variants[0].runs[row.variant] / "gallery.npz")
+        place = data["ids"].tolist().index(row.id)
+        assert row.image.url == image_url(data["images"][place])
+        assert row.contour == outline(data["masks"][place]) != ""
+        for (picture, _), method in zip(row.cells, PAPER, strict=True):
+            number = data["methods"].tolist().index(method)
+            assert picture.url == map_url(data["maps"][number, place], signed[method])
+    assert len({row.image.url for row in figure.rows}) == len(NAMES)
+
+
+def test_the_page_has_scores_under_the_maps_and_means_below(study, figure, tmp_path):
+    page = report([study.cells[0].runs[0]], tmp_path / "report.html", study)
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r'<span class="value">([^<]*)</span>', text)
+    assert shown == [f"{value:.3f}" for row in figure.rows for _, value in row.cells]
+    cells = [Cell(name, "lesion-cnn", (run,)) for name, run in study.variants[0].runs.items()]
+    means = grid_means(cells, PAPER, "m-gt")
+    (table,) = re.findall(r'aria-label="Means of the variants, lesion-cnn">(.*?)</table>', text, re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)[1:]
+    for name, row in zip(NAMES, rows, strict=True):
+        words = Page(f"<table><tr>{row}</tr></table>").text.split()
+        assert " ".join(words).startswith(name.replace("_", " "))
+        assert all(f"{mean:.3f}" in words for mean in means[name, "lesion-cnn"].values())
+    ids = [attributes["id"] for _, attributes in read(page).tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_ids_share_what_follows_the_last_hyphen():
+    assert number_of("test_noisy-square-000017") == "000017"
+    assert number_of("17") == "17"
+
+
+def made(tmp_path, **given):
+    """Made-up runs for two variants, the second one with other properties."""
+    small = {"methods": (*PAPER, "random", "oracle"), "metrics": ("m-gt",), "samples": 12, "size": 16, "pictures": 4}
+    return {"original": make_run(tmp_path / "o", **small), "moved": make_run(tmp_path / "m", **(small | given))}
+
+
+def section(runs):
+    variants = Variants("lesion-cnn", runs)
+    return variants_figure(variants, Study("t", "r", "m-gt", PAPER, (), (variants,)))
+
+
+def test_a_method_that_a_variant_lacks_has_no_map_and_no_score(tmp_path):
+    shown = section(made(tmp_path, methods=("gradient", "input-x-gradient", "random", "oracle")))
+    original, moved = (row.cells[2] for row in shown.rows)
+    assert original[0].url
+    assert not math.isnan(original[1])
+    assert moved[0].url == ""
+    assert math.isnan(moved[1])
+
+
+def test_the_sample_is_the_first_that_all_variants_kept(tmp_path):
+    runs = made(tmp_path)
+    with np.load(runs["moved"] / "gallery.npz") as file:
+        data = dict(file)
+    data["ids"] = np.array(["test_moved-000009", "test_moved-000003", "test_moved-000001", "test_moved-000002"])
+    np.savez(runs["moved"] / "gallery.npz", **data)
+    rows = pq.read_table(runs["moved"] / "scores.parquet").to_pandas()
+    rows["sample_id"] = rows["sample_id"].str.replace("test-", "test_moved-")
+    rows[rows["sample_id"] != "test_moved-000001"].to_parquet(runs["moved"] / "scores.parquet")
+    assert [row.id for row in section(runs).rows] == ["test-000002", "test_moved-000002"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("absent", "a run holds no maps of this model"),
+        ("damaged", "gallery.npz is damaged"),
+        ("others", "no sample was kept and scored in all variants"),
+    ],
+)
+def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path, fault, words):
+    runs = made(tmp_path)
+    path = runs["moved"] / "gallery.npz"
+    if fault == "absent":
+        path.unlink()
+    elif fault == "damaged":
+        path.write_bytes(b"no")
+    else:
+        with np.load(path) as file:
+            data = dict(file)
+        np.savez(path, **(data | {"ids": np.array([f"test-00001{i}" for i in range(4)])}))
+    assert words in section(runs).fault
+    variants = Variants("lesion-cnn", runs)
+    page = report([runs["original"]], tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (), (variants,)))
+    text = read(page).text
+    assert f"The maps are left out, because {words}" in text
+    assert "Means over all scored images of each variant" in text

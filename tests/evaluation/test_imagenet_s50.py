@@ -1,0 +1,51 @@
+"""Pretrained networks on ImageNet-S50: the rows of its classes, and nothing else changed."""
+
+import pytest
+import torch
+
+from salgen.errors import SalgenError
+from salgen.evaluation import imagenet_s50
+from salgen.evaluation.models.imagenet_classes import ROWS
+from salgen.registry import MODELS
+
+
+@pytest.mark.parametrize("model", ["vgg16", "resnet50", "resnext50"])
+def test_the_logits_are_those_of_the_whole_network(monkeypatch, model):
+    """With drawn weights in place of the fetched ones."""
+    cls = MODELS.load(model)
+    whole = {}
+
+    def drawn(plugin, network):
+        torch.manual_seed(1)
+        with torch.no_grad():
+            last = network.get_submodule(plugin.seams.logits)
+            last.weight.normal_(0.0, 0.1)
+            last.bias.normal_()
+        whole["weight"], whole["bias"] = last.weight.clone(), last.bias.clone()
+        whole["network"] = network
+
+    monkeypatch.setattr(cls, "load_weights", drawn)
+    monkeypatch.setattr(imagenet_s50, "IMAGE_SIZE", (64, 64))
+    classifier = getattr(imagenet_s50, model)()
+    last = whole["network"].get_submodule(cls.seams.logits)
+    order = [ROWS[name] for name in sorted(ROWS)]
+    seen = []
+    last.register_forward_hook(lambda module, given, out: seen.append(given[0]))
+    image = torch.rand(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        logits = classifier(image)
+        expected = seen[0] @ whole["weight"].T + whole["bias"]
+    assert logits.shape == (1, 50)
+    torch.testing.assert_close(logits, expected[:, order], rtol=1e-5, atol=1e-5)
+    assert not classifier.training
+    assert classifier.network.get_submodule(classifier.cam_layer) is not None
+
+
+def test_weights_that_cannot_be_fetched_are_one_line(monkeypatch, tmp_path):
+    def no_network(*_, **__):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr("torchvision.models.VGG16_Weights.get_state_dict", no_network, raising=False)
+    monkeypatch.setattr("torchvision.models._api.WeightsEnum.get_state_dict", no_network)
+    with pytest.raises(SalgenError, match="cannot be fetched"):
+        imagenet_s50.vgg16()

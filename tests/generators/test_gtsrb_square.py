@@ -1,0 +1,292 @@
+"""Traffic signs with a green square: classes, variants of the test split, exact regions, drawn signs."""
+
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.errors import SalgenError
+from salgen.generators.generator import Edit
+from salgen.generators.gtsrb_square import VARIANT_SPLITS, GtsrbSquare, places_apart
+from salgen.generators.opening import generator
+from salgen.generators.photographs import photographs
+from salgen.generators.sign_pictures import NAMES_OF_SIGNS, sign_picture
+from salgen.generators.sign_scenes import SignScenes, warped
+from salgen.sources import Nothing
+
+SIZE = 32
+SIDE = 5  # a seventh of 32, rounded
+COUNT = 6
+
+
+@cache
+def made(**changes):
+    return generator("gtsrb-square", **{"image_size": (SIZE, SIZE), **changes})
+
+
+@cache
+def samples(split, seed=0):
+    return [made().sample(seed, split, index) for index in range(COUNT)]
+
+
+def twin_of(sample):
+    return made().twin(sample.recipe)
+
+
+def corner(side=SIDE, size=SIZE, margin=0):
+    mask = np.zeros((size, size), dtype=bool)
+    for row in range(size):
+        for column in range(size):
+            inside = size - margin - side <= row < size - margin and size - margin - side <= column < size - margin
+            mask[row, column] = inside
+    return mask
+
+
+# Classes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", ["train", "val", "test", "test_moved"])
+def test_each_sign_stands_in_two_consecutive_samples_one_of_each_class(split):
+    recipes = [made().recipe(0, split, index).parameters for index in range(2 * 2 * 43)]
+    for one, other in zip(recipes[0::2], recipes[1::2], strict=True):
+        assert one["sign_class"] == other["sign_class"]
+        assert {one["label"], other["label"]} == {0, 1}
+        assert one["fields"] != other["fields"], "another picture of the same sign"
+    blocks = [[recipe["sign_class"] for recipe in recipes[start : start + 86 : 2]] for start in (0, 86)]
+    assert sorted(blocks[0]) == sorted(blocks[1]) == list(range(43))
+    assert blocks[0] != blocks[1]
+    firsts = Counter(recipe["label"] for recipe in recipes[0::2])
+    assert min(firsts.values()) > 20, "which of the two has the square is drawn"
+
+
+def test_in_absent_nothing_has_a_square_and_all_are_plain():
+    for sample, original in zip(samples("test_absent"), samples("test"), strict=True):
+        assert sample.labels == {"label": 0}
+        assert not sample.regions["square"].any()
+        assert sample.regions["training_square"].any() == (original.labels["label"] == 1)
+        assert twin_of(sample) is None
+        assert made().features(sample.recipe) == []
+
+
+@pytest.mark.parametrize("split", ["train", "test", *VARIANT_SPLITS])
+def test_the_label_says_what_is_seen(split):
+    for sample in samples(split):
+        assert sample.labels["label"] == int(sample.regions["square"].any())
+        assert sample.recipe.parameters["label"] == sample.labels["label"]
+        without = made().render(sample.recipe, omit=("square",))
+        assert without.labels == {"label": 0}
+        assert not without.regions["square"].any()
+
+
+# Variants ---------------------------------------------------------------------------------------------
+
+
+def test_variants_show_the_signs_of_test_and_differ_as_their_names_say():
+    for index, original in enumerate(samples("test")):
+        shown = {split: samples(split)[index] for split in VARIANT_SPLITS}
+        bare = made().render(original.recipe, omit=("square",)).image
+        assert np.array_equal(shown["test_original"].image, original.image)
+        assert np.array_equal(shown["test_absent"].image, bare)
+        for split in ("test_moved", "test_resized", "test_noisy_square"):
+            square = shown[split].regions["square"]
+            assert np.array_equal(shown[split].image[~square], bare[~square])
+        square = original.regions["square"]
+        noisy = shown["test_noisy_background"]
+        assert np.array_equal(noisy.image[square], original.image[square])
+        assert (noisy.image[~square] != original.image[~square]).mean() > 0.8
+        assert np.array_equal(noisy.regions["square"], square)
+
+
+def test_regions_of_the_variants():
+    for index, original in enumerate(samples("test")):
+        positive = original.labels["label"] == 1
+        expected = corner() if positive else np.zeros((SIZE, SIZE), dtype=bool)
+        for split in ("test", *VARIANT_SPLITS):
+            regions = samples(split)[index].regions
+            assert np.array_equal(regions["training_square"], expected)
+            if split not in ("test_absent", "test_moved", "test_resized"):
+                assert np.array_equal(regions["square"], expected)
+        resized = samples("test_resized")[index].regions["square"]
+        assert np.array_equal(resized, corner(2 * SIDE) if positive else expected)
+        moved = samples("test_moved")[index].regions["square"]
+        assert moved.sum() == (SIDE * SIDE if positive else 0)
+        assert not (moved & expected).any()
+
+
+def test_the_square_is_moved_to_many_places_and_to_none_that_touches_the_old_one():
+    places = {tuple(made().recipe(0, "test_moved", i).parameters["square"] or ()) for i in range(40)} - {()}
+    assert len(places) > 15
+    slow = []
+    for row in range(10 - 3 + 1):
+        for column in range(8 - 3 + 1):
+            apart = row + 3 <= 6 or row >= 6 + 3 or column + 3 <= 5 or column >= 5 + 3
+            slow += [[row, column]] if apart else []
+    assert places_apart((10, 8), (6, 5, 3)).tolist() == slow
+
+
+def test_the_square_has_its_colour_and_the_noisy_one_is_near_it():
+    coloured = made(square_color=(0.2, 0.6, 1.0), square_side=10, margin=3)
+    sample = next(s for s in (coloured.sample(0, "test", i) for i in range(2)) if s.labels["label"])
+    assert np.array_equal(sample.regions["square"], corner(10, margin=3))
+    assert (sample.image[sample.regions["square"]] == (51, 153, 255)).all()
+    noisy = coloured.sample(0, "test_noisy_square", sample.recipe.index)
+    differences = noisy.image[sample.regions["square"]][:, 1] / 255 - 0.6  # the green is clipped least
+    assert 0.12 < differences.std() < 0.25
+    assert abs(differences.mean()) < 0.08
+
+
+def test_the_background_noise_reaches_plain_images_too_and_is_clipped_gaussian():
+    silent = made(noise=0.0)
+    for index in range(COUNT):
+        before, noisy = samples("test")[index], samples("test_noisy_background")[index]
+        outside = ~before.regions["square"] & (abs(before.image.astype(int) - 128).max(axis=2) < 30)
+        change = (noisy.image.astype(float) - before.image)[outside] / 255
+        if change.size > 300:
+            assert change.std() == pytest.approx(0.2, abs=0.03)
+        assert np.array_equal(silent.sample(0, "test_noisy_background", index).image, before.image)
+
+
+# Laws -------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**31), st.sampled_from(["train", *VARIANT_SPLITS]), st.integers(0, 500))
+def test_image_and_twin_differ_in_the_square_alone(seed, split, index):
+    sample = made().sample(seed, split, index)
+    twin = twin_of(sample)
+    assert (twin is not None) == sample.regions["square"].any()
+    if twin is not None:
+        changed = (sample.image != twin.image).any(axis=2)
+        assert not (changed & ~sample.regions["square"]).any()
+        assert changed[sample.regions["square"]].mean() > 0.9
+
+
+@pytest.mark.parametrize("split", ["test_moved", "test_noisy_background"])
+def test_a_redraw_is_another_sign_behind_the_same_square(split):
+    sample = next(s for s in samples(split) if s.labels["label"])
+    redrawn = [made().redraw(sample.recipe, 0, number) for number in range(86)]
+    assert sorted(recipe.parameters["sign_class"] for recipe in redrawn) == sorted(2 * list(range(43)))
+    other = made().render(redrawn[0])
+    assert all(np.array_equal(other.regions[name], sample.regions[name]) for name in sample.regions)
+    square = sample.regions["square"]
+    assert np.array_equal(other.image[square], sample.image[square])
+    assert not np.array_equal(other.image[~square], sample.image[~square])
+
+
+@pytest.mark.parametrize("side", [16, 32, 48])
+def test_sides_of_the_square_at_the_papers_size(side):
+    large = generator("gtsrb-square", scale="full", square_side=side)
+    sample = next(s for s in (large.sample(0, "train", i) for i in range(2)) if s.labels["label"])
+    assert sample.image.shape == (224, 224, 3)
+    assert np.array_equal(sample.regions["square"], corner(side, 224))
+    assert generator("gtsrb-square", scale="full").plugin.side == 32
+
+
+def test_factors():
+    plain, square = sorted(samples("test_resized")[:2], key=lambda sample: sample.labels["label"])
+    factors = [made().plugin.factors(sample.recipe.parameters) for sample in (plain, square)]
+    sign = plain.recipe.parameters["sign_class"]
+    nothing = {"square_row": None, "square_column": None, "square_side": None}
+    assert factors[0] == {"sign_class": sign, "variant": 3, **nothing}
+    assert factors[1] == {
+        "sign_class": sign,
+        "variant": 3,
+        "square_row": SIZE - 2 * SIDE,
+        "square_column": SIZE - 2 * SIDE,
+        "square_side": 2 * SIDE,
+    }
+
+
+def test_scales_have_even_counts_and_every_variant():
+    for scale in GtsrbSquare.scales.values():
+        assert set(VARIANT_SPLITS) < set(scale.splits)
+        assert all(count % 2 == 0 for count in scale.splits.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"square_side": 17}, r"square_side = 17: .* must be at least 34 pixels"),
+        ({"square_side": 10, "margin": 13}, r"square_side = 10: with margin = 13 .* at least 33 .* is 32x32"),
+        ({"square_side": 10, "enlarge": 3.5}, r"enlarge = 3.5 .* at least 35"),
+        ({"square_side": 0}, "square_side = 0: must be at least 1"),
+        ({"square_color": (0, 1.5, 0)}, "square_color = 1.5: must be from 0"),
+        ({"square_color": (0.0, 1.0)}, "square_color = .* has 2 values; it takes 3"),
+        ({"enlarge": 0.5}, "enlarge = 0.5: must be at least 1"),
+        ({"noise": -0.1}, "noise = -0.1: must be from 0"),
+        ({"margin": -1}, "margin = -1: must be at least 0"),
+    ],
+)
+def test_parameters_that_are_refused(changes, message):
+    with pytest.raises(SalgenError, match=message):
+        generator("gtsrb-square", image_size=(SIZE, SIZE), **changes)
+
+
+def test_edits_and_sources_that_are_refused():
+    sample = samples("train")[0]
+    with pytest.raises(SalgenError, match="omit 'sign': it takes square"):
+        made().render(sample.recipe, omit=("sign",))
+    with pytest.raises(SalgenError, match="change 'square'"):
+        made().plugin.render(sample.recipe.parameters, made().material, Edit(change={"square": "red"}))
+    with pytest.raises(SalgenError, match="gtsrb-square takes photographs or gtsrb"):
+        made().plugin.prepare(Nothing(name="bricks"))
+
+
+# Drawn signs --------------------------------------------------------------------------------------------
+
+
+def test_there_are_43_different_signs():
+    assert len(NAMES_OF_SIGNS) == len(set(NAMES_OF_SIGNS)) == 43
+    pictures = [sign_picture(sign) for sign in range(43)]
+    assert len({levels[0].tobytes() for levels in pictures}) == 43
+    assert len({levels[2].tobytes() for levels in pictures}) == 43
+    for levels in pictures:
+        assert [level.shape for level in levels] == [(side, side, 4) for side in (256, 128, 64, 32)]
+        for level in levels:
+            assert (level[..., :3] <= level[..., 3:]).all(), "colours are times coverage"
+            assert not level[[0, -1]].any()
+            assert not level[:, [0, -1]].any(), "what lies beyond the edge goes on like the edge: nothing"
+
+
+@pytest.mark.parametrize(
+    ("sign", "colour"), [(12, (247, 190, 20)), (14, (190, 22, 34)), (35, (22, 74, 160)), (1, (190, 22, 34))]
+)
+def test_signs_have_their_colours(sign, colour):
+    pixels = sign_picture(sign)[0].reshape(-1, 4)
+    assert (pixels[:, :3] == colour).all(axis=1).mean() > 0.08
+
+
+def test_a_sign_seen_from_the_front_is_its_picture():
+    """Without turn and perspective, and one pixel of the scene for each of the picture, warping changes nothing."""
+    level = sign_picture(30)[2]
+    front = {"row": 0.5, "column": 0.5, "radius": 0.44, "turn": 0.0, "narrow": 1.0, "shear": 0.0}
+    seen = warped((level,), {**front, "recede_row": 0.0, "recede_column": 0.0}, 64)
+    assert np.abs(seen - level).max() < 0.5  # the outermost pixels are read a thousandth further in
+
+
+def test_backgrounds_are_divided_among_the_splits_and_the_notes_count_them():
+    source = made().source
+    assert source is photographs()
+    assert "11 photographs" in source.notes
+    assert "6 for train, 2 for val, 3 for test" in source.notes
+    used = {
+        split: {made().recipe(0, split, index).parameters["photograph"] for index in range(60)}
+        for split in ("train", "val", "test", "test_moved")
+    }
+    assert [len(names) for names in used.values()] == [6, 2, 3, 3]
+    assert not used["train"] & used["val"] | used["train"] & used["test"] | used["val"] & used["test"]
+    assert used["test"] == used["test_moved"]
+
+
+def test_green_is_seen_elsewhere_in_both_classes():
+    scenes = SignScenes.prepare(photographs())
+    green = {0: 0, 1: 0}
+    for index in range(60):
+        parameters = made().recipe(0, "train", index).parameters
+        pixels = scenes.picture(parameters, (SIZE, SIZE)).astype(int)
+        greenish = (pixels[..., 1] > 1.15 * pixels[..., [0, 2]].max(axis=2)) & (pixels[..., 1] > 40)
+        green[parameters["label"]] += int(greenish.mean() > 0.05)
+    assert min(green.values()) > 3

@@ -1,0 +1,213 @@
+"""The stand-in for ImageNet-S50: what is drawn for a class, where it may lie, and what is ignored beside it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from skimage.measure import label as components
+from sklearn.linear_model import RidgeClassifier
+
+from salgen.errors import SalgenError
+from salgen.generators.imagenet_s50 import CLASSES
+from salgen.generators.opening import generator
+from salgen.generators.shapes import polygon
+from salgen.generators.textured_objects import SHAPES, TEXTURES, filled, outline, texture, turned
+from salgen.testing import check_generator
+
+
+def quick(**changes):
+    return generator("imagenet-s50", **{"image_size": (32, 32), **changes})
+
+
+def test_laws():
+    check_generator("imagenet-s50")
+
+
+def test_every_fifty_samples_hold_each_class_once():
+    made = quick()
+    for start in (0, 50):
+        labels = [made.recipe(5, "train", index).parameters["label"] for index in range(start, start + 50)]
+        assert sorted(labels) == list(range(50))
+
+
+def test_class_names_say_what_is_shown():
+    assert len(set(CLASSES)) == 50
+    assert CLASSES[0] == "star_stripes"
+    assert {tuple(name.split("_")) for name in CLASSES} == {(shape, kind) for shape in SHAPES for kind in TEXTURES}
+
+
+@pytest.mark.parametrize(("ignore", "region"), [("drop", "annotated"), ("background", None)])
+def test_ignored_pixels_are_scored_or_not(ignore, region):
+    assert quick(ignore=ignore).plugin.valid_region == region
+
+
+def test_ignored_pixels_lie_beside_the_thing_in_some_images():
+    made = quick(ignored=0.5)
+    samples = [made.sample(1, "train", index) for index in range(60)]
+    counts = [int((~sample.regions["annotated"]).sum()) for sample in samples]
+    assert not any((sample.regions["object"] & ~sample.regions["annotated"]).any() for sample in samples)
+    assert 15 <= sum(count > 0 for count in counts) <= 45
+    assert max(counts) < 32 * 32 / 4
+    for sample in samples:
+        blobs = components(~sample.regions["annotated"] | sample.regions["object"], connectivity=2)
+        assert blobs.max() <= 1  # they touch it
+
+
+def test_no_pixels_are_ignored_if_so_wanted():
+    assert all(quick(ignored=0.0).sample(1, "train", index).regions["annotated"].all() for index in range(12))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.floats(0.05, 0.5), st.floats(0.0, 90.0))
+def test_a_thing_is_whole_and_of_the_area_drawn_where_that_fits(index, share, tilt):
+    sample = quick(area=(share, share), tilt=tilt).sample(2, "train", index)
+    support = sample.regions["object"]
+    assert not support[[0, -1]].any()
+    assert not support[:, [0, -1]].any()
+    corners = outline(CLASSES[sample.labels["label"]].split("_")[0])
+    corners = turned(corners, sample.recipe.parameters["turn"]) * math.sqrt(share) * 32
+    fits = bool((np.ptp(corners, axis=0) <= 30).all())
+    around = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T).sum()
+    assert support.mean() < share + 1.5 * around / 32**2
+    assert support.mean() > share or not fits
+
+
+def test_the_twin_is_the_scene_without_the_thing():
+    made = quick()
+    sample, twin = next(made.pairs(3, "test", [4]))
+    scene = made.plugin.scene(sample.recipe.parameters, made.material)
+    assert np.array_equal(twin, np.rint(scene * 255))
+    assert np.array_equal((sample.image != twin).any(axis=2) | sample.regions["object"], sample.regions["object"])
+    assert (sample.image != twin)[sample.regions["object"]].any(axis=1).mean() > 0.9
+
+
+def test_a_redraw_changes_the_background_alone():
+    made = quick()
+    recipe = made.recipe(0, "train", 7)
+    redrawn = made.redraw(recipe, 0, 2)
+    changed = {key for key in recipe.parameters if recipe.parameters[key] != redrawn.parameters[key]}
+    assert changed <= {"photographs", "pieces", "mirrored", "tint", "blobs", "clutter"}
+    inside = made.render(recipe).regions["object"]
+    solid = np.array([inside[r - 1 : r + 2, c - 1 : c + 2].all() for r, c in np.argwhere(inside)])
+    places = tuple(np.argwhere(inside)[solid].T)
+    assert len(places[0])
+    assert np.array_equal(made.render(recipe).image[places], made.render(redrawn).image[places])
+
+
+def test_photographs_of_one_split_are_not_in_another():
+    made = quick()
+    used = {
+        split: {name for i in range(40) for name in made.recipe(0, split, i).parameters["photographs"]}
+        for split in ("train", "val", "test")
+    }
+    assert not (used["train"] & used["val"] | used["train"] & used["test"] | used["val"] & used["test"])
+
+
+def test_without_the_thing_the_class_cannot_be_told():
+    """A linear classifier on colour histograms and blurred pixels."""
+    made = quick(image_size=(16, 16))
+    recipes = [made.recipe(0, "train", index) for index in range(600)]
+    images = [made.render(recipe, omit=("object",)).image for recipe in recipes]
+    rows = [
+        np.concatenate([*(np.histogram(image[..., k], 8, (0, 256))[0] / 256 for k in range(3)), *blurred(image)])
+        for image in images
+    ]
+    features = np.array(rows)
+    features = (features - features.mean(axis=0)) / (features.std(axis=0) + 1e-9)
+    shapes = np.array([recipe.parameters["label"] // 5 for recipe in recipes])
+    textures = np.array([recipe.parameters["label"] % 5 for recipe in recipes])
+    for labels, chance in ((shapes, 0.1), (textures, 0.2)):
+        fitted = RidgeClassifier(alpha=10.0).fit(features[:300], labels[:300])
+        assert fitted.score(features[300:], labels[300:]) < chance + 4 * math.sqrt(chance * (1 - chance) / 300)
+
+
+def blurred(image):
+    return image.reshape(4, 4, 4, 4, 3).mean(axis=(1, 3)).ravel()[None] / 255
+
+
+def test_what_is_not_the_class_is_drawn_alike_for_all_classes():
+    """Side, turn and colours have the same mean in every class, up to chance."""
+    made = quick()
+    drawn = [made.recipe(0, "train", index).parameters for index in range(2000)]
+    values = {
+        "side": [parameters["side"] for parameters in drawn],
+        "turn": [parameters["turn"] for parameters in drawn],
+        "red": [parameters["colours"][0][0] for parameters in drawn],
+        "blobs": [parameters["blobs"] for parameters in drawn],
+    }
+    labels = np.array([parameters["label"] for parameters in drawn])
+    for numbers in map(np.array, values.values()):
+        means = np.array([numbers[labels == label].mean() for label in range(50)])
+        assert np.abs(means - numbers.mean()).max() < 4.5 * numbers.std() / math.sqrt(40)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"), [({"area": (0.5, 0.1)}, "least must come first"), ({"ignore": "half"}, "drop, background")]
+)
+def test_wrong_parameters_are_refused(changes, message):
+    with pytest.raises(SalgenError, match=message):
+        quick(**changes)
+
+
+def test_wrong_edits_are_refused():
+    with pytest.raises(SalgenError, match="omit 'background': it takes object"):
+        quick().sample(0, "train", 0, omit=("background",))
+    with pytest.raises(SalgenError, match="change 'object'"):
+        quick().sample(0, "train", 0, change={"object": "none"})
+
+
+# Silhouettes and textures -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_silhouettes_have_an_area_of_one_around_the_origin(shape):
+    corners = outline(shape)
+    covered = polygon(corners * 100 + 200, (400, 400))
+    assert covered.sum() == pytest.approx(100**2, rel=2e-3)
+    assert np.allclose(corners.min(axis=0), -corners.max(axis=0), atol=2e-6)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_silhouettes_are_one_piece_that_does_not_cross_itself(shape):
+    covered = polygon(outline(shape) * 60 + 130, (260, 260)) > 0.5
+    assert components(covered, connectivity=1).max() == 1
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.tuples(st.floats(-3.1, 19.3), st.floats(-4.3, 22.7)), min_size=3, max_size=9, unique=True))
+def test_filling_by_rows_agrees_with_asking_every_place(points):
+    corners = np.array(points) + 0.0137  # places on an edge may count either way
+    assert np.abs(filled(corners, (16, 18)) - polygon(corners, (16, 18))).max() <= 1 / 16
+
+
+@given(st.floats(-1.0, 1.0))
+def test_turning_keeps_lengths_and_turns_back(turn):
+    points = outline("fish")
+    there = turned(points, turn)
+    assert np.allclose(np.hypot(*there.T), np.hypot(*points.T))
+    assert np.allclose(turned(there, -turn), points)
+    angle, (row, column) = 2 * math.atan(turn), points[3]
+    expected = row * math.cos(angle) - column * math.sin(angle), row * math.sin(angle) + column * math.cos(angle)
+    assert np.allclose(there[3], expected)
+
+
+@pytest.mark.parametrize("name", TEXTURES)
+def test_textures_show_both_colours_and_soft_edges(name):
+    places = np.stack(np.indices((64, 64)), axis=-1) / 64 - 0.5
+    share = texture(name, places, 1 / 64, 9)
+    assert share.min() == 0
+    assert share.max() == 1
+    assert 0.2 < share.mean() < 0.8
+    assert 0 < ((share > 0) & (share < 1)).mean() < 0.4
+
+
+def test_textures_differ_in_how_they_vary():
+    places = np.stack(np.indices((64, 64)), axis=-1) / 64 - 0.5
+    shown = {name: texture(name, places, 1 / 64, 9) for name in TEXTURES}
+    assert np.ptp(shown["stripes"], axis=1).max() == 0  # the same along each row
+    assert np.ptp(shown["halves"], axis=0).max() == 0  # and along each column
+    assert np.array_equal(shown["rings"], shown["rings"].T)
+    for name in ("checks", "dots"):
+        assert min(np.ptp(shown[name], axis=axis).mean() for axis in (0, 1)) > 0.5

@@ -1,0 +1,132 @@
+"""What is left of an image without the feature of its class does not know the class."""
+
+import importlib.util
+from functools import cache
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.stats import binom, f_oneway
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from salgen.generators.opening import generator
+from salgen.registry import GENERATORS
+
+needs_noise = pytest.mark.skipif(importlib.util.find_spec("noise") is None, reason="the noise extra is not installed")
+NAMES = [pytest.param(n, marks=needs_noise) if n == "simplex-lesions" else n for n in GENERATORS.names()]
+
+FITTED, HELD_OUT = 400, 400  # samples of one split, so that a background says no more of one part than of the other
+DRAWN = 1000  # recipes whose places are compared
+SEED = 11
+LEVEL = 0.001
+PLACES = {"row", "column", "position", "down", "across"}  # last words of the factors that say where a feature is
+
+CLASSIFIERS = {
+    "linear": make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300)),
+    "forest": RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0),
+}
+
+
+def quick(name, **changes):
+    return generator(name, **{**GENERATORS.load(name).quick, **changes})
+
+
+def described(image):
+    """Histogram of every channel, an 8 x 8 thumbnail, mean and spread; float (F,)."""
+    channels = np.moveaxis(image.astype(np.float64), 2, 0)
+    histograms = [np.histogram(channel, bins=8, range=(0, 256))[0] / channel.size for channel in channels]
+    small = [
+        np.asarray(Image.fromarray(channel).resize((8, 8), Image.Resampling.BOX)) for channel in channels.astype("f4")
+    ]
+    return np.concatenate([*histograms, *map(np.ravel, small), channels.mean((1, 2)), channels.std((1, 2))])
+
+
+@cache
+def left_over(name, whole=False, **changes):
+    """Images of a generator's samples without their features, or with them, and the labels."""
+    made = quick(name, **changes)
+    task = next(iter(made.plugin.tasks))
+    images, labels = [], []
+    for index in range(FITTED + HELD_OUT):
+        recipe = made.recipe(SEED, "train", index)
+        images.append(made.render(recipe, omit=() if whole else made.features(recipe)).image)
+        labels.append(recipe.parameters[task])
+    return np.stack(images), np.array(labels)
+
+
+def right(images, labels):
+    """How many of the held-out images each classifier assigns to their class."""
+    features = np.stack([described(image) for image in images])
+    return {
+        name: int(
+            (classifier.fit(features[:FITTED], labels[:FITTED]).predict(features[FITTED:]) == labels[FITTED:]).sum()
+        )
+        for name, classifier in CLASSIFIERS.items()
+    }
+
+
+def most_by_chance(classes):
+    """The number of right answers that guessing exceeds once in a thousand times."""
+    return int(binom.isf(LEVEL, HELD_OUT, 1 / classes))
+
+
+def differing_places(made):
+    """The probability, for every place in the factors, that the classes' means differ so much by chance."""
+    task, classes = next(iter(made.plugin.tasks.items()))
+    values = {}
+    for index in range(DRAWN):
+        parameters = made.recipe(SEED, "train", index).parameters
+        for key, value in made.plugin.factors(parameters).items():
+            if key.split("_")[-1] in PLACES and value is not None:
+                values.setdefault(key, [[] for _ in classes])[parameters[task]].append(value)
+    return {
+        key: float(f_oneway(*groups).pvalue)
+        for key, groups in values.items()
+        if min(map(len, groups)) > 1 and len({value for group in groups for value in group}) > 1
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_the_feature_a_classifier_stays_at_chance(name):
+    images, labels = left_over(name)
+    found = right(images, labels)
+    assert max(found.values()) <= most_by_chance(len(np.unique(labels))), found
+
+
+def test_the_classifiers_find_a_class_that_shows():
+    found = right(*left_over("lisa-lights", whole=True, position_bias=1.0))
+    assert min(found.values()) > most_by_chance(2) + HELD_OUT // 10, found
+
+
+def test_the_classifiers_find_a_scene_that_leaks():
+    """One class has a quarter less of a channel, or a band along the top that is a quarter darker."""
+    images, labels = left_over("lisa-lights")
+    paler, banded = images.copy(), images.copy()
+    paler[labels == 1, :, :, 2] -= paler[labels == 1, :, :, 2] // 4
+    banded[labels == 1, :3] -= banded[labels == 1, :3] // 4
+    for leaking in (paler, banded):
+        found = right(leaking, labels)
+        assert max(found.values()) > most_by_chance(2), found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_features_are_in_the_same_places_in_every_class(name):
+    differing = differing_places(quick(name))
+    if not differing:
+        pytest.skip("no place that varies in every class")
+    assert all(probability > LEVEL for probability in differing.values()), differing
+
+
+@pytest.mark.parametrize("name", ["mri-lesions", "perlin-lesions"])
+def test_lesions_are_in_the_same_places_whether_there_are_one_or_two(name):
+    differing = differing_places(quick(name, lesion_classes="one_vs_two"))
+    assert set(differing) >= {"lesion_1_row", "lesion_1_column"}
+    assert all(probability > LEVEL for probability in differing.values()), differing
+
+
+def test_places_that_follow_the_class_are_found():
+    differing = differing_places(quick("lisa-lights", position_bias=0.3))
+    assert {key for key, probability in differing.items() if probability <= LEVEL} == {"position", "row"}

@@ -1,0 +1,169 @@
+"""Traffic lights: the lamp's colour is the class, its glow is the mask, and nothing else knows of it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.errors import SalgenError
+from salgen.generators.opening import generator
+from salgen.generators.traffic_light import GREEN_FULL, LENS, LUMA, PITCH, RED_FULL, light_colour
+
+SIZE = (32, 32)
+GREEN, RED = 0, 1
+
+
+def lights(**parameters):
+    return generator("lisa-lights", source=None, **{"image_size": SIZE, **parameters})
+
+
+LIGHTS = lights()
+
+
+def radii(parameters, image_size):
+    """Each pixel's distance from the lit lens in lens radii, pixel by pixel with an angle."""
+    pose, unit = parameters["pose"], min(image_size)
+    angle = math.atan(pose["lean"])
+    along = (parameters["position"] - 1) * PITCH * pose["height"] * unit
+    distances = np.zeros(image_size)
+    for row, column in np.ndindex(*image_size):
+        y, x = row + 0.5 - pose["row"] * image_size[0], column + 0.5 - pose["column"] * image_size[1]
+        down = y * math.cos(angle) + x * math.sin(angle) - along
+        across = (x * math.cos(angle) - y * math.sin(angle)) / pose["width"]
+        distances[row, column] = math.hypot(down, across) / (LENS * pose["height"] * unit)
+    return distances
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    seed=st.integers(0, 1000),
+    index=st.integers(0, 50),
+    size=st.tuples(st.integers(16, 40), st.integers(16, 40)),
+    bias=st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_the_twin_shows_the_other_colour_and_differs_in_the_mask_alone(seed, index, size, bias):
+    made = lights(image_size=size, position_bias=bias)
+    sample = made.sample(seed, "train", index)
+    twin = made.twin(sample.recipe)
+    mask, core = sample.regions["lamp"], sample.regions["core"]
+    assert twin.labels["label"] == 1 - sample.labels["label"]
+    assert all(np.array_equal(twin.regions[name], sample.regions[name]) for name in ("lamp", "core"))
+    changed = (sample.image != twin.image).any(axis=2)
+    assert not changed[~mask].any()
+    assert changed[core].any()
+    assert 0 < core.sum() < mask.sum() < mask.size / 3
+
+
+@pytest.mark.parametrize("size", [(32, 32), (24, 40), (40, 24)])
+def test_the_mask_is_lens_and_halo(size):
+    made = lights(image_size=size)
+    for index in range(6):
+        sample = made.sample(2, "train", index)
+        distances, halo = radii(sample.recipe.parameters, size), sample.recipe.parameters["lamp"]["halo"]
+        assert np.array_equal(sample.regions["lamp"], distances < halo)
+        assert sample.regions["core"][distances < 0.88].all()
+        assert not sample.regions["core"][distances > 0.99].any()
+
+
+def test_red_is_red_and_green_is_green():
+    for index in range(12):
+        sample = LIGHTS.sample(0, "train", index)
+        red, green, _ = sample.image[sample.regions["core"]].astype(float).mean(axis=0)
+        assert (red > green + 40) == (sample.labels["label"] == RED)
+        assert (green > red + 40) == (sample.labels["label"] == GREEN)
+
+
+@settings(deadline=None, max_examples=30)
+@given(tone=st.floats(0, 1), luma=st.floats(0.05, 0.95), ends=st.sampled_from([RED_FULL, GREEN_FULL]))
+def test_both_colours_have_the_luma_asked_for(tone, luma, ends):
+    colour = light_colour(ends, tone, luma)
+    assert colour @ LUMA == pytest.approx(luma)
+    assert (colour >= 0).all()
+    assert (colour <= 1).all()
+
+
+def test_image_and_twin_are_equally_bright():
+    for index in range(12):
+        sample = LIGHTS.sample(0, "test", index)
+        brightness = [image @ np.array(LUMA) for image in (sample.image, LIGHTS.twin(sample.recipe).image)]
+        assert np.abs(brightness[0] - brightness[1]).max() <= 1.0, "they differ by rounding alone"
+
+
+@pytest.mark.parametrize(("bias", "share"), [(0.0, 0.5), (0.5, 0.75), (1.0, 1.0)])
+def test_position_bias_is_the_share_that_follows_the_class(bias, share):
+    made = lights(position_bias=bias)
+    recipes = [made.recipe(1, "train", index).parameters for index in range(600)]
+    usual = [parameters["position"] == (0 if parameters["label"] == RED else 2) for parameters in recipes]
+    assert {parameters["position"] for parameters in recipes} == {0, 2}
+    assert abs(np.mean(usual) - share) <= 4 * math.sqrt(share * (1 - share) / 600)
+
+
+def test_only_the_lamps_colour_knows_the_class():
+    """With the label turned over and the lamp unlit there is the same picture."""
+    for index in range(6):
+        recipe = LIGHTS.recipe(3, "val", index)
+        other = {**recipe.parameters, "label": 1 - recipe.parameters["label"]}
+        unlit = LIGHTS.render(recipe, omit=("lamp",))
+        turned = LIGHTS.render(type(recipe)(recipe.generator, recipe.version, "val", index, other), omit=("lamp",))
+        assert np.array_equal(unlit.image, turned.image)
+        assert not unlit.regions["lamp"].any()
+        assert not unlit.regions["core"].any()
+
+
+def test_red_and_green_things_are_about_in_both_classes_and_never_in_the_mask():
+    seen = set()
+    for index in range(60):
+        recipe = LIGHTS.recipe(4, "train", index)
+        parameters = recipe.parameters
+        seen |= {(parameters["label"], thing[1]) for thing in parameters["street"]["coloured"]}
+        without = {**parameters, "street": {**parameters["street"], "coloured": []}}
+        plain = LIGHTS.render(type(recipe)(recipe.generator, recipe.version, "train", index, without), omit=("lamp",))
+        mask = LIGHTS.render(recipe).regions["lamp"]
+        assert np.array_equal(LIGHTS.render(recipe, omit=("lamp",)).image[mask], plain.image[mask])
+    assert seen == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+def test_a_redraw_keeps_the_lamp_and_changes_the_rest():
+    for index in range(6):
+        sample = LIGHTS.sample(5, "test", index)
+        redrawn = LIGHTS.render(LIGHTS.redraw(sample.recipe, 5, 0))
+        kept = {key for key, value in sample.recipe.parameters.items() if redrawn.recipe.parameters[key] == value}
+        assert kept == {"label", "position", "pose", "lamp"}
+        solid = radii(sample.recipe.parameters, SIZE) < 0.79
+        assert solid.any()
+        assert np.array_equal(sample.image[solid], redrawn.image[solid])
+        assert (sample.image != redrawn.image).any(axis=2)[~sample.regions["lamp"]].mean() > 0.5
+
+
+def test_the_splits_share_no_photograph():
+    used = {
+        split: {LIGHTS.recipe(0, split, index).parameters["street"]["photograph"] for index in range(60)}
+        for split in ("train", "val", "test")
+    }
+    assert {split: len(names) for split, names in used.items()} == {"train": 6, "val": 2, "test": 3}
+    assert len(set.union(*used.values())) == 11
+
+
+def test_factors_name_the_lens_and_its_centre():
+    for index in range(6):
+        sample = LIGHTS.sample(6, "train", index)
+        factors = LIGHTS.plugin.factors(sample.recipe.parameters)
+        rows, columns = np.nonzero(sample.regions["core"])
+        assert factors["row"] == pytest.approx(rows.mean() + 0.5, abs=0.5)
+        assert factors["column"] == pytest.approx(columns.mean() + 0.5, abs=0.5)
+        assert (factors["position"] == 0) == (factors["row"] < SIZE[0] / 2)
+        assert factors["night"] in (0, 1)
+
+
+def test_what_it_does_not_have_is_refused():
+    sample = LIGHTS.sample(0, "train", 0)
+    with pytest.raises(SalgenError, match="omit 'halo': it takes lamp"):
+        LIGHTS.render(sample.recipe, omit=("halo",))
+    with pytest.raises(SalgenError, match="change lamp = 'amber': must be one of green, red"):
+        LIGHTS.render(sample.recipe, change={"lamp": "amber"})
+    with pytest.raises(SalgenError, match=r"position_bias = 1\.5: must be from 0\.0 to 1\.0"):
+        lights(position_bias=1.5)
+    with pytest.raises(SalgenError, match="give no source"):
+        LIGHTS.plugin.open_source("/some/path")

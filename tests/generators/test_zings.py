@@ -1,0 +1,199 @@
+"""Heroes and villains: only the eyes tell them apart."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit
+from salgen.generators.opening import generator
+
+SEED = 2
+SIDES = ("left_eye", "right_eye")
+places = st.tuples(st.integers(0, 2**31), st.integers(0, 10_000))
+
+
+def zings(size=32, **changes):
+    return generator("zings", image_size=(size, size), **changes)
+
+
+def painted_on(made, recipe, value, omit=()):
+    """The eyes on a canvas of one value."""
+    canvas = np.full((*made.plugin.image_size, 3), value)
+    made.plugin.paint(canvas, recipe.parameters, None, Edit(omit))
+    return canvas
+
+
+@settings(deadline=None, max_examples=30)
+@given(places)
+def test_the_twin_differs_inside_both_eyes_and_nowhere_else(place):
+    made = zings()
+    sample = made.sample(place[0], "train", place[1])
+    twin = made.twin(sample.recipe)
+    changed = (sample.image != twin.image).any(axis=2)
+    assert not (changed & ~sample.regions["eyes"]).any()
+    assert all((changed & sample.regions[side]).any() for side in SIDES)
+    assert twin.labels["label"] == 1 - sample.labels["label"]
+    assert all(np.array_equal(twin.regions[name], region) for name, region in sample.regions.items())
+
+
+@settings(deadline=None, max_examples=30)
+@given(places)
+def test_without_eyes_nothing_tells_of_the_class(place):
+    """The rest is a function of what is drawn without regard to the label, the shades of the eyes included."""
+    made = zings()
+    recipe = made.recipe(place[0], "train", place[1])
+    bare = made.render(recipe, omit=("eyes",))
+    other = {**recipe.parameters, "label": 1 - recipe.parameters["label"], "white": [0, 0, 0], "yellow": [9, 9, 9]}
+    assert np.array_equal(made.plugin.render(other, None, Edit(("eyes",))).image, bare.image)
+    assert not any(region.any() for region in bare.regions.values())
+    assert np.array_equal(made.render(recipe, omit=SIDES).image, bare.image)
+
+
+def test_all_but_the_label_is_drawn_without_it():
+    """Flipping what the label is balanced by changes no other choice."""
+    made = zings()
+
+    class Flipped:
+        material = None
+
+        def __init__(self, context):
+            self.stream, self.label = context.stream, 1 - context.balanced("label")
+
+        def balanced(self, purpose):
+            return self.label
+
+    for index in range(4):
+        context = Context(SEED, "zings", "train", index, None)
+        one, other = made.plugin.draw(context), made.plugin.draw(Flipped(context))
+        assert {key for key in one if one[key] != other[key]} == {"label"}
+
+
+@pytest.mark.parametrize("size", [16, 33, 64])
+def test_the_mask_is_the_whole_support(size):
+    made = zings(size)
+    for index in range(4):
+        sample = made.sample(SEED, "val", index)
+        for side in SIDES:
+            other = tuple(name for name in SIDES if name != side)
+            dark, light = (painted_on(made, sample.recipe, value, other) for value in (0.25, 0.75))
+            touched = ((dark != 0.25) | (light != 0.75)).any(axis=2)
+            assert np.array_equal(touched, sample.regions[side])
+        assert np.array_equal(sample.regions["eyes"], sample.regions["left_eye"] | sample.regions["right_eye"])
+
+
+def nearest_to_ellipse(parameters, number, size):
+    """For each pixel the smallest (distance from the eye's middle / radius there) of its 16 places, by trigonometry."""
+    tall, wide = parameters["radii"][number]
+    angle = 2 * np.arctan(parameters["turn"])
+    aside = (-1, 1)[number] * (parameters["gap"] / 2 + wide)
+    found = np.full((size, size), np.inf)
+    for row, column, down, across in np.ndindex(size, size, 4, 4):
+        y = row + (down + 0.5) / 4 - size * (0.5 + parameters["down"])
+        x = column + (across + 0.5) / 4 - size * (0.5 + parameters["across"])
+        y, x = (y * np.cos(angle) - x * np.sin(angle)) / size, (y * np.sin(angle) + x * np.cos(angle)) / size
+        found[row, column] = min(found[row, column], np.hypot(y / tall, (x - aside) / wide))
+    return found
+
+
+def test_the_eyes_are_the_ellipses_that_the_recipe_says():
+    made = zings(24)
+    for index in range(2):
+        sample = made.sample(SEED, "test", index)
+        for number, side in enumerate(SIDES):
+            nearest = nearest_to_ellipse(sample.recipe.parameters, number, 24)
+            assert sample.regions[side][nearest < 0.99].all()
+            assert not sample.regions[side][nearest > 1].any()
+
+
+@pytest.mark.parametrize("size", [64, 224])
+def test_each_eye_takes_half_to_three_per_cent_of_the_image(size):
+    made = zings(size)
+    for index in range(40 if size == 64 else 6):
+        regions = made.plugin.describe(None, made.recipe(SEED, "train", index).parameters, None, Edit()).regions
+        assert all(0.005 <= regions[side].mean() <= 0.03 for side in SIDES)
+        assert not (regions["left_eye"] & regions["right_eye"]).any()
+        assert np.nonzero(regions["left_eye"])[1].mean() < np.nonzero(regions["right_eye"])[1].mean()
+
+
+@settings(deadline=None, max_examples=30)
+@given(places)
+def test_eyes_stay_clear_of_the_image_s_sides_where_the_decoys_float(place):
+    made = zings(100)
+    regions = made.plugin.describe(None, made.recipe(place[0], "train", place[1]).parameters, None, Edit()).regions
+    rows, columns = np.nonzero(regions["eyes"])
+    assert columns.min() >= 19
+    assert columns.max() <= 80
+    assert rows.min() >= 15
+    assert rows.max() <= 60
+
+
+def test_white_and_yellow_are_in_every_picture_whatever_the_class():
+    made = zings(96)
+    for index in range(30):
+        sample = made.sample(SEED, "train", index)
+        outside = made.render(sample.recipe, omit=("eyes",)).image[~sample.regions["eyes"]].astype(int)
+        red, green, blue = outside.T
+        assert ((red >= 236) & (green >= 236) & (blue >= 220)).sum() >= 3, index
+        assert ((red >= 238) & (green >= 195) & (green <= 228) & (blue <= 80)).sum() >= 3, index
+
+
+def test_the_two_colours_are_never_alike():
+    made = zings()
+    for index in range(50):
+        parameters = made.recipe(SEED, "train", index).parameters
+        assert min(parameters["white"]) >= 225
+        assert parameters["yellow"][2] <= 75
+
+
+def test_a_redraw_keeps_the_eyes_and_changes_what_is_around_them():
+    made = zings(64)
+    for index in range(4):
+        sample = made.sample(SEED, "train", index)
+        full = (painted_on(made, sample.recipe, 0.0) == painted_on(made, sample.recipe, 1.0)).all(axis=2)
+        assert full.sum() > 0.6 * sample.regions["eyes"].sum()
+        for number in range(3):
+            redrawn = made.render(made.redraw(sample.recipe, SEED, number))
+            assert np.array_equal(redrawn.image[full], sample.image[full])
+            different = (redrawn.image != sample.image).any(axis=2)[~sample.regions["eyes"]]
+            assert different.mean() > 0.6
+
+
+def test_one_eye_alone_can_be_left_out():
+    made = zings(64)
+    recipe = made.recipe(SEED, "train", 0)
+    whole, bare = made.render(recipe), made.render(recipe, omit=("eyes",))
+    for side, other in (SIDES, SIDES[::-1]):
+        sample = made.render(recipe, omit=(side,))
+        expected = np.where(whole.regions[other][..., None], whole.image, bare.image)
+        assert np.array_equal(sample.image, expected)
+        assert not sample.regions[side].any()
+        assert np.array_equal(sample.regions["eyes"], whole.regions[other])
+
+
+def test_both_colours_can_be_asked_for():
+    made = zings()
+    recipe = made.recipe(SEED, "train", 0)
+    seen = {colour: made.render(recipe, change={"eyes": colour}) for colour in ("white", "yellow")}
+    assert {colour: sample.labels["label"] for colour, sample in seen.items()} == {"white": 0, "yellow": 1}
+    own = ("white", "yellow")[recipe.parameters["label"]]
+    assert np.array_equal(seen[own].image, made.render(recipe).image)
+
+
+@pytest.mark.parametrize("size", [(16, 40), (48, 20)])
+def test_images_need_not_be_square(size):
+    made = generator("zings", image_size=size)
+    for sample, twin in made.pairs(SEED, "train", range(3)):
+        assert sample.image.shape == (*size, 3)
+        assert all(sample.regions[side].any() for side in SIDES)
+        assert np.array_equal(sample.image[~sample.regions["eyes"]], twin[~sample.regions["eyes"]])
+
+
+def test_unknown_edits_are_refused():
+    made = zings()
+    recipe = made.recipe(SEED, "train", 0)
+    with pytest.raises(SalgenError, match=r"omit 'nose': it takes eyes, left_eye, right_eye"):
+        made.render(recipe, omit=("nose",))
+    with pytest.raises(SalgenError, match=r"change eyes = 'red': must be one of white, yellow"):
+        made.render(recipe, change={"eyes": "red"})
