@@ -21,7 +21,7 @@ from salgen.errors import SalgenError
 from salgen.files import cache_folder
 from salgen.generators.declarations import Context
 from salgen.generators.pictures import Pixels, read_rgb, resize_rgb
-from salgen.generators.sign_pictures import SIGNS
+from salgen.generators.signs.pictures import SIGNS
 from salgen.seeding import Stream
 from salgen.sources import Files
 

@@ -21,7 +21,7 @@ from salgen.generators.gtsrb import GTSRB, SignFiles, open_gtsrb, paired
 from salgen.generators.painted import Painted, check_edit
 from salgen.generators.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.pictures import Pixels
-from salgen.generators.sign_scenes import SignScenes
+from salgen.generators.signs.scenes import SignScenes
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.sources import Source

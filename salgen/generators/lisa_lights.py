@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
-from salgen.generators.painted import Painted, check_edit
-from salgen.generators.photographs import PHOTOGRAPHS, Photographs, photographs
-from salgen.generators.shapes import paint
-from salgen.generators.streets import Streets, draw_street, seen_by_camera, street
-from salgen.generators.traffic_light import (
+from salgen.generators.lights.streets import Streets, draw_street, seen_by_camera, street
+from salgen.generators.lights.traffic_light import (
     GREEN_FULL,
     LENS,
     PITCH,
@@ -27,6 +24,9 @@ from salgen.generators.traffic_light import (
     light_colour,
     paint_housing,
 )
+from salgen.generators.painted import Painted, check_edit
+from salgen.generators.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.shapes import paint
 from salgen.parameters import param
 from salgen.types import Float64
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.cartoon import Drawing, Frame
-from salgen.generators.cartoon_backdrops import draw_backdrop
-from salgen.generators.cartoon_choices import Choices, Tint
-from salgen.generators.cartoon_eyes import Eye, paint_eye, reach_of, support_of
-from salgen.generators.cartoon_sparkles import draw_sparkles
-from salgen.generators.creature import draw_creature
+from salgen.generators.creatures.backdrops import draw_backdrop
+from salgen.generators.creatures.choices import Choices, Tint
+from salgen.generators.creatures.creature import draw_creature
+from salgen.generators.creatures.drawing import Drawing, Frame
+from salgen.generators.creatures.eyes import Eye, paint_eye, reach_of, support_of
+from salgen.generators.creatures.sparkles import draw_sparkles
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.painted import Painted, check_edit
 from salgen.seeding import Stream

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 import salgen
-from salgen.datasets import lisa_vetting
 from salgen.datasets.importers.lisa_lights import LisaLights
-from salgen.datasets.lamp_masks import MaskRules, overlap
-from salgen.datasets.lisa_layout import nearest_bulb, split_clips
+from salgen.datasets.lisa import vetting
+from salgen.datasets.lisa.lamp_masks import MaskRules, overlap
+from salgen.datasets.lisa.layout import nearest_bulb, split_clips
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
@@ -417,8 +417,8 @@ def test_no_light_of_the_two_classes(copy):
 def segmented(monkeypatch):
     """How many crops were segmented."""
     count = []
-    real = lisa_vetting.acceptable_masks
-    monkeypatch.setattr(lisa_vetting, "acceptable_masks", lambda *a, **k: count.append(1) or real(*a, **k))
+    real = vetting.acceptable_masks
+    monkeypatch.setattr(vetting, "acceptable_masks", lambda *a, **k: count.append(1) or real(*a, **k))
     return count
 
 
@@ -462,8 +462,8 @@ def test_every_number_of_the_rules_is_part_of_the_key():
     }
     assert set(changed) == set(vars(usual))
     rules = [usual, *(replace(usual, **{name: value}) for name, value in changed.items())]
-    assert len({lisa_vetting._cache_path("digest", each, 8) for each in rules}) == len(changed) + 1
-    assert len({lisa_vetting._cache_path(digest, usual, side) for digest, side in (("a", 8), ("a", 9), ("b", 8))}) == 3
+    assert len({vetting._cache_path("digest", each, 8) for each in rules}) == len(changed) + 1
+    assert len({vetting._cache_path(digest, usual, side) for digest, side in (("a", 8), ("a", 9), ("b", 8))}) == 3
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "garbage"])
@@ -486,7 +486,7 @@ def test_a_damaged_cache_is_made_again(copy, tmp_path, segmented, damage):
 
 
 def test_a_cache_that_cannot_be_written(copy, monkeypatch):
-    monkeypatch.setattr(lisa_vetting, "_write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(vetting, "_write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     assert "SALGEN_CACHE" in refusal(copy)
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salgen.generators.cartoon import Drawing, Frame, covered, oval, rounded, widened
-from salgen.generators.cartoon_choices import Choices, shade
+from salgen.generators.creatures.choices import Choices, shade
+from salgen.generators.creatures.drawing import Drawing, Frame, covered, oval, rounded, widened
 from salgen.generators.shapes import FINE
 from salgen.seeding import Stream
 

@@ -13,8 +13,8 @@ from salgen.generators.generator import Edit
 from salgen.generators.gtsrb_square import VARIANT_SPLITS, GtsrbSquare, places_apart
 from salgen.generators.opening import generator
 from salgen.generators.photographs import photographs
-from salgen.generators.sign_pictures import NAMES_OF_SIGNS, sign_picture
-from salgen.generators.sign_scenes import SignScenes, warped
+from salgen.generators.signs.pictures import NAMES_OF_SIGNS, sign_picture
+from salgen.generators.signs.scenes import SignScenes, warped
 from salgen.sources import Nothing
 
 SIZE = 32

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from salgen.datasets.imported import Imported, Items, refuse_edit
-from salgen.datasets.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
-from salgen.datasets.lisa_copy import LisaCopy
-from salgen.datasets.lisa_layout import LABELS, read_copy
-from salgen.datasets.lisa_vetting import Crop, cut
+from salgen.datasets.lisa.copy import LisaCopy
+from salgen.datasets.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
+from salgen.datasets.lisa.layout import LABELS, read_copy
+from salgen.datasets.lisa.vetting import Crop, cut
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.pictures import resize_nearest, resize_rgb

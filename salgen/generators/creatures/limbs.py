@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from salgen.generators.cartoon import Drawing, oval, rounded
-from salgen.generators.cartoon_choices import Choices, Tint, shade
-from salgen.generators.creature_build import INK, LINE, Build, no_part
+from salgen.generators.creatures.build import INK, LINE, Build, no_part
+from salgen.generators.creatures.choices import Choices, Tint, shade
+from salgen.generators.creatures.drawing import Drawing, oval, rounded
 
 
 def _cape(drawing: Drawing, build: Build, choices: Choices) -> None:

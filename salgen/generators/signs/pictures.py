@@ -12,10 +12,10 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw
 
-from salgen.generators import sign_pictograms as on_sign
 from salgen.generators.pictures import Pixels
-from salgen.generators.sign_parts import Part, Pictogram, arc, dot, line, mirrored, placed, poly
-from salgen.generators.sign_pictograms import text
+from salgen.generators.signs import pictograms as on_sign
+from salgen.generators.signs.parts import Part, Pictogram, arc, dot, line, mirrored, placed, poly
+from salgen.generators.signs.pictograms import text
 
 SIDE = 256  # pixels of a finished sign picture
 FINE = 4  # places per pixel along each axis while it is drawn

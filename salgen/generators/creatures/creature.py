@@ -5,12 +5,12 @@ Coordinates are (down, across) from the middle between the eyes, in shares of th
 
 from __future__ import annotations
 
-from salgen.generators.cartoon import Drawing, rounded
-from salgen.generators.cartoon_choices import Choices, Tint, shade
-from salgen.generators.creature_build import INK, LINE, Build, new_build
-from salgen.generators.creature_dress import DRESSES, MARKS
-from salgen.generators.creature_head import CROWNS, HATS, MOUTHS, draw_brows
-from salgen.generators.creature_limbs import BACKS, STANDS, draw_arms
+from salgen.generators.creatures.build import INK, LINE, Build, new_build
+from salgen.generators.creatures.choices import Choices, Tint, shade
+from salgen.generators.creatures.drawing import Drawing, rounded
+from salgen.generators.creatures.dress import DRESSES, MARKS
+from salgen.generators.creatures.head import CROWNS, HATS, MOUTHS, draw_brows
+from salgen.generators.creatures.limbs import BACKS, STANDS, draw_arms
 
 
 def draw_creature(drawing: Drawing, reach: tuple[float, float], gleams: tuple[Tint, Tint], choices: Choices) -> None:

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from salgen.generators.cartoon import Drawing, Frame, oval
-from salgen.generators.cartoon_choices import Tint
+from salgen.generators.creatures.choices import Tint
+from salgen.generators.creatures.drawing import Drawing, Frame, oval
 from salgen.types import Float64, Mask
 
 INK: Tint = (26, 20, 34)

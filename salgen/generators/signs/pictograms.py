@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salgen.generators.sign_parts import Part, Pictogram, Point, arc, dot, line, placed, poly, turned
+from salgen.generators.signs.parts import Part, Pictogram, Point, arc, dot, line, placed, poly, turned
 
 # Digits and letters: 1 wide and 2 high ------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.datasets.lamp_masks import Rectangle
-from salgen.datasets.lisa_rows import BOX, BULB, Row, clip_of, read_rows
+from salgen.datasets.lisa.lamp_masks import Rectangle
+from salgen.datasets.lisa.rows import BOX, BULB, Row, clip_of, read_rows
 from salgen.errors import SalgenError
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from salgen.datasets.lamp_masks import Rectangle
+from salgen.datasets.lisa.lamp_masks import Rectangle
 from salgen.errors import SalgenError
 
 BOX, BULB = "frameAnnotationsBOX.csv", "frameAnnotationsBULB.csv"

@@ -24,7 +24,7 @@ class Part:
     width
         Of the line, in the units of the box.
     colour
-        A name of :data:`salgen.generators.sign_pictures.COLOURS`, or "" for the pictogram's.
+        A name of :data:`salgen.generators.signs.pictures.COLOURS`, or "" for the pictogram's.
     """
 
     points: tuple[Point, ...]

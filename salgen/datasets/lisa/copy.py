@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property
 
-from salgen.datasets.lamp_masks import MaskRules
-from salgen.datasets.lisa_layout import LABELS, Copy
-from salgen.datasets.lisa_vetting import Vetted, vet
+from salgen.datasets.lisa.lamp_masks import MaskRules
+from salgen.datasets.lisa.layout import LABELS, Copy
+from salgen.datasets.lisa.vetting import Vetted, vet
 from salgen.generators.pictures import Pixels, read_rgb
 from salgen.sources import OWN_COPY, Files
 

@@ -21,8 +21,8 @@ import scipy
 import skimage
 from numpy.typing import NDArray
 
-from salgen.datasets.lamp_masks import MaskRules, Rectangle, acceptable_masks
-from salgen.datasets.lisa_layout import LABELS, Copy, Light
+from salgen.datasets.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks
+from salgen.datasets.lisa.layout import LABELS, Copy, Light
 from salgen.errors import SalgenError
 from salgen.files import atomic_path, cache_folder
 from salgen.generators.pictures import Pixels, read_rgb

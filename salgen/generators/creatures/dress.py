@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from salgen.generators.cartoon import Drawing, oval
-from salgen.generators.cartoon_choices import Choices, shade
-from salgen.generators.creature_build import INK, LINE, Build
+from salgen.generators.creatures.build import INK, LINE, Build
+from salgen.generators.creatures.choices import Choices, shade
+from salgen.generators.creatures.drawing import Drawing, oval
 
 
 def _no_marks(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from salgen.generators.cartoon import Drawing
-from salgen.generators.cartoon_choices import Choices, Tint, shade
+from salgen.generators.creatures.choices import Choices, Tint, shade
+from salgen.generators.creatures.drawing import Drawing
 
 INK: Tint = (34, 28, 44)
 LINE = 0.009  # width of outlines

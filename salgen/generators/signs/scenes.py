@@ -17,8 +17,8 @@ from salgen.generators.declarations import Context
 from salgen.generators.generator import to_levels
 from salgen.generators.photographs import Photographs, of_split
 from salgen.generators.pictures import Pixels, resize_rgb
-from salgen.generators.sign_pictures import REACH, SIGNS, sign_picture
-from salgen.generators.sign_surroundings import box, places, surroundings
+from salgen.generators.signs.pictures import REACH, SIGNS, sign_picture
+from salgen.generators.signs.surroundings import box, places, surroundings
 from salgen.generators.splines import smooth_field
 from salgen.seeding import Stream
 from salgen.types import Float64

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.cartoon_choices import Tint
+from salgen.generators.creatures.choices import Tint
 from salgen.generators.shapes import FINE
 from salgen.types import Float64, Mask
 

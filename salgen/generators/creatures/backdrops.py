@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from salgen.generators.cartoon import Drawing, oval, rounded
-from salgen.generators.cartoon_choices import Choices, Tint, shade
+from salgen.generators.creatures.choices import Choices, Tint, shade
+from salgen.generators.creatures.drawing import Drawing, oval, rounded
 
 SKIES: tuple[Tint, ...] = (
     (150, 200, 232),

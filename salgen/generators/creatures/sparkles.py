@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from salgen.generators.cartoon import Drawing, Points, oval
-from salgen.generators.cartoon_choices import Choices, Tint
+from salgen.generators.creatures.choices import Choices, Tint
+from salgen.generators.creatures.drawing import Drawing, Points, oval
 
 INK: Tint = (26, 20, 34)
 LINE = 0.008

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from salgen.generators.cartoon import Drawing, oval, rounded
-from salgen.generators.cartoon_choices import Choices, shade
-from salgen.generators.creature_build import INK, LINE, Build, no_part
+from salgen.generators.creatures.build import INK, LINE, Build, no_part
+from salgen.generators.creatures.choices import Choices, shade
+from salgen.generators.creatures.drawing import Drawing, oval, rounded
 
 
 def _horns(drawing: Drawing, build: Build, choices: Choices) -> None:

@@ -1,0 +1,1 @@
+"""Reading LISA's traffic lights, and finding their lamps."""
