@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.clutter import cluttered, draw_background
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.objects.clutter import cluttered, draw_background
+from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture, turned
 from salgen.generators.painted import Painted, check_edit
 from salgen.generators.photographs import PHOTOGRAPHS, Photographs, photographs
-from salgen.generators.shapes import ellipse, paint
-from salgen.generators.textured_objects import SHAPES, TEXTURES, filled, outline, texture, turned
+from salgen.generators.shapes import oval, paint, polygon
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
@@ -178,7 +178,7 @@ class ImageNetS50(Painted):
         for at, down, across in parameters["ignored"]:
             centre = thing.corners[int(at * len(thing.corners))]
             radii = max(1.5, down * thing.side), max(1.5, across * thing.side)
-            where |= ellipse(centre, radii, self.image_size) > 0
+            where |= polygon(oval(centre, radii), self.image_size) > 0
         return where
 
 
@@ -222,7 +222,7 @@ def thing_at(label: int, side: float, turn: float, place: tuple[float, float], i
     corners = pixels * corners + centre
     window = _window(corners, image_size)
     origin = np.array([part.start for part in window])
-    coverage = filled(corners - origin, (window[0].stop - window[0].start, window[1].stop - window[1].start))
+    coverage = polygon(corners - origin, (window[0].stop - window[0].start, window[1].stop - window[1].start))
     coverage.setflags(write=False)
     return Thing(corners, centre, pixels, window, coverage)
 

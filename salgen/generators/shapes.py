@@ -1,22 +1,22 @@
-"""Shapes with soft edges: how much of each pixel a polygon or an ellipse covers.
+"""Shapes with clean edges: how much of each pixel a polygon covers, and painting by such shares.
 
-Every pixel is looked at in 4 x 4 places, so a coverage is a multiple of 1/16 and no machine rounds it
-another way. Places are (row, column) in pixels, the image's top left corner being (0, 0).
+Every pixel is looked at in 4 x 4 places, so a coverage is a multiple of 1/16. Only + - * / and comparisons
+decide which places lie in a shape, so no machine draws it another way. Points are (row, column) in pixels, the
+image's top left corner being (0, 0).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from skimage.draw import ellipse as ellipse_places
-from skimage.draw import polygon as polygon_places
 
-from salgen.types import Float64
+from salgen.types import Float64, Mask
 
 FINE = 4  # places per pixel along each axis
+QUARTER = 8  # corners of a quarter of a circle
 
 Colour = Sequence[float] | Float64
 
@@ -31,41 +31,15 @@ def polygon(corners: Sequence[Sequence[float]] | Float64, image_size: tuple[int,
     image_size
         (H, W) in pixels.
     """
-    rows, columns = np.asarray(corners, dtype=np.float64).T * FINE - 0.5
-    return _coverage(polygon_places(rows, columns, _fine(image_size)), image_size)
+    fine = np.zeros((image_size[0] * FINE, image_size[1] * FINE), dtype=bool)
+    window, inside = covered(np.asarray(corners, dtype=np.float64) * FINE, [len(corners)], fine.shape)
+    fine[window] = inside
+    return means(fine.view(np.uint8))
 
 
-def ellipse(
-    centre: Sequence[float], radii: Sequence[float], image_size: tuple[int, int], rotation: float = 0.0
-) -> Float64:
-    """Coverage of an ellipse, float64 (H, W) in [0, 1].
-
-    Parameters
-    ----------
-    centre, radii
-        (row, column) and (along rows, along columns), in pixels.
-    rotation
-        Radians.
-    """
-    row, column = (place * FINE - 0.5 for place in centre)
-    down, across = (radius * FINE for radius in radii)
-    return _coverage(ellipse_places(row, column, down, across, _fine(image_size), rotation), image_size)
-
-
-def stroke(points: Sequence[Sequence[float]], width: float, image_size: tuple[int, int]) -> Float64:
-    """Coverage of a line through points with round joints and ends, float64 (H, W) in [0, 1]."""
-    places = np.asarray(points, dtype=np.float64)
-    covered = np.zeros(image_size)
-    for place in places:
-        covered = np.maximum(covered, ellipse(place, (width / 2, width / 2), image_size))
-    for start, end in pairwise(places):
-        along = end - start
-        length = float(np.sqrt((along**2).sum()))
-        if length:
-            aside = np.array([-along[1], along[0]]) * (width / 2 / length)
-            corners = np.stack([start + aside, end + aside, end - aside, start - aside])
-            covered = np.maximum(covered, polygon(corners, image_size))
-    return covered
+def oval(centre: Sequence[float] | Float64, radii: Sequence[float]) -> Float64:
+    """An ellipse as a polygon, float64 (32, 2)."""
+    return _CIRCLE * np.asarray(radii, dtype=np.float64) + np.asarray(centre, dtype=np.float64)
 
 
 def paint(canvas: Float64, colour: Colour, coverage: Float64) -> None:
@@ -74,13 +48,71 @@ def paint(canvas: Float64, colour: Colour, coverage: Float64) -> None:
     canvas += share * (np.asarray(colour, dtype=np.float64) - canvas)
 
 
-def _fine(image_size: tuple[int, int]) -> tuple[int, int]:
-    return image_size[0] * FINE, image_size[1] * FINE
+def covered(corners: Float64, counts: Sequence[int], shape: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
+    """The grid places whose middle lies in a polygon, or in any of several (the rule of winding numbers).
+
+    Parameters
+    ----------
+    corners
+        (row, column) of each, float64 (N, 2), in grid steps.
+    counts
+        How many of them each polygon has.
+    shape
+        Of the grid.
+
+    Returns
+    -------
+    The part of the grid that was looked at, and bool of its shape.
+    """
+    (top, left), (bottom, right) = _bounds(corners, shape)
+    after = following(tuple(counts))
+    middles = np.arange(top, bottom) + 0.5
+    above = corners[:, 0] <= middles[:, np.newaxis]
+    row, edge = np.nonzero(above != above[:, after])
+    (start_row, start_column), (end_row, end_column) = corners[edge].T, corners[after[edge]].T
+    share = (middles[row] - start_row) / (end_row - start_row)
+    crossing = start_column + share * (end_column - start_column)
+    column = np.minimum(np.maximum(np.ceil(crossing - 0.5), left), right).astype(np.int64) - left
+    turns = np.zeros((bottom - top, right - left + 1), dtype=np.int16)
+    np.add.at(turns, (row, column), np.where(end_row > start_row, 1, -1).astype(np.int16))
+    return (slice(top, bottom), slice(left, right)), np.add.accumulate(turns, axis=1, dtype=np.int16)[:, :-1] != 0
 
 
-def _coverage(places: tuple[NDArray[np.int64], NDArray[np.int64]], image_size: tuple[int, int]) -> Float64:
-    fine = np.zeros(_fine(image_size), dtype=np.uint8)
-    fine[places] = 1
-    height, width = image_size
-    counts = fine.reshape(height, FINE, width, FINE).sum(axis=(1, 3), dtype=np.int64)
-    return np.asarray(counts / FINE**2)
+def _bounds(corners: Float64, shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The first and one past the last row and column of a grid that can lie in a polygon."""
+    low, high = np.ceil(corners.min(axis=0) - 0.5).tolist(), np.ceil(corners.max(axis=0) - 0.5).tolist()
+    (top, bottom), (left, right) = (
+        (min(max(int(first), 0), size), min(max(int(last), 0), size))
+        for first, last, size in zip(low, high, shape, strict=True)
+    )
+    return (top, left), (bottom, right)
+
+
+@lru_cache(maxsize=256)
+def following(counts: tuple[int, ...]) -> NDArray[np.int64]:
+    """For each corner of some polygons the number of the next one along its polygon."""
+    ends = np.cumsum(counts)
+    after = np.arange(1, ends[-1] + 1)
+    after[ends - 1] = ends - counts
+    return after
+
+
+def means(values: NDArray[np.uint8]) -> Float64:
+    """The mean of every pixel's places, (H, W) from (4 H, 4 W)."""
+    rows = np.add(values[0::FINE], values[1::FINE], dtype=np.uint16)
+    rows += values[2::FINE]
+    rows += values[3::FINE]
+    total = rows[:, 0::FINE] + rows[:, 1::FINE] + rows[:, 2::FINE] + rows[:, 3::FINE]
+    return np.asarray(total / FINE**2)
+
+
+def _circle() -> Float64:
+    """Corners of the unit circle, float64 (4 QUARTER, 2)."""
+    part = np.arange(QUARTER) / QUARTER
+    quarter = np.stack([(1 - part**2) / (1 + part**2), 2 * part / (1 + part**2)], axis=1)
+    turned = np.stack([-quarter[:, 1], quarter[:, 0]], axis=1)
+    half = np.concatenate([quarter, turned])
+    return np.concatenate([half, -half])
+
+
+_CIRCLE = _circle()

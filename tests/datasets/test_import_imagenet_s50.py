@@ -11,7 +11,7 @@ from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 import salgen
-from salgen.datasets.imagenet_s_masks import CATEGORIES, class_folder, decode, encode, write_layout
+from salgen.datasets.imagenet_s.masks import CATEGORIES, class_folder, decode, encode, write_layout
 from salgen.datasets.importers.imagenet_s50 import WNIDS, middle
 from salgen.errors import SalgenError
 from salgen.generators.opening import generator

@@ -11,9 +11,9 @@ from sklearn.linear_model import RidgeClassifier
 
 from salgen.errors import SalgenError
 from salgen.generators.imagenet_s50 import CLASSES
+from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture, turned
 from salgen.generators.opening import generator
 from salgen.generators.shapes import polygon
-from salgen.generators.textured_objects import SHAPES, TEXTURES, filled, outline, texture, turned
 from salgen.testing import check_generator
 
 
@@ -173,13 +173,6 @@ def test_silhouettes_have_an_area_of_one_around_the_origin(shape):
 def test_silhouettes_are_one_piece_that_does_not_cross_itself(shape):
     covered = polygon(outline(shape) * 60 + 130, (260, 260)) > 0.5
     assert components(covered, connectivity=1).max() == 1
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.tuples(st.floats(-3.1, 19.3), st.floats(-4.3, 22.7)), min_size=3, max_size=9, unique=True))
-def test_filling_by_rows_agrees_with_asking_every_place(points):
-    corners = np.array(points) + 0.0137  # places on an edge may count either way
-    assert np.abs(filled(corners, (16, 18)) - polygon(corners, (16, 18))).max() <= 1 / 16
 
 
 @given(st.floats(-1.0, 1.0))

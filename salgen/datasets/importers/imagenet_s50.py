@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.datasets.imagenet_s_masks import IGNORE, OTHER, decode
+from salgen.datasets.imagenet_s.layout import mask_of, read_layout
+from salgen.datasets.imagenet_s.masks import IGNORE, OTHER, decode
 from salgen.datasets.imported import Imported, Items, refuse_edit
-from salgen.datasets.importers.imagenet_s50_layout import mask_of, read_layout
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.pictures import read_levels, read_rgb

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from salgen.generators.creatures.choices import Choices, Tint, shade
-from salgen.generators.creatures.drawing import Drawing, oval, rounded
+from salgen.generators.creatures.drawing import Drawing, rounded
+from salgen.generators.shapes import oval
 
 SKIES: tuple[Tint, ...] = (
     (150, 200, 232),

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from salgen.generators.creatures.choices import Tint
-from salgen.generators.shapes import FINE
-from salgen.types import Float64, Mask
+from salgen.generators.shapes import FINE, covered, following, means, oval
+from salgen.types import Float64
 
 Points = Sequence[Sequence[float]] | Float64
-
-QUARTER = 8  # corners of a quarter of a circle
 
 
 @dataclass(frozen=True)
@@ -103,30 +99,25 @@ class Drawing:
     def picture(self) -> tuple[Float64, Float64]:
         """The colours, float64 (H, W, 3) in [0, 1] and already multiplied by the coverage, (H, W)."""
         tints = np.array(self.tints, dtype=np.uint8)
-        colours = [_means(np.take(channel, self.fine)) / 255.0 for channel in tints.T]
+        colours = [means(np.take(channel, self.fine)) / 255.0 for channel in tints.T]
         return np.stack(colours, axis=2), self.coverage()
 
     def coverage(self) -> Float64:
         """How much of each pixel was drawn on, float64 (H, W)."""
-        return _means((self.fine > 0).view(np.uint8))
+        return means((self.fine > 0).view(np.uint8))
 
     def share(self, number: int) -> Float64:
         """How much of each pixel shows the colour of a number, float64 (H, W)."""
-        return _means((self.fine == number).view(np.uint8))
-
-
-def oval(centre: Sequence[float] | Float64, radii: Sequence[float]) -> Float64:
-    """An ellipse as a polygon, float64 (32, 2)."""
-    return _CIRCLE * np.asarray(radii, dtype=np.float64) + np.asarray(centre, dtype=np.float64)
+        return means((self.fine == number).view(np.uint8))
 
 
 def rounded(points: Points, times: int = 3) -> Float64:
     """A closed polygon with its corners cut (Chaikin 1974), again and again, until it is smooth."""
     places = np.asarray(points, dtype=np.float64)
     for _ in range(times):
-        following = places[_following((len(places),))]
+        after = places[following((len(places),))]
         cut = np.empty((2 * len(places), 2))
-        cut[0::2], cut[1::2] = 0.75 * places + 0.25 * following, 0.25 * places + 0.75 * following
+        cut[0::2], cut[1::2] = 0.75 * places + 0.25 * after, 0.25 * places + 0.75 * after
         places = cut
     return places
 
@@ -135,7 +126,7 @@ def widened(points: Points, width: float) -> Float64:
     """A smooth closed polygon moved outwards."""
     places = np.asarray(points, dtype=np.float64)
     count = len(places)
-    after = places[_following((count,))]
+    after = places[following((count,))]
     down, across = (after - places[np.arange(-1, count - 1)]).T
     length = np.sqrt(down * down + across * across)
     length[length == 0] = 1.0
@@ -146,79 +137,9 @@ def widened(points: Points, width: float) -> Float64:
     return wider
 
 
-def covered(corners: Float64, counts: Sequence[int], shape: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
-    """The grid places whose middle lies in a polygon, or in any of several (the rule of winding numbers).
-
-    Parameters
-    ----------
-    corners
-        (row, column) of each, float64 (N, 2), in grid steps.
-    counts
-        How many of them each polygon has.
-    shape
-        Of the grid.
-
-    Returns
-    -------
-    The part of the grid that was looked at, and bool of its shape.
-    """
-    (top, left), (bottom, right) = _bounds(corners, shape)
-    following = _following(tuple(counts))
-    middles = np.arange(top, bottom) + 0.5
-    above = corners[:, 0] <= middles[:, np.newaxis]
-    row, edge = np.nonzero(above != above[:, following])
-    (start_row, start_column), (end_row, end_column) = corners[edge].T, corners[following[edge]].T
-    share = (middles[row] - start_row) / (end_row - start_row)
-    crossing = start_column + share * (end_column - start_column)
-    column = np.minimum(np.maximum(np.ceil(crossing - 0.5), left), right).astype(np.int64) - left
-    turns = np.zeros((bottom - top, right - left + 1), dtype=np.int16)
-    np.add.at(turns, (row, column), np.where(end_row > start_row, 1, -1).astype(np.int16))
-    return (slice(top, bottom), slice(left, right)), np.add.accumulate(turns, axis=1, dtype=np.int16)[:, :-1] != 0
-
-
-def _bounds(corners: Float64, shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The first and one past the last row and column of a grid that can lie in a polygon."""
-    low, high = np.ceil(corners.min(axis=0) - 0.5).tolist(), np.ceil(corners.max(axis=0) - 0.5).tolist()
-    (top, bottom), (left, right) = (
-        (min(max(int(first), 0), size), min(max(int(last), 0), size))
-        for first, last, size in zip(low, high, shape, strict=True)
-    )
-    return (top, left), (bottom, right)
-
-
-@lru_cache(maxsize=256)
-def _following(counts: tuple[int, ...]) -> NDArray[np.int64]:
-    """For each corner of some polygons the number of the next one along its polygon."""
-    ends = np.cumsum(counts)
-    following = np.arange(1, ends[-1] + 1)
-    following[ends - 1] = ends - counts
-    return following
-
-
 def _bar(start: Float64, end: Float64, width: float) -> Float64:
     """A straight piece of a line, its corners running the same way round as an oval's."""
     along = end - start
     length = np.sqrt((along**2).sum())
     aside = np.array([-along[1], along[0]]) * (width / 2 / length if length else 0.0)
     return np.stack([start - aside, end - aside, end + aside, start + aside])
-
-
-def _means(values: NDArray[np.uint8]) -> Float64:
-    """The mean of every pixel's places, (H, W) from (4 H, 4 W)."""
-    rows = np.add(values[0::FINE], values[1::FINE], dtype=np.uint16)
-    rows += values[2::FINE]
-    rows += values[3::FINE]
-    total = rows[:, 0::FINE] + rows[:, 1::FINE] + rows[:, 2::FINE] + rows[:, 3::FINE]
-    return np.asarray(total / FINE**2)
-
-
-def _circle() -> Float64:
-    """Corners of the unit circle, float64 (4 QUARTER, 2)."""
-    part = np.arange(QUARTER) / QUARTER
-    quarter = np.stack([(1 - part**2) / (1 + part**2), 2 * part / (1 + part**2)], axis=1)
-    turned = np.stack([-quarter[:, 1], quarter[:, 0]], axis=1)
-    half = np.concatenate([quarter, turned])
-    return np.concatenate([half, -half])
-
-
-_CIRCLE = _circle()

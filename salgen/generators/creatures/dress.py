@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from salgen.generators.creatures.build import INK, LINE, Build
 from salgen.generators.creatures.choices import Choices, shade
-from salgen.generators.creatures.drawing import Drawing, oval
+from salgen.generators.creatures.drawing import Drawing
+from salgen.generators.shapes import oval
 
 
 def _no_marks(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:

@@ -9,7 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from salgen.generators.creatures.choices import Tint
-from salgen.generators.creatures.drawing import Drawing, Frame, oval
+from salgen.generators.creatures.drawing import Drawing, Frame
+from salgen.generators.shapes import oval
 from salgen.types import Float64, Mask
 
 INK: Tint = (26, 20, 34)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from salgen.generators.creatures.build import INK, LINE, Build, no_part
 from salgen.generators.creatures.choices import Choices, shade
-from salgen.generators.creatures.drawing import Drawing, oval, rounded
+from salgen.generators.creatures.drawing import Drawing, rounded
+from salgen.generators.shapes import oval
 
 
 def _horns(drawing: Drawing, build: Build, choices: Choices) -> None:

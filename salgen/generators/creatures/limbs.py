@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from salgen.generators.creatures.build import INK, LINE, Build, no_part
 from salgen.generators.creatures.choices import Choices, Tint, shade
-from salgen.generators.creatures.drawing import Drawing, oval, rounded
+from salgen.generators.creatures.drawing import Drawing, rounded
+from salgen.generators.shapes import oval
 
 
 def _cape(drawing: Drawing, build: Build, choices: Choices) -> None:

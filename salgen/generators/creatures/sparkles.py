@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from salgen.generators.creatures.choices import Choices, Tint
-from salgen.generators.creatures.drawing import Drawing, Points, oval
+from salgen.generators.creatures.drawing import Drawing, Points
+from salgen.generators.shapes import oval
 
 INK: Tint = (26, 20, 34)
 LINE = 0.008

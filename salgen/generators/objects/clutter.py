@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from salgen.generators.declarations import Context
+from salgen.generators.objects.textured import turned
 from salgen.generators.photographs import Photographs, of_split
 from salgen.generators.pictures import Pixels, resize_rgb
-from salgen.generators.shapes import paint
-from salgen.generators.textured_objects import filled, turned
+from salgen.generators.shapes import paint, polygon
 from salgen.seeding import Stream
 from salgen.types import Float64
 
@@ -59,7 +59,7 @@ def _paint_blob(canvas: Float64, other: Float64, stream: Stream) -> None:
     low = np.clip(np.floor(corners.min(axis=0)), 0, (height - 1, width - 1)).astype(int)
     high = np.clip(np.ceil(corners.max(axis=0)), low + 1, (height, width)).astype(int)
     window = slice(low[0], high[0]), slice(low[1], high[1])
-    covered = filled(corners - low, (int(high[0] - low[0]), int(high[1] - low[1])))
+    covered = polygon(corners - low, (int(high[0] - low[0]), int(high[1] - low[1])))
     if draws[5] < 0.5:
         paint(canvas[window], other[window], covered)
     else:

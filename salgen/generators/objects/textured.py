@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from salgen.generators.shapes import FINE
 from salgen.seeding import Stream
 from salgen.types import Float64
 
@@ -77,25 +76,6 @@ def turned(points: Float64, turn: float) -> Float64:
     along, aside = (1 - turn * turn) / (1 + turn * turn), 2 * turn / (1 + turn * turn)
     rows, columns = points[..., 0], points[..., 1]
     return np.stack([along * rows - aside * columns, aside * rows + along * columns], axis=-1)
-
-
-def filled(corners: Float64, image_size: tuple[int, int]) -> Float64:
-    """Coverage of an outline, float64 (H, W) in [0, 1]: as :func:`~salgen.generators.shapes.polygon`, row by row.
-
-    Every row of places is entered and left where it crosses the outline, so many corners cost little.
-    """
-    height, width = image_size
-    rows, columns = corners.T * FINE - 0.5
-    next_rows, next_columns = np.roll(rows, -1), np.roll(columns, -1)
-    down = np.arange(height * FINE)[:, None]
-    row, edge = np.nonzero((rows <= down) != (next_rows <= down))
-    slope = (next_columns[edge] - columns[edge]) / (next_rows[edge] - rows[edge])
-    crossing = np.floor(columns[edge] + (row - rows[edge]) * slope).astype(np.int64) + 1
-    turns = np.zeros((height * FINE, width * FINE + 1), dtype=np.uint8)
-    np.bitwise_xor.at(turns, (row, np.clip(crossing, 0, width * FINE)), 1)
-    inside = np.bitwise_xor.accumulate(turns, axis=1)[:, :-1]
-    counts = inside.reshape(height, FINE, width * FINE).sum(axis=1, dtype=np.uint8).reshape(height, width, FINE)
-    return np.asarray(counts.sum(axis=2, dtype=np.int64) / FINE**2)
 
 
 def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:

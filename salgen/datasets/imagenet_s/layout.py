@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from salgen.datasets.imagenet_s_masks import CATEGORIES, FOLDER
+from salgen.datasets.imagenet_s.masks import CATEGORIES, FOLDER
 from salgen.errors import SalgenError
 from salgen.sources import OWN_COPY, Files
 
