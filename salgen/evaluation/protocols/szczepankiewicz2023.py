@@ -14,6 +14,7 @@ from salgen.evaluation.protocols.szczepankiewicz2023_claims import findings
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Cell, Study, Variants
 from salgen.evaluation.running import evaluate
+from salgen.evaluation.selection import select_methods
 from salgen.parameters import param
 
 NAMES = ("szczepankiewicz2023",)
@@ -21,6 +22,7 @@ NAMES = ("szczepankiewicz2023",)
 METRIC = "m-gt"
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 TURNED = {"rotation": 5.0, "flips": True}
+DEMO_TRAINING: Mapping[str, Any] = {"widths": (16, 32, 64, 64), "stop_accuracy": 0.995}
 FULL_TRAINING: Mapping[str, Any] = {
     "optimiser": "adamw",
     "weight_decay": 0.0,  # which is Adam
@@ -123,7 +125,7 @@ class Szczepankiewicz2023:
             title="The paper's tables and figures",
             reference=self.reference,
             metric=METRIC,
-            methods=self.methods,
+            methods=tuple(select_methods(self.methods, scale).named),
             cells=tuple(cells),
             variants=tuple(variants),
             findings=(),
@@ -169,6 +171,8 @@ class Szczepankiewicz2023:
 
     def _settings(self, name: str, model: str, scale: str) -> dict[str, Any]:
         turned = TURNED if name == "zings" else {}
+        if scale == "demo" and model == "scnn":
+            return {**DEMO_TRAINING, **turned}
         if scale != "full":
             return dict(turned)
         start = {} if model == "scnn" else {"weights": self.weights}

@@ -7,6 +7,8 @@ stand-ins, and the networks are trained anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
+from pathlib import Path
 from statistics import fmean, median
 
 from salgen.evaluation.report.grid import grid_means
@@ -22,7 +24,7 @@ Grid = Mapping[tuple[str, str], Means]
 
 def findings(study: Study) -> tuple[Finding, ...]:
     """The claims (a) to (f) with what the runs of a study say of them."""
-    grid = grid_means(study.cells, study.methods, study.metric)
+    grid = {cell: _defined(means) for cell, means in grid_means(study.cells, study.methods, study.metric).items()}
     return (
         _last(grid, "gtsrb-square", ("fast-cam", "fast-cam++"), ("resnet50", "vgg16")),
         _winners(grid, "gtsrb-square", ("eigen-grad-cam", "guided-grad-cam")),
@@ -48,7 +50,8 @@ def _winners(grid: Grid, dataset: str, named: Sequence[str]) -> Finding:
     cells = {model: means for (name, model), means in grid.items() if name == dataset}
     if not cells:
         return Finding(claim, NOT_TESTABLE, f"{dataset} was not run")
-    means = {method: fmean(cell[method] for cell in cells.values()) for method in next(iter(cells.values()))}
+    everywhere = set.intersection(*(set(cell) for cell in cells.values()))
+    means = {method: fmean(cell[method] for cell in cells.values()) for method in sorted(everywhere)}
     held = set(named) <= set(_ranked(means)[:BEST])
     return Finding(claim, HELD if held else NOT_HELD, f"on {_list(list(cells))}: {_best_of(means, named)}")
 
@@ -92,7 +95,7 @@ def _old_area(study: Study) -> Finding:
         if not {"original", "resized"} <= set(variant.runs):
             continue
         before, after = (_means(variant.runs[name], variant.model, study) for name in ("original", "resized"))
-        left = {method: after[method] / before[method] for method in study.methods if before[method] > 0}
+        left = {method: after[method] / mean for method, mean in before.items() if mean > 0 and method in after}
         keeping = [value for method, value in left.items() if method in KEEPING]
         others = [value for method, value in left.items() if method not in KEEPING]
         if keeping and others:
@@ -103,9 +106,14 @@ def _old_area(study: Study) -> Finding:
     return Finding(claim, HELD if all(verdicts) else NOT_HELD, "; ".join(numbers))
 
 
-def _means(run: object, model: str, study: Study) -> Means:
-    (means,) = grid_means((Cell("variant", model, (run,)),), study.methods, study.metric).values()  # type: ignore[arg-type]
-    return means
+def _means(run: Path, model: str, study: Study) -> Means:
+    (means,) = grid_means((Cell("variant", model, (run,)),), study.methods, study.metric).values()
+    return _defined(means)
+
+
+def _defined(means: Means) -> Means:
+    """A method that has no score at all takes no part."""
+    return {method: mean for method, mean in means.items() if not isnan(mean)}
 
 
 def _each(grid: Grid, dataset: str, models: Sequence[str], claim: str, holds: Callable[[Means], bool]) -> Finding:

@@ -17,7 +17,7 @@ GAP = 9
 TOP = 24
 BOTTOM = 30
 RIGHT = 16
-CHARACTER = 6.4  # mean width at 11.5 px; labels that come out too long are clipped by the browser, not the data
+CHARACTER = 7.2  # mean width at 11.5 px, of names with many wide letters
 
 
 @dataclass
