@@ -47,7 +47,9 @@ def _page(name: str, registry: Registry, facts: Any) -> str:
 def _section(registry: Registry, name: str, facts: Any) -> str:
     plugin = registry.load(name)
     lines = [f"- {fact}" for fact in facts(plugin)]
-    parts = [f"## `{name}`", inspect.cleandoc(plugin.__doc__ or ""), "\n".join(lines), _parameters(plugin)]
+    sheet = FOLDER / "sheets" / f"{name}.png"
+    picture = f"![Contact sheet of {name}](sheets/{name}.png)" if registry is GENERATORS and sheet.exists() else ""
+    parts = [f"## `{name}`", inspect.cleandoc(plugin.__doc__ or ""), picture, "\n".join(lines), _parameters(plugin)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -66,8 +66,9 @@ def contact_sheet(path: str | os.PathLike[str], split: str | None = None, count:
 
 
 def _some_of_each_class(labels: NDArray[np.int64], count: int) -> list[int]:
-    """The first samples of each class, the last class first, since it has the feature."""
+    """The first samples of each class, the last class first, since it has the feature; of many classes some."""
     classes = sorted(set(labels.tolist()), reverse=True)
+    classes = classes[:: -(-len(classes) // count)]
     ranks = {label: list(np.flatnonzero(labels == label)) for label in classes}
     turns = sorted((rank, order) for order, label in enumerate(classes) for rank in range(len(ranks[label])))
     taken = sorted(turns[:count], key=lambda turn: (turn[1], turn[0]))
