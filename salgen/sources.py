@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any, Protocol
 
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
+from salgen.progress import progress
 
+MANY = 1000  # files, whose reading takes a while
 OWN_COPY = "own copy"  # of a published data set: what the source of every importer is called
 
 
@@ -128,7 +131,13 @@ class Nothing:
 
 def digest_of(files: Iterable[tuple[str, Path]]) -> str:
     """SHA-256 over the sorted names of some files and their contents' SHA-256."""
-    total = hashlib.sha256()
-    for name, path in sorted(files):
-        total.update(f"{name}\0{sha256_of(path)}\n".encode())
+    total, named = hashlib.sha256(), sorted(files)
+    with (
+        progress("reading the source", len(named), "files")
+        if len(named) >= MANY
+        else nullcontext(lambda: None) as advance
+    ):
+        for name, path in named:
+            total.update(f"{name}\0{sha256_of(path)}\n".encode())
+            advance()
     return total.hexdigest()

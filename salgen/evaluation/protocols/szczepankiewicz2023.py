@@ -22,14 +22,15 @@ NAMES = ("szczepankiewicz2023",)
 METRIC = "m-gt"
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 TURNED = {"rotation": 5.0, "flips": True}
-DEMO_TRAINING: Mapping[str, Any] = {"widths": (16, 32, 64, 64), "stop_accuracy": 0.995}
+ACCURATE = 0.995
+DEMO_WIDTHS = (16, 32, 64, 64)
 FULL_TRAINING: Mapping[str, Any] = {
     "optimiser": "adamw",
     "weight_decay": 0.0,  # which is Adam
     "schedule": "constant",
     "epochs": 30,
     "batch_size": 64,
-    "stop_accuracy": 0.995,
+    "stop_accuracy": ACCURATE,
     "stop_loss": None,
     "patience": None,
 }
@@ -70,7 +71,7 @@ class Szczepankiewicz2023:
     beside: ClassVar[tuple[str, ...]] = ("eigen-cam:sign=align", "eigen-grad-cam:sign=align")
     networks: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "demo": ("scnn",),
-        "small": ("resnet50", "vgg16", "scnn"),
+        "small": ("scnn",),
         "full": ("resnet50", "vgg16", "scnn"),
     }
     pretrained: ClassVar[tuple[str, ...]] = ("vgg16", "resnet50", "resnext50")
@@ -171,10 +172,9 @@ class Szczepankiewicz2023:
 
     def _settings(self, name: str, model: str, scale: str) -> dict[str, Any]:
         turned = TURNED if name == "zings" else {}
-        if scale == "demo" and model == "scnn":
-            return {**DEMO_TRAINING, **turned}
         if scale != "full":
-            return dict(turned)
+            narrow = {"widths": DEMO_WIDTHS} if scale == "demo" and model == "scnn" else {}
+            return {"stop_accuracy": ACCURATE, **narrow, **turned}
         start = {} if model == "scnn" else {"weights": self.weights}
         return {**FULL_TRAINING, "learning_rate": FULL_RATE.get(model, PRETRAINED_RATE), **start, **turned}
 
