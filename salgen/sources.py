@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -131,13 +130,18 @@ class Nothing:
 
 def digest_of(files: Iterable[tuple[str, Path]]) -> str:
     """SHA-256 over the sorted names of some files and their contents' SHA-256."""
-    total, named = hashlib.sha256(), sorted(files)
-    with (
-        progress("reading the source", len(named), "files")
-        if len(named) >= MANY
-        else nullcontext(lambda: None) as advance
-    ):
-        for name, path in named:
-            total.update(f"{name}\0{sha256_of(path)}\n".encode())
-            advance()
+    total = hashlib.sha256()
+    for name, digest in _digests(sorted(files)):
+        total.update(f"{name}\0{digest}\n".encode())
     return total.hexdigest()
+
+
+def _digests(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
+    """Each file's name and SHA-256; reading many of them shows how far it is."""
+    if len(files) < MANY:
+        yield from ((name, sha256_of(path)) for name, path in files)
+        return
+    with progress("reading the source", len(files), "files") as advance:
+        for name, path in files:
+            yield name, sha256_of(path)
+            advance()

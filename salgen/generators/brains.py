@@ -5,21 +5,18 @@ The bank does not depend on a data set's seed, so all backgrounds draw the same 
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.cache import cached
 from salgen.errors import SalgenError
-from salgen.files import atomic_path, cache_folder
 from salgen.generators.slicing import Levels, check_area, cut_slice, prepare_volume
 from salgen.generators.volumes import open_brains, spread_splits
-from salgen.parameters import canonical_json
 from salgen.progress import Advance, progress
 from salgen.seeding import Stream
 from salgen.sources import Source
@@ -92,10 +89,9 @@ class _Request:
         return {name: base + (place < extra) for place, name in enumerate(names)}
 
     @property
-    def path(self) -> Path:
-        """The bank's file in the cache."""
-        what = [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
-        return cache_folder() / f"brains-{hashlib.sha256(canonical_json(what).encode()).hexdigest()[:32]}.npz"
+    def depends_on(self) -> list[Any]:
+        """All that decides the bank, as JSON values."""
+        return [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
 
 
 def brain_bank(
@@ -126,25 +122,18 @@ def brain_bank(
 
 @lru_cache(maxsize=4)
 def _bank(request: _Request) -> BrainBank:
-    with _cache_faults():
-        arrays = _read(request.path, request)
-    if arrays is None:
-        arrays = _cut(request)
-        with _cache_faults():
-            _write(request.path, *arrays)
-    for array in arrays:
+    kept = cached("brains", request.depends_on, ("masks", "slices"), lambda: _packed(*_cut(request)))
+    shape = (sum(request.counts.values()), *request.image_size)
+    masks = np.unpackbits(kept["masks"], count=int(np.prod(shape))).astype(bool).reshape(shape)
+    slices = kept["slices"].reshape(shape)
+    for array in (masks, slices):
         array.setflags(write=False)
-    return BrainBank(*arrays, *_parts(request))
+    return BrainBank(masks, slices, *_parts(request))
 
 
-@contextmanager
-def _cache_faults() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SalgenError(
-            f"cannot keep brain slices in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-        ) from None
+def _packed(masks: Mask, slices: Levels) -> dict[str, NDArray[Any]]:
+    """A bank as it is kept: eight mask pixels in a byte."""
+    return {"masks": np.packbits(masks), "slices": slices}
 
 
 def _cut(request: _Request) -> tuple[Mask, Levels]:
@@ -183,32 +172,3 @@ def _parts(request: _Request) -> tuple[dict[str, Indices], str | None]:
     shuffled = Stream("brain-bank", "splits").permutation(total)
     splits = np.array(spread_splits(total))
     return {split: np.sort(shuffled[splits == split]) for split in ("train", "val", "test")}, "test"
-
-
-def _write(path: Path, masks: Mask, slices: Levels) -> None:
-    packed = np.packbits(masks)
-    with atomic_path(path) as temporary, open(temporary, "wb") as handle:
-        np.savez(handle, masks=packed, slices=slices, digest=_digest(packed, slices))
-
-
-def _read(path: Path, request: _Request) -> tuple[Mask, Levels] | None:
-    """The cached arrays, or None where there are none that can be trusted."""
-    shape = (sum(request.counts.values()), *request.image_size)
-    try:
-        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as stored:
-            packed, slices, digest = stored["masks"], stored["slices"], stored["digest"]
-        if not np.array_equal(digest, _digest(packed, slices)):
-            raise ValueError("altered")
-        masks = np.unpackbits(packed, count=int(np.prod(shape))).astype(bool).reshape(shape)
-        return masks, slices.reshape(shape)
-    except FileNotFoundError:
-        return None
-    except Exception:  # a damaged archive fails in any way; the bank can be cut again
-        path.unlink(missing_ok=True)
-        return None
-
-
-def _digest(packed: NDArray[np.uint8], slices: Levels) -> NDArray[np.uint8]:
-    content = hashlib.sha256(packed.tobytes())
-    content.update(slices.astype("<u2").tobytes())
-    return np.frombuffer(content.digest(), dtype=np.uint8)

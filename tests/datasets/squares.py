@@ -12,27 +12,12 @@ from salgen.errors import SalgenError
 from salgen.generators.generator import Context, Edit, Rendered, Scale, to_levels
 from salgen.parameters import param
 from salgen.seeding import Stream
+from salgen.sources import Nothing
 
 NAMES = ("squares",)
 
 
-@dataclass(frozen=True)
-class Nothing:
-    """A source without material."""
-
-    name: str = "nothing"
-    digest: str = ""
-    licence: str = "CC0-1.0"
-    notes: str = "There is no outside material."
-
-    def names(self) -> list[str]:
-        return []
-
-    def split_of(self, name: str) -> str | None:
-        return None
-
-    def load(self, name: str) -> Any:
-        raise KeyError(name)
+NOTHING = Nothing("nothing", "", "CC0-1.0", "There is no outside material.")
 
 
 @dataclass(frozen=True)
@@ -65,7 +50,7 @@ class Squares:
     def open_source(self, given: str | None) -> Nothing:
         if given not in (None, "", "nothing"):
             raise SalgenError(f"{given!r} is not a source of squares")
-        return Nothing()
+        return NOTHING
 
     def prepare(self, source: Nothing) -> int:
         if self.side > min(self.image_size):

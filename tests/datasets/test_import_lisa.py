@@ -7,6 +7,8 @@ import pytest
 from PIL import Image
 
 import salgen
+from salgen import cache
+from salgen.cache import cache_path
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.datasets.lisa import vetting
 from salgen.datasets.lisa.lamp_masks import MaskRules, overlap
@@ -462,8 +464,16 @@ def test_every_number_of_the_rules_is_part_of_the_key():
     }
     assert set(changed) == set(vars(usual))
     rules = [usual, *(replace(usual, **{name: value}) for name, value in changed.items())]
-    assert len({vetting._cache_path("digest", each, 8) for each in rules}) == len(changed) + 1
-    assert len({vetting._cache_path(digest, usual, side) for digest, side in (("a", 8), ("a", 9), ("b", 8))}) == 3
+    assert len({cache_path("lisa", vetting.cache_key("digest", each, 8)) for each in rules}) == len(changed) + 1
+    assert (
+        len(
+            {
+                cache_path("lisa", vetting.cache_key(digest, usual, side))
+                for digest, side in (("a", 8), ("a", 9), ("b", 8))
+            }
+        )
+        == 3
+    )
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "garbage"])
@@ -486,7 +496,7 @@ def test_a_damaged_cache_is_made_again(copy, tmp_path, segmented, damage):
 
 
 def test_a_cache_that_cannot_be_written(copy, monkeypatch):
-    monkeypatch.setattr(vetting, "_write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(cache, "_write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     assert "SALGEN_CACHE" in refusal(copy)
 
 

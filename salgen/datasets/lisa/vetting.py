@@ -6,13 +6,10 @@ are found at every image size. What is kept in the cache is where they are, not 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +18,11 @@ import scipy
 import skimage
 from numpy.typing import NDArray
 
+from salgen.cache import cached
 from salgen.datasets.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks
 from salgen.datasets.lisa.layout import LABELS, Copy, Light
 from salgen.errors import SalgenError
-from salgen.files import atomic_path, cache_folder
 from salgen.generators.pictures import Pixels, read_rgb
-from salgen.parameters import canonical_json
 from salgen.progress import progress
 
 VETTING_VERSION = "1"  # changes whenever a mask does
@@ -109,14 +105,9 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
     SalgenError
         If a frame cannot be read, no light at all can be used, or the cache cannot be written.
     """
-    path = _cache_path(digest, rules, min_side)
-    with _cache_faults():
-        arrays = _read(path)
-    if arrays is None:
-        arrays = _vet_all(copy, rules, min_side)
-        with _cache_faults():
-            _write(path, *arrays)
-    table, counts = arrays
+    depends_on = cache_key(digest, rules, min_side)
+    kept = cached("lisa", depends_on, ("table", "counts"), lambda: _vet_all(copy, rules, min_side))
+    table, counts = kept["table"], kept["counts"]
     dropped = {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if count}
     if not len(table):
         why = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
@@ -124,7 +115,13 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
     return Vetted(tuple(_crop(copy.lights, row) for row in table.tolist()), dropped)
 
 
-def _vet_all(copy: Copy, rules: MaskRules, min_side: int) -> tuple[Table, Table]:
+def cache_key(digest: str, rules: MaskRules, min_side: int) -> list[Any]:
+    """All that vetting depends on."""
+    versions = [library.__version__ for library in LIBRARIES]
+    return [VETTING_VERSION, versions, digest, min_side, asdict(rules)]
+
+
+def _vet_all(copy: Copy, rules: MaskRules, min_side: int) -> dict[str, Table]:
     """A row for each light that can be used, and the number of the others by reason."""
     rows: list[tuple[int, ...]] = []
     dropped: Counter[int] = Counter()
@@ -140,7 +137,7 @@ def _vet_all(copy: Copy, rules: MaskRules, min_side: int) -> tuple[Table, Table]
                     rows.append((number, *outcome.box, *outcome.bulb, outcome.masks))
                 advance()
     counts = [dropped[reason] for reason in range(len(REASONS))]
-    return np.array(rows, dtype=np.int32).reshape(-1, 10), np.array(counts, dtype=np.int32)
+    return {"table": np.array(rows, dtype=np.int32).reshape(-1, 10), "counts": np.array(counts, dtype=np.int32)}
 
 
 def _outcome(frame: Pixels, light: Light, rules: MaskRules, min_side: int) -> Crop | int:
@@ -163,46 +160,3 @@ def _crop(lights: Sequence[Light], row: list[int]) -> Crop:
     number, *corners, masks = row
     box, bulb = (tuple(corners[:4]), tuple(corners[4:]))
     return Crop(lights[number], box, bulb, masks)  # type: ignore[arg-type]
-
-
-def _cache_path(digest: str, rules: MaskRules, min_side: int) -> Path:
-    versions = [library.__version__ for library in LIBRARIES]
-    what = [VETTING_VERSION, versions, digest, min_side, asdict(rules)]
-    return cache_folder() / f"lisa-{hashlib.sha256(canonical_json(what).encode()).hexdigest()[:32]}.npz"
-
-
-@contextmanager
-def _cache_faults() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SalgenError(
-            f"cannot keep vetted traffic lights in the cache ({error}); "
-            "name another folder for it in the variable SALGEN_CACHE"
-        ) from None
-
-
-def _write(path: Path, table: Table, counts: Table) -> None:
-    with atomic_path(path) as temporary, open(temporary, "wb") as handle:
-        np.savez_compressed(handle, table=table, counts=counts, digest=_digest(table, counts))
-
-
-def _read(path: Path) -> tuple[Table, Table] | None:
-    """The cached arrays, or None where there are none that can be trusted."""
-    try:
-        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as stored:
-            table, counts, digest = stored["table"], stored["counts"], stored["digest"]
-        if not np.array_equal(digest, _digest(table, counts)):
-            raise ValueError("altered")
-        return table, counts
-    except FileNotFoundError:
-        return None
-    except Exception:  # a damaged archive fails in any way; the lights can be vetted again
-        path.unlink(missing_ok=True)
-        return None
-
-
-def _digest(table: Table, counts: Table) -> NDArray[np.uint8]:
-    content = hashlib.sha256(table.astype("<i4").tobytes())
-    content.update(counts.astype("<i4").tobytes())
-    return np.frombuffer(content.digest(), dtype=np.uint8)

@@ -1,0 +1,96 @@
+"""Arrays that take long to derive, kept in the user's cache under the digest of all that they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.files import atomic_path, cache_folder
+from salgen.parameters import canonical_json
+
+Arrays = Mapping[str, NDArray[Any]]
+
+DIGEST = "digest"
+
+
+def cached(
+    kind: str, depends_on: Any, names: tuple[str, ...], derive: Callable[[], Mapping[str, NDArray[Any]]]
+) -> Arrays:
+    """Arrays by name: from the cache where they are there and whole, else derived and kept.
+
+    Parameters
+    ----------
+    kind
+        What the file's name begins with: ``"brains"``.
+    depends_on
+        All that decides the arrays, as JSON values.
+    names
+        What the arrays are called.
+    derive
+        Makes them.
+
+    Raises
+    ------
+    SalgenError
+        If the cache cannot be read or written.
+    """
+    path = cache_path(kind, depends_on)
+    with _faults(kind):
+        found = _read(path, names)
+    if found is None:
+        found = derive()
+        with _faults(kind):
+            _write(path, found)
+    return found
+
+
+def cache_path(kind: str, depends_on: Any) -> Path:
+    """The file that such arrays are kept in."""
+    with _faults(kind):
+        return cache_folder() / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}.npz"
+
+
+@contextmanager
+def _faults(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SalgenError(
+            f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
+        ) from None
+
+
+def _write(path: Path, arrays: Arrays) -> None:
+    with atomic_path(path) as temporary, open(temporary, "wb") as handle:
+        np.savez(handle, **{**arrays, DIGEST: _digest(arrays)})  # type: ignore[arg-type]
+
+
+def _read(path: Path, names: tuple[str, ...]) -> Arrays | None:
+    """The arrays, or None where there are none that can be trusted."""
+    try:
+        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as stored:
+            found = {name: stored[name] for name in names}
+            if not np.array_equal(stored[DIGEST], _digest(found)):
+                raise ValueError("altered")
+        return found
+    except FileNotFoundError:
+        return None
+    except Exception:  # a damaged archive fails in any way; what it held can be derived again
+        path.unlink(missing_ok=True)
+        return None
+
+
+def _digest(arrays: Arrays) -> NDArray[np.uint8]:
+    content = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        content.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
+        content.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
+    return np.frombuffer(content.digest(), dtype=np.uint8)
