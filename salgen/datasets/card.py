@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def card_text(manifest: Manifest, plugin: Any) -> str:
         The generator's class: its fields say what the parameters mean.
     """
     sections = [
-        f"# {manifest.spec.generator}\n\n{manifest.summary}",
+        f"# {manifest.spec.generator}\n\n{inspect.cleandoc(plugin.__doc__ or manifest.summary)}",
         _what(manifest),
         _law(manifest),
         _splits(manifest),

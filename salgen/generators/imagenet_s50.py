@@ -121,8 +121,15 @@ class ImageNetS50(Painted):
         return [FEATURE, "annotated"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """The thing's side as a share of the image's (the square root of its area's), and its turn in half tangents."""
-        return {"side": parameters["side"], "turn": parameters["turn"], "ignored_parts": len(parameters["ignored"])}
+        """The square root of the thing's share of the image, its centre in pixels, and its turn in half tangents."""
+        thing, (height, width) = self._thing(parameters), self.image_size
+        return {
+            "side": thing.side / float(np.sqrt(height * width)),
+            "row": float(thing.centre[0]),
+            "column": float(thing.centre[1]),
+            "turn": parameters["turn"],
+            "ignored_parts": len(parameters["ignored"]),
+        }
 
     def scene(self, parameters: Mapping[str, Any], material: Photographs) -> Float64:
         """The photograph with its clutter."""
@@ -144,7 +151,8 @@ class ImageNetS50(Painted):
         support = np.zeros(self.image_size, dtype=bool)
         support[thing.window] = thing.coverage > 0
         annotated = support | ~self._ignored(parameters, thing)
-        return Rendered(image, {"label": parameters["label"]}, {FEATURE: support, "annotated": annotated})
+        shown = support & (FEATURE not in edit.omit)
+        return Rendered(image, {"label": parameters["label"]}, {FEATURE: shown, "annotated": annotated})
 
     def _thing(self, parameters: Mapping[str, Any]) -> Thing:
         return thing_at(

@@ -24,7 +24,8 @@ def check_generator(name: str) -> None:
     - Recipes and factors are JSON, and another seed gives other pixels.
     - On a redrawn background labels and regions are the same, and so is the image only if the recipe is;
       image and twin are equal outside the mask there too.
-    - Without one of its features a sample differs in that feature's region, and nowhere else.
+    - Without one of its features a sample differs in that feature's region, and nowhere else, and the region
+      of what is not there is empty.
 
     The last two hold for generators that are :class:`~salgen.generators.declarations.Redrawable`.
 
@@ -106,9 +107,11 @@ def _check_redraws(made: Generator, sample: Sample) -> None:
 def _check_features(made: Generator, sample: Sample) -> None:
     for name in made.features(sample.recipe):
         where = f"{made.plugin.name}: {sample.id} without {name}"
-        changed = (made.render(sample.recipe, omit=(name,)).image != sample.image).any(axis=2)
+        without = made.render(sample.recipe, omit=(name,))
+        changed = (without.image != sample.image).any(axis=2)
         assert changed.any(), f"{where} is the same"
         assert not (changed & ~sample.regions[name]).any(), f"{where} differs outside the region {name}"
+        assert not without.regions[name].any(), f"{where} still has the region {name}"
 
 
 def _check_batches(made: Generator, last: Sample) -> None:
