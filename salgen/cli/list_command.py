@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from salgen.cli.options import parameter_table
+from salgen.cli.options import parameter_table, scale_lines
 from salgen.errors import unknown_name
 from salgen.registry import REGISTRIES
 
@@ -18,10 +18,8 @@ def command(kind: str | None, name: str | None) -> None:
         raise unknown_name("kind", kind, REGISTRIES)
     if kind is not None and name is not None:
         plugin = REGISTRIES[kind].load(name)
-        click.echo(f"{name}: {REGISTRIES[kind].entries[name].summary}\n{parameter_table(plugin)}")
-        for scale, values in getattr(plugin, "scales", {}).items():
-            if isinstance(values, dict) and values:
-                click.echo(f"  at scale {scale}: " + ", ".join(f"{key}={value}" for key, value in values.items()))
+        lines = [f"{name}: {REGISTRIES[kind].entries[name].summary}", parameter_table(plugin), *scale_lines(plugin)]
+        click.echo("\n".join(lines))
         return
     for shown in [kind] if kind else REGISTRIES:
         registry = REGISTRIES[shown]

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from salgen.cli.options import help_with, named, parameters_of, plugin_name, scale, settings
+from salgen.cli.options import help_with, named, plugin_name, scale, settings
 from salgen.errors import SalgenError, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS, IMPORTERS
@@ -21,7 +21,10 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     """The parameters of the generator, and of the importer where there is one."""
     name = params.get("name")
     own = {f"With source=PATH, your own copy of {name}": IMPORTERS.load(name)} if name in IMPORTERS.entries else {}
-    return {**(parameters_of(GENERATORS)(params) if name in GENERATORS.entries or not own else {}), **own}
+    cls = GENERATORS.load(name) if name and (name in GENERATORS.entries or not own) else None
+    takes = getattr(cls, "takes", None)
+    title = f"Parameters of {name}" + (f"; source={takes}" if takes else "")
+    return {**({title: cls} if cls is not None else {}), **own}
 
 
 @click.command("make", add_help_option=False)

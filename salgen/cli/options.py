@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -77,7 +77,7 @@ def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[
             return
         click.echo(ctx.get_help())
         for title, cls in tables(ctx.params).items():
-            click.echo(f"\n{title} (--set KEY=VALUE):\n{parameter_table(cls)}")
+            click.echo("\n".join([f"\n{title} (--set KEY=VALUE):", parameter_table(cls), *scale_lines(cls)]))
         ctx.exit()
 
     return click.option("-h", "--help", is_flag=True, expose_value=False, callback=show, help="Show this and exit.")
@@ -129,6 +129,17 @@ def parameter_table(cls: type) -> str:
     return "\n".join(
         "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=False)) + f"  {row[3]}" for row in rows
     )
+
+
+def scale_lines(cls: type) -> list[str]:
+    """What each scale sets that is not the parameters' own default."""
+    scales = getattr(cls, "scales", {})
+    changes = {scale: getattr(values, "parameters", values) for scale, values in scales.items()}
+    return [
+        f"  at scale {scale}: " + ", ".join(f"{key}={_plain(value)}" for key, value in changed.items())
+        for scale, changed in changes.items()
+        if isinstance(changed, Mapping) and changed
+    ]
 
 
 def command_line() -> list[str]:

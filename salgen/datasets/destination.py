@@ -123,4 +123,4 @@ def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
 
 
 def _shown(values: dict[str, Any], key: str) -> str:
-    return str(values[key]) if key in values else "absent"
+    return (str(values[key]) or "none") if key in values else "absent"

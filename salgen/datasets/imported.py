@@ -7,9 +7,10 @@ a photograph, so there are no twins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered
 from salgen.parameters import param
 from salgen.sources import Files
+
+Contents = TypeVar("Contents")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,25 @@ class Imported:
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """None by default."""
         return {}
+
+
+def read_own_copy(name: str, given: str | None, read: Callable[[Path], Contents]) -> Contents:
+    """What `read` finds at the path that an importer was given.
+
+    Raises
+    ------
+    SalgenError
+        If no path is given, or as `read` does; where the path does not exist, with the way to salgen's stand-in.
+    """
+    if not given:
+        raise SalgenError(f"{name} is read from your own copy of the data: give --set source=PATH")
+    path = Path(given).expanduser()
+    try:
+        return read(path)
+    except SalgenError as error:
+        if path.exists():
+            raise
+        raise SalgenError(f"{error}; without a source, salgen makes its stand-in for {name}") from None
 
 
 def refuse_edit(edit: Edit) -> None:

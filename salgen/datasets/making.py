@@ -107,6 +107,8 @@ def make(
 def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str, int | None]) -> dict[str, int]:
     """Samples per split: what is wanted, else the scale's usual number, as far as there are so many.
 
+    A split such as ``test_moved``, which shows the samples of ``test`` in another way, has no more of them than that.
+
     Raises
     ------
     SalgenError
@@ -120,7 +122,9 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
                 raise SalgenError(
                     f"{split} = {count}: {generator.source.name} has {there.get(split, 0)} samples for it"
                 )
-    return {split: count for split, count in {**usual, **wanted}.items() if count is not None}
+    varied = {split: split.partition("_")[0] for split in usual}
+    capped = {split: min(count, wanted.get(varied[split]) or count) for split, count in usual.items()}
+    return {split: count for split, count in {**capped, **wanted}.items() if count is not None}
 
 
 def _make(generator: Generator, described: Manifest, folder: Path, workers: int, *, anew: bool) -> int:

@@ -13,6 +13,12 @@ FOLDERS = ("heroes", "villains")  # by class
 MASKS = "masks"
 ROOT = "zings"
 PICTURES = (".png", ".jpg", ".jpeg")
+OTHER_PICTURES = frozenset(
+    (
+        *(".avif", ".bmp", ".dng", ".gif", ".heic", ".heif", ".jfif", ".jp2", ".jpe", ".jxl", ".pbm", ".pcx", ".pgm"),
+        *(".ppm", ".psd", ".svg", ".tga", ".tif", ".tiff", ".webp", ".xcf"),
+    )
+)
 FEWEST = 3  # of a class: one for each split
 
 
@@ -39,7 +45,8 @@ def read_layout(path: Path) -> dict[str, Pair]:
     Raises
     ------
     SalgenError
-        If a folder, a picture or a mask is not where it should be; the message names the expected path.
+        If a folder, a picture or a mask is not where it should be, which the message names; or a class has pictures
+        of other kinds, or in folders of their own.
     """
     root = _root_of(path)
     for folder in (*(root / name for name in FOLDERS), *(root / MASKS / name for name in FOLDERS)):
@@ -96,15 +103,47 @@ def _pairs(root: Path, folder: str) -> dict[str, Pair]:
 
 
 def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
-    """The files of a folder by their names without the ending; hidden ones and other kinds are passed over."""
+    """The pictures of a folder by their names without the ending; hidden files and what is no picture are passed over.
+
+    No picture is left out in silence: one of another kind, or in a folder of its own, is refused.
+    """
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        if path.suffix.lower() not in endings or path.name.startswith(".") or not path.is_file():
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            _refuse_pictures_in(path)
+            continue
+        if path.suffix.lower() not in endings:
+            _refuse_other_kind(path, endings)
             continue
         if path.stem in found:
             raise SalgenError(f"{path}: {found[path.stem].name} has the same name, so one mask would be for both")
         found[path.stem] = path
     return found
+
+
+def _refuse_other_kind(path: Path, endings: tuple[str, ...]) -> None:
+    """Raise a SalgenError if a file of none of these endings is a picture by its name."""
+    if _is_picture(path):
+        kinds = "PNG or JPEG" if ".jpg" in endings else "PNG"
+        raise SalgenError(
+            f"{path}: a picture of a kind that is not read here; save it as {kinds}, or move it elsewhere"
+        )
+
+
+def _refuse_pictures_in(folder: Path) -> None:
+    """Raise a SalgenError if a folder within that of a class holds pictures that are not hidden."""
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not hidden and path.is_file() and _is_picture(path):
+            raise SalgenError(
+                f"{path}: a picture in a folder of its own; expected it in {folder.parent}: move it there, or elsewhere"
+            )
+
+
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in OTHER_PICTURES.union(PICTURES)
 
 
 def _keyed(name: str) -> bytes:

@@ -175,7 +175,7 @@ def _plan(
     plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # a class that is unknown
     if not plan.scored:
         raise SalgenError(
-            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise --limit"
+            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise limit"
         )
     return plan
 

@@ -154,6 +154,8 @@ def _found(text: str) -> Any:
 def _call(function: Callable[[], Any], text: str) -> Any:
     try:
         return function()
+    except SalgenError as error:
+        raise SalgenError(f"model {text}: {error}") from None
     except (Exception, SystemExit) as error:  # as may its function
         raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
 

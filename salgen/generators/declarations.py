@@ -91,6 +91,8 @@ class GeneratorPlugin(Protocol):
         Name of the shipped source used when the user gives none; "" for none.
     quick
         Parameters that make it small, for the conformance checks.
+
+    A generator that takes a source of the user's says what in a class variable `takes`.
     """
 
     name: ClassVar[str]

@@ -8,9 +8,7 @@ Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorith
 
 from __future__ import annotations
 
-import csv
-import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -18,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
-from salgen.files import cache_folder
 from salgen.generators.declarations import Context
+from salgen.generators.gtsrb_download import fetched
+from salgen.generators.gtsrb_layout import TABLE, TEST, TRAINING, Items, find_folder, read_test, read_training
 from salgen.generators.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.signs.pictures import SIGNS
 from salgen.seeding import Stream
@@ -27,7 +26,6 @@ from salgen.sources import Files
 
 GTSRB = "gtsrb"
 DOWNLOAD = "download"  # given as the source: fetch it
-TRAINING, TEST, TABLE = "GTSRB/Training", "GTSRB/Final_Test/Images", "GT-final_test.csv"
 VALIDATION_PERCENT = 15
 LICENCE = (
     "German Traffic Sign Recognition Benchmark (Institut fuer Neuroinformatik, Ruhr-Universitaet Bochum): for "
@@ -104,15 +102,28 @@ def open_gtsrb(given: str) -> SignFiles:
     SalgenError
         If something is missing or not as published; the message names the path that was expected.
     """
-    folder = _fetched() if given == DOWNLOAD else _folder(Path(given).expanduser())
-    training = _training(folder / TRAINING)
-    test = _test(folder / TEST, folder / TABLE)
+    if given != DOWNLOAD:
+        return _opened(find_folder(Path(given).expanduser()))
+    root = fetched()
+    try:
+        return _opened(find_folder(root))
+    except SalgenError as error:
+        raise SalgenError(f"{error}; remove {root} and run it again") from None
+
+
+def _opened(folder: Path) -> SignFiles:
+    training = read_training(folder / TRAINING)
+    test = read_test(folder / TEST, folder / TABLE)
     splits = {**_training_splits(training), **dict.fromkeys(test, "test")}
     classes = {
         **{name: sign for name, (_, sign) in training.items()},
         **{name: sign for name, (_, sign) in test.items()},
     }
     files = {name: path for name, (path, _) in {**training, **test}.items()}
+    pairs = _pairs(splits, classes)
+    for split, inside in (("train", TRAINING), ("test", TEST)):
+        if not pairs[split]:
+            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has not one")
     return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes)
 
 
@@ -133,8 +144,10 @@ def _pairs(splits: Mapping[str, str], classes: Mapping[str, int]) -> dict[str, l
 def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
     counts = {split: list(splits.values()).count(split) for split in ("train", "val", "test")}
     left = sum(counts.values()) - 2 * sum(map(len, _pairs(splits, classes).values()))
+    missing = sorted(set(range(SIGNS)) - set(classes.values()))
     return (
-        f"{sum(counts.values())} crops of real traffic signs of {len(set(classes.values()))} classes: "
+        f"{sum(counts.values())} crops of real traffic signs of {SIGNS - len(missing)} of {SIGNS} sign classes"
+        + (f" (missing: {_ranges(missing)}): " if missing else ": ")
         + ", ".join(f"{count} for {split}" for split, count in counts.items())
         + f". Test is Final_Test; val is {VALIDATION_PERCENT} % of the training tracks of each sign, and no track, "
         "which is one sign seen again and again from a passing car, is in both. Each split is used in pairs of one "
@@ -142,91 +155,11 @@ def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
     )
 
 
-# Where things are -----------------------------------------------------------------------------------
-
-
-def _folder(root: Path) -> Path:
-    """The folder that holds the table and the folder GTSRB."""
-    if not root.is_dir():
-        raise SalgenError(f"{root}: there is no such folder; give the one that holds gtsrb/{TRAINING}")
-    places = [root / "gtsrb", root, *([root.parent] if root.name == "GTSRB" else [])]
-    for folder in places:
-        if (folder / TRAINING).is_dir() and (folder / TABLE).is_file():
-            return folder
-    for folder in places:
-        deep = folder / "GTSRB" / "GTSRB"
-        if deep.is_dir():
-            raise SalgenError(f"{deep}: a folder too deep; move what it holds up into {deep.parent}")
-    for folder in places:
-        if (folder / TRAINING).is_dir():
-            return folder
-    raise SalgenError(f"{root / 'gtsrb' / TRAINING}: expected there, as torchvision.datasets.GTSRB has it, but missing")
-
-
-def _fetched() -> Path:
-    root = cache_folder() / "gtsrb"
-    try:
-        datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
-        for split in ("train", "test"):
-            datasets.GTSRB(str(root), split=split, download=True)
-    except (ImportError, OSError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SalgenError(
-            f"GTSRB could not be downloaded to {root} ({reason}): fetch it on a machine with a network and give "
-            f"its folder, which holds gtsrb/{TRAINING}"
-        ) from None
-    return _folder(root)
-
-
-Items = dict[str, tuple[Path, int]]  # name to file and sign class
-
-
-def _training(folder: Path) -> Items:
-    items: Items = {}
-    for sign in range(SIGNS):
-        inside = folder / f"{sign:05d}"
-        if not inside.is_dir():
-            continue
-        images = sorted(inside.glob("*.ppm"))
-        if not images:
-            raise SalgenError(f"{inside}: expected images TTTTT_FFFFF.ppm of sign class {sign}, but there is none")
-        for path in images:
-            items[f"train/{inside.name}/{path.name}"] = path, sign
-    if not items:
-        raise SalgenError(f"{folder / '00000'}: expected a folder of images for each sign class, but there is none")
-    return items
-
-
-def _test(folder: Path, table: Path) -> Items:
-    items: Items = {}
-    for number, row in enumerate(_rows(table), start=2):
-        path, sign = folder / row["Filename"], row["ClassId"]
-        if not (sign.isdecimal() and int(sign) < SIGNS):
-            raise SalgenError(f"{table}, line {number}: ClassId {sign!r} is not from 0 to {SIGNS - 1}")
-        if not path.is_file():
-            raise SalgenError(f"{table}, line {number}: names {path}, which is missing")
-        items[f"test/{row['Filename']}"] = path, int(sign)
-    if not items:
-        raise SalgenError(f"{table}: expected a row for each image in {folder}, but there is none")
-    return items
-
-
-def _rows(table: Path) -> Iterable[dict[str, str]]:
-    """The rows of the table of test images; those columns that are used."""
-    try:
-        with open(table, encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines, delimiter=";")
-            columns, rows = list(reader.fieldnames or []), list(reader)
-    except FileNotFoundError:
-        raise SalgenError(f"{table}: expected the classes of the test images there, but it is missing") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SalgenError(f"{table}: cannot be read ({error})") from None
-    if not {"Filename", "ClassId"} <= set(columns):
-        raise SalgenError(
-            f"{table}: expected columns Filename and ClassId, separated by semicolons; its first line is "
-            f"{';'.join(columns)!r}"
-        )
-    return [{"Filename": row["Filename"] or "", "ClassId": row["ClassId"] or ""} for row in rows]
+def _ranges(numbers: list[int]) -> str:
+    """Sorted numbers for a reader: ``1, 4-11``."""
+    runs = groupby(enumerate(numbers), key=lambda item: item[1] - item[0])
+    ends = [(run[0][1], run[-1][1]) for run in (list(group) for _, group in runs)]
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in ends)
 
 
 def _training_splits(items: Items) -> dict[str, str]:

@@ -53,22 +53,26 @@ class SignSource(Protocol):
 
 @dataclass(frozen=True)
 class GtsrbSquare(Painted):
-    """Traffic signs, half of them with a green square in the corner (Szczepankiewicz et al. 2023).
+    """Traffic signs, by default drawn (a stand-in), half of them with a green square (Szczepankiewicz et al. 2023).
 
     The square always has one place and one size, at the bottom right; two consecutive samples show one of
-    the 43 signs, once with the square and once without. The signs are drawn, on shipped photographs, unless
-    the source is the folder of the real benchmark, or `download`. Trees and other green things are in both
-    classes alike, though nothing else is as green as the square: a histogram of colours would tell the classes apart.
+    the 43 signs, once with the square and once without. Drawn signs stand before shipped photographs. Trees and
+    other green things are in both classes alike, though nothing else is as green as the square: a histogram of
+    colours would tell the classes apart.
 
     The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
     `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
     `square` is what was painted, `training_square` what a model was trained on.
+
+    For photographs of real signs, `--set source=PATH` takes the folder of GTSRB as torchvision lays it out, and
+    `--set source=download` fetches it.
     """
 
     name: ClassVar[str] = "gtsrb-square"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "gtsrb-square"
     default_source: ClassVar[str] = PHOTOGRAPHS
+    takes: ClassVar[str] = "PATH of GTSRB as torchvision lays it out, or download"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),

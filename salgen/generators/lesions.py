@@ -59,6 +59,7 @@ class Lesions:
 
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
+    takes: ClassVar[str] = "PATH of skull-stripped .nii or .nii.gz volumes"
     valid_region: ClassVar[str | None] = "brain"
     authors_sum: ClassVar[bool] = True  # whether the authors' losses add up on this background, or multiply
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}

@@ -38,6 +38,8 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
     >>> generator("perlin-lesions", image_size=(140, 192)).plugin.image_size
     (140, 192)
     """
+    if source is not None and not source.strip():
+        raise SalgenError("source is empty: give a path, or leave it out")
     cls = plugin_class(name, imported=source is not None)
     defaults = {} if scale is None else scale_of(cls, scale).parameters
     plain = {key.replace("-", "_"): value for key, value in parameters.items()}

@@ -15,14 +15,22 @@ Pixels = NDArray[np.uint8]
 
 
 def read_rgb(path: Path) -> Pixels:
-    """A picture of any kind as colours, uint8 (H, W, 3); transparency is dropped.
+    """A picture as colours, uint8 (H, W, 3): 16-bit greys are scaled to 8 bits, transparency is dropped.
 
     Raises
     ------
     SalgenError
-        If the file is missing or no picture.
+        If the file is missing or no picture, or its numbers have no known white: 32-bit integers, or floats.
     """
-    return np.asarray(_opened(path).convert("RGB"))
+    picture = _opened(path)
+    if picture.mode.startswith("I;16"):
+        return _from_16_bits(np.asarray(picture))
+    if picture.mode.startswith(("I", "F")):
+        raise SalgenError(
+            f"{path}: expected 8 or 16 bits per channel, but it is read as numbers of Pillow's mode "
+            f"{picture.mode!r}: save it as a PNG of 8 or 16 bits"
+        )
+    return np.asarray(picture.convert("RGB"))
 
 
 def read_levels(path: Path) -> NDArray[Any]:
@@ -47,6 +55,12 @@ def resize_nearest(values: NDArray[Any], image_size: tuple[int, int]) -> NDArray
         (2 * np.arange(new) + 1) * old // (2 * new) for new, old in zip(image_size, values.shape[:2], strict=True)
     )
     return np.asarray(values[rows[:, None], columns[None, :]])
+
+
+def _from_16_bits(levels: NDArray[Any]) -> Pixels:
+    """Greys from 0 to 65535 as colours, rounded; Pillow's own conversion clips them at 255."""
+    greys = ((levels.astype(np.uint32) + 128) // 257).astype(np.uint8)  # 65535 is 255 times 257
+    return np.repeat(greys[..., None], 3, axis=2)
 
 
 def _opened(path: Path) -> Image.Image:

@@ -1,9 +1,15 @@
 """ImageNet-S50 read from trees of its published layout, right ones and wrong ones, and its mask pictures."""
 
+import json
 import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -223,6 +229,8 @@ def test_a_class_too_many_is_another_set(root):
 def test_a_list_of_other_categories_is_noticed(root):
     (root.parent / CATEGORIES).write_text("n02\nn03\nn01\n", encoding="utf-8")
     assert opened(root).available["test"] == 6
+    (root / CATEGORIES).write_text("n01\r\nn02\r\nn03\r\n", encoding="utf-8-sig")
+    assert opened(root).available["test"] == 6
     (root / CATEGORIES).write_text("n01\nn02\nn04\n", encoding="utf-8")
     fails(root, f"{CATEGORIES} lists 3 classes that are not the 3 expected")
 
@@ -241,6 +249,31 @@ def test_an_image_without_mask(root):
 def test_a_mask_without_image(root):
     (root / "validation/n02/ILSVRC2012_val_0.JPEG").unlink()
     fails(root, "ILSVRC2012_val_0.png has no image: .*validation/n02/ILSVRC2012_val_0.JPEG is expected")
+
+
+def test_two_images_of_one_name_are_refused(root):
+    first, second = (root / "validation/n02" / f"ILSVRC2012_val_0.{ending}" for ending in ("JPEG", "png"))
+    Image.fromarray(PIXELS).save(second)
+    fails(root, f"{second}: {first.name} has the same name, so one mask would be for both")
+
+
+def test_exif_orientation_is_ignored_as_torchvision_ignores_it(root):
+    path = root / "validation/n01/ILSVRC2012_val_0.JPEG"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(PIXELS).save(path, exif=exif)
+    with Image.open(path) as picture:
+        assert picture.getexif()[0x0112] == 6
+        expected = middle(picture.convert("RGB"), 32, Image.Resampling.BILINEAR)
+    assert np.array_equal(of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG").image, expected)
+
+
+def test_a_path_that_is_not_there_leads_to_the_stand_in(root, tmp_path):
+    fails(tmp_path / "photographs", "is expected.*; without a source, salgen makes its stand-in for imagenet-s50$")
+    shutil.rmtree(root / "validation")
+    with pytest.raises(SalgenError) as caught:
+        opened(root)
+    assert "stand-in" not in str(caught.value)
 
 
 def broken(root, levels, message):
@@ -285,6 +318,19 @@ def test_wrong_parameters_are_refused(root, changes, message):
 def test_edits_are_refused(root):
     with pytest.raises(SalgenError, match="cannot be edited"):
         opened(root).sample(0, "test", 0, omit=("object",))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, workers):
+    arguments = {"source": str(root), "scale": "demo", "parameters": {"classes": CLASSES, "image_size": [32, 32]}}
+    whole = contents(salgen.make("imagenet-s50", tmp_path / "whole", **arguments, workers=3 - workers))
+    out = tmp_path / "killed"
+    program = Path(__file__).with_name("make_imported.py")
+    command = [sys.executable, str(program), "imagenet-s50", str(out), str(workers), json.dumps(arguments)]
+    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    assert len(list(out.glob("data/*.parquet"))) >= 1
+    assert not (out / "SHA256SUMS").exists()
+    assert contents(salgen.make("imagenet-s50", out, **arguments, workers=workers)) == whole
 
 
 # The stand-in in the published layout -------------------------------------------------------------

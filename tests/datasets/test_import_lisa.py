@@ -1,9 +1,14 @@
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import contents
 from PIL import Image
 
 import salgen
@@ -235,6 +240,19 @@ def test_a_data_set_is_made_again_and_verified(copy, tmp_path):
     assert str(tmp_path) not in card
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
+    arguments = {"source": str(copy), "scale": "demo", "parameters": {"image_size": [16, 16]}}
+    whole = contents(salgen.make("lisa-lights", tmp_path / "whole", **arguments, workers=3 - workers))
+    out = tmp_path / "killed"
+    program = Path(__file__).with_name("make_imported.py")
+    command = [sys.executable, str(program), "lisa-lights", str(out), str(workers), json.dumps(arguments)]
+    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    assert len(list(out.glob("data/*.parquet"))) >= 1
+    assert not (out / "SHA256SUMS").exists()
+    assert contents(salgen.make("lisa-lights", out, **arguments, workers=workers)) == whole
+
+
 def test_edits_are_refused(copy):
     made = opened(copy)
     with pytest.raises(SalgenError, match="cannot be edited"):
@@ -282,6 +300,24 @@ def test_unusable_lights_are_counted(copy, box, bulb, reason):
     assert "1 annotated lights were left out" in made.source.notes
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_row_that_stands_again_gives_no_second_light(copy, times):
+    before = opened(copy)
+    lights = {split: before.material.splits[split] for split in before.available}
+    for _ in range(times):
+        add(copy, line("dayClip1", 0, "go", box_of("go", 40)))
+    made = opened(copy)
+    assert {split: made.material.splits[split] for split in made.available} == lights
+    counted(made, "an earlier BOX row is the same", times)
+
+
+def test_lights_that_differ_in_frame_or_rectangle_are_not_the_same(copy):
+    add(copy, line("dayClip1", 0, "go", (39, 6, 54, 36)))
+    made = opened(copy)
+    assert made.available["train"] == 13
+    assert "No annotated light was left out" in made.source.notes
+
+
 def test_a_bulb_of_another_tag_does_not_count(copy):
     add(copy, line("dayClip1", 0, "go", box_of("stop", 4)))  # where the red light is
     counted(opened(copy), "there is no BULB row for it", 1)
@@ -320,7 +356,23 @@ def test_no_path_given():
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    assert refusal(tmp_path / "none").startswith(f"{tmp_path / 'none'}: there is no such folder")
+    message = refusal(tmp_path / "none")
+    assert message.startswith(f"{tmp_path / 'none'}: there is no such folder")
+    assert message.endswith("; without a source, salgen makes its stand-in for lisa-lights")
+
+
+@pytest.mark.parametrize("doubled", [True, False], ids=["doubled", "single"])
+def test_the_folder_of_the_annotations_itself(tmp_path, doubled):
+    root = tree(tmp_path / "lisa", doubled)
+    for folder in (root / "Annotations", *([root / "Annotations/Annotations"] if doubled else [])):
+        message = refusal(folder)
+        assert message.endswith(f"; give the folder above Annotations: {root}")
+        assert "stand-in" not in message
+
+
+def test_a_home_folder_may_be_given_by_its_sign(copy, monkeypatch):
+    monkeypatch.setenv("HOME", str(copy.parent))
+    assert opened("~/lisa").available["train"] == 12
 
 
 def test_a_folder_of_something_else(tmp_path):

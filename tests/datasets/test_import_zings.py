@@ -1,13 +1,19 @@
 """The importer of heroes and villains, on tiny trees of its layout and on trees that are wrong in one way each."""
 
+import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import ExifTags, Image, ImageOps
 
 import salgen
 from salgen.datasets.zings_layout import assign_splits
@@ -182,6 +188,82 @@ def test_jpegs_and_stray_files(copy):
         assert np.array_equal(made.source.load("heroes/z0")[0], np.asarray(stored))
 
 
+def save_turned(path, stored, orientation, **options):
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    stored.save(path, exif=exif, **options)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_jpeg_is_turned_to_how_viewers_show_it(copy, orientation):
+    (copy / "heroes/z0.png").unlink()
+    path = copy / "heroes/z0.jpg"
+    save_turned(path, Image.fromarray(draw(1)[0]), orientation, quality=95)
+    with Image.open(path) as picture:
+        shown = np.asarray(ImageOps.exif_transpose(picture))
+    mask = np.zeros(shown.shape[:2], dtype=np.uint8)
+    mask[2:5, 3:9] = 255
+    Image.fromarray(mask).save(copy / "masks/heroes/z0.png")
+    made = imported(copy)
+    assert sum(made.available.values()) == 12
+    picture, eyes = made.source.load("heroes/z0")
+    assert np.array_equal(picture, shown)
+    assert np.array_equal(eyes, mask > 0)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_mask_is_turned_likewise(copy, orientation):
+    path = copy / "masks/heroes/z0.png"
+    upright = orientation < 5
+    stored = draw(0)[1][3:12, 2:22] if upright else draw(0)[1][3:12, 2:22].T
+    save_turned(path, Image.fromarray(np.ascontiguousarray(stored)), orientation)
+    Image.fromarray(draw(0)[0][:9, :20]).save(copy / "heroes/z0.png")
+    with Image.open(path) as mask:
+        shown = np.asarray(ImageOps.exif_transpose(mask))
+    made = imported(copy)
+    assert sum(made.available.values()) == 12
+    assert np.array_equal(made.source.load("heroes/z0")[1], shown > 0)
+
+
+def test_sizes_are_compared_as_shown(copy):
+    (copy / "heroes/z0.png").unlink()
+    save_turned(copy / "heroes/z0.jpg", Image.fromarray(draw(1)[0]), 6)
+    assert "a mask of 28 x 20 pixels; expected 20 x 28" in fault(copy)
+
+
+@pytest.mark.parametrize("ending", [".webp", ".bmp", ".tif", ".TIFF", ".gif", ".heic"])
+@pytest.mark.parametrize(("folder", "kinds"), [("heroes", "PNG or JPEG"), ("masks/villains", "PNG")])
+def test_pictures_of_other_kinds_are_refused(copy, folder, kinds, ending):
+    path = copy / folder / f"new{ending}"
+    path.write_bytes(b"")
+    assert fault(copy) == (
+        f"{path}: a picture of a kind that is not read here; save it as {kinds}, or move it elsewhere"
+    )
+
+
+def test_a_mask_that_is_a_jpeg_is_refused(copy):
+    (copy / "masks/heroes/z0.png").rename(copy / "masks/heroes/z0.jpg")
+    assert fault(copy).startswith(f"{copy / 'masks/heroes/z0.jpg'}: a picture of a kind that is not read here")
+
+
+@pytest.mark.parametrize("folder", ["heroes", "masks/villains"])
+def test_pictures_in_folders_of_their_own_are_refused(copy, folder):
+    path = copy / folder / "more/deep/z9.png"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"")
+    assert fault(copy) == (
+        f"{path}: a picture in a folder of its own; expected it in {copy / folder}: move it there, or elsewhere"
+    )
+
+
+def test_hidden_files_and_what_is_no_picture_are_passed_over(copy):
+    for name in (".DS_Store", ".z9.webp", "Thumbs.db", "notes.txt", ".trash/z9.png", "notes/a.txt", "notes/.z9.png"):
+        path = copy / "heroes" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"")
+    assert sum(imported(copy).available.values()) == 12
+
+
 @pytest.mark.parametrize("missing", ["heroes", "villains", "masks/heroes", "masks/villains", "masks"])
 def test_a_missing_folder(copy, missing):
     shutil.rmtree(copy / missing)
@@ -192,6 +274,8 @@ def test_a_missing_folder(copy, missing):
 def test_paths_that_hold_nothing_of_it(copy, tmp_path):
     assert fault(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere'}: expected a folder here")
     assert fault(copy / "heroes/z0.png").startswith(f"{copy / 'heroes/z0.png'}: expected a folder here")
+    assert fault(tmp_path / "nowhere").endswith("; without a source, salgen makes its stand-in for zings")
+    assert "stand-in" not in fault(copy / "heroes/z0.png")
     (tmp_path / "other").mkdir()
     assert fault(tmp_path / "other").startswith(f"{tmp_path / 'other/heroes'}: expected a folder here")
 
@@ -249,3 +333,16 @@ def test_a_data_set_is_made_of_a_copy_and_opened(copy, tmp_path):
     assert opened[0]["image"].shape == (3, 16, 16)
     assert opened[0]["mask"].any()
     assert "7 heroes (5 train, 1 val, 1 test)" in (out / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
+    arguments = {"source": str(copy), "scale": "demo", "parameters": {"image_size": [16, 16]}}
+    whole = contents(salgen.make("zings", tmp_path / "whole", **arguments, workers=3 - workers))
+    out = tmp_path / "killed"
+    program = Path(__file__).with_name("make_imported.py")
+    command = [sys.executable, str(program), "zings", str(out), str(workers), json.dumps(arguments)]
+    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    assert len(list(out.glob("data/*.parquet"))) >= 1
+    assert not (out / "SHA256SUMS").exists()
+    assert contents(salgen.make("zings", out, **arguments, workers=workers)) == whole

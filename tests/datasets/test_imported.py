@@ -96,6 +96,8 @@ def test_what_the_copy_does_not_have_is_refused(copy, tmp_path):
         generator("tiles", source=str(copy)).sample(0, "test", 0, omit=("left",))
     with pytest.raises(SalgenError, match="give --set source=PATH"):
         generator("tiles")
+    with pytest.raises(SalgenError, match="source is empty"):
+        generator("tiles", source=" ")
     assert not (tmp_path / "x").exists()
 
 

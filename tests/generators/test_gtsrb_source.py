@@ -1,7 +1,11 @@
 """The benchmark's own folder as a source: pairs, tracks, and layouts that are not as published."""
 
 import importlib
+import os
 import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -75,7 +79,8 @@ def test_what_is_in_the_source(planted):
     assert source.classes["train/00012/00000_00001.ppm"] == 12
     assert np.array_equal(source.load("train/00000/00000_00002.ppm"), picture(2))
     assert "not redistributed" in source.licence
-    assert "30 crops of real traffic signs of 3 classes: 15 for train, 6 for val, 9 for test" in source.notes
+    assert "30 crops of real traffic signs of 3 of 43 sign classes (missing: 1-2, 4-11, 13-42)" in source.notes
+    assert ": 15 for train, 6 for val, 9 for test" in source.notes
     assert "15 % of the training tracks" in source.notes
 
 
@@ -174,6 +179,48 @@ def test_paths_that_are_understood(planted, inside):
     assert open_gtsrb(str(planted / inside)).digest == open_gtsrb(str(planted)).digest
 
 
+def test_what_systems_hide_in_folders_is_passed_over(tree):
+    before = open_gtsrb(str(tree))
+    (training(tree) / ".hidden").mkdir()
+    for name in (".DS_Store", "._00000_00000.ppm", ".ppm"):
+        (training(tree) / "00003" / name).write_text("no picture", encoding="utf-8")
+    assert open_gtsrb(str(tree)).digest == before.digest
+
+
+def test_suffixes_in_capitals_count(tree):
+    for path in (training(tree) / "00012").glob("*.ppm"):
+        path.rename(path.with_suffix(".PPM"))
+    one = next((training(tree) / "00003").glob("*.ppm"))
+    one.rename(one.with_suffix(".PpM"))
+    source = open_gtsrb(str(tree))
+    assert len(source.names()) == 30
+    assert source.classes["train/00012/00000_00001.PPM"] == 12
+
+
+def test_the_notes_name_no_missing_class_where_all_are_there(tree):
+    for sign in range(43):
+        (training(tree) / f"{sign:05d}").mkdir(exist_ok=True)
+        Image.fromarray(picture(sign)).save(training(tree) / f"{sign:05d}" / "00000_00000.ppm")
+    assert "of 43 of 43 sign classes: " in open_gtsrb(str(tree)).notes
+    shutil.rmtree(training(tree) / "00042")
+    assert "of 42 of 43 sign classes (missing: 42): " in open_gtsrb(str(tree)).notes
+
+
+def test_a_row_said_twice_is_one_image(tree):
+    before = open_gtsrb(str(tree)).digest
+    with open(table(tree), "a", encoding="utf-8") as lines:
+        lines.write("00003.ppm;18;15;1;1;16;13;3\n")
+    assert open_gtsrb(str(tree)).digest == before
+
+
+def test_the_page_says_that_signs_are_drawn_and_how_to_get_real_ones():
+    lines = GtsrbSquare.__doc__.strip().splitlines()
+    assert "by default drawn (a stand-in)" in lines[0]
+    last = " ".join(map(str.strip, lines[lines.index("", -4) :]))
+    assert "`--set source=PATH`" in last
+    assert "`--set source=download`" in last
+
+
 # Other layouts ------------------------------------------------------------------------------------------
 
 
@@ -189,6 +236,12 @@ def refuses(root, *expected):
 
 def test_no_such_folder(tmp_path):
     refuses(tmp_path / "nowhere", tmp_path / "nowhere", "there is no such folder")
+
+
+def test_a_file_instead_of_a_folder(tmp_path):
+    archive = tmp_path / "GTSRB.zip"
+    archive.write_bytes(b"PK")
+    refuses(archive, archive, "it is a file; give the folder that holds gtsrb/GTSRB/Training")
 
 
 def test_a_folder_with_something_else(tmp_path):
@@ -237,6 +290,20 @@ def test_the_table_names_a_missing_image(tree):
     refuses(tree, f"{table(tree)}, line 6", missing)
 
 
+def test_the_table_gives_an_image_two_classes(tree):
+    with open(table(tree), "a", encoding="utf-8") as lines:
+        lines.write("00003.ppm;18;15;1;1;16;13;12\n")
+    refuses(tree, f"{table(tree)}, line 11", "00003.ppm has ClassId 12, but 3 in a line above")
+
+
+@pytest.mark.parametrize(
+    "name", ["../../Training/00000/00000_00000.ppm", "..\\00000.ppm", "C:00000.ppm", "./a.ppm", ""]
+)
+def test_the_table_points_elsewhere(tree, name):
+    table(tree).write_text(f"Filename;ClassId\n00000.ppm;0\n{name};0\n", encoding="utf-8")
+    refuses(tree, f"{table(tree)}, line 3", f"Filename {name!r} is not the plain name of a file", "Final_Test")
+
+
 def test_an_empty_table(tree):
     table(tree).write_text("Filename;ClassId\n", encoding="utf-8")
     refuses(tree, table(tree), "expected a row for each image", tree / "gtsrb" / "GTSRB" / "Final_Test" / "Images")
@@ -266,6 +333,24 @@ def test_no_class_at_all(tree):
     refuses(tree, training(tree) / "00000", "there is none")
 
 
+@pytest.mark.parametrize("name", ["00043", "3", "stop", "000003"])
+def test_a_folder_of_no_class(tree, name):
+    shutil.copytree(training(tree) / "00003", training(tree) / name)
+    refuses(tree, training(tree) / name, "00000 to 00042")
+
+
+def test_no_two_crops_for_training_show_one_sign(tree):
+    for folder in training(tree).iterdir():
+        for path in sorted(folder.glob("*.ppm"))[1:]:
+            path.unlink()
+    refuses(tree, training(tree), "pairs of one sign class are needed, but train has not one")
+
+
+def test_no_two_crops_of_the_test_show_one_sign(tree):
+    table(tree).write_text("Filename;ClassId\n00000.ppm;0\n00001.ppm;3\n", encoding="utf-8")
+    refuses(tree, tree / "gtsrb/GTSRB/Final_Test/Images", "pairs of one sign class are needed, but test has not one")
+
+
 def test_a_file_that_names_no_track(tree):
     odd = training(tree) / "00003" / "sign.ppm"
     Image.fromarray(picture(1)).save(odd)
@@ -282,28 +367,112 @@ def test_an_image_that_ends_too_soon(tree):
 # Download -----------------------------------------------------------------------------------------------
 
 
-def test_torchvision_fetches_it_when_asked(monkeypatch, tmp_path):
+@pytest.fixture
+def fetching(monkeypatch, tmp_path):
+    """Let a function fetch in torchvision's place, into a cache of its own."""
     monkeypatch.setenv("SALGEN_CACHE", str(tmp_path))
+
+    def replace(fetch):
+        monkeypatch.setattr(importlib, "import_module", lambda name: SimpleNamespace(GTSRB=fetch))
+
+    return replace
+
+
+def fetch_whole(root, split, download):
+    """As torchvision does, take any folder that is there for a whole split."""
+    folder = Path(root) / "gtsrb" / "GTSRB" / {"train": "Training", "test": "Final_Test"}[split]
+    if not folder.is_dir():
+        with tempfile.TemporaryDirectory() as other:
+            plant(Path(other))
+            shutil.copytree(Path(other) / "gtsrb" / "GTSRB" / folder.name, folder)
+            shutil.copy(table(Path(other)), table(Path(root)))
+
+
+def test_torchvision_fetches_it_when_asked_and_once(fetching, tmp_path):
     asked = []
 
     def fetch(root, split, download):
         asked.append((split, download))
-        if split == "train":
-            plant(type(tmp_path)(root))
+        assert not (tmp_path / "gtsrb").exists(), "it has its name when all is there"
+        fetch_whole(root, split, download)
 
-    monkeypatch.setattr(importlib, "import_module", lambda name: SimpleNamespace(GTSRB=fetch))
+    fetching(fetch)
     source = GtsrbSquare().open_source("download")
     assert asked == [("train", True), ("test", True)]
     assert len(source.names()) == 30
+    assert open_gtsrb("download").digest == source.digest == open_gtsrb(str(tmp_path / "gtsrb")).digest
+    assert len(asked) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["gtsrb"]
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError("connection reset")])
+def test_an_interrupted_download_leaves_nothing(fetching, tmp_path, fault):
+    def fetch(root, split, download):
+        if split == "test":
+            raise fault
+        (Path(root) / "gtsrb" / "GTSRB" / "Training" / "00000").mkdir(parents=True)
+
+    fetching(fetch)
+    with pytest.raises((KeyboardInterrupt, SalgenError)):
+        open_gtsrb("download")
+    assert list(tmp_path.iterdir()) == []
+    fetching(fetch_whole)
+    assert len(open_gtsrb("download").names()) == 30
+
+
+def test_what_a_killed_download_left_is_removed(fetching):
+    roots = []
+
+    def fails(root, split, download):
+        roots.append(Path(root))
+        raise OSError("connection reset")
+
+    fetching(fails)
+    refuses("download", "connection reset")
+    left = roots[0] / "gtsrb" / "GTSRB" / "Training" / "00000"
+    left.mkdir(parents=True)  # where a process that was killed would have put it
+    fetching(fetch_whole)
+    assert len(open_gtsrb("download").names()) == 30, "the half is not taken for the whole"
+    assert not left.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no lock elsewhere")
+def test_another_process_fetched_it_meanwhile(fetching, tmp_path):
+    """The second of two waits for the first, and takes what that fetched."""
+    asked = []
+
+    def slow(root, split, download):
+        asked.append(split)
+        fetch_whole(root, split, download)
+
+    fetching(slow)
+    with ThreadPoolExecutor(2) as pool:
+        digests = {future.result().digest for future in [pool.submit(open_gtsrb, "download") for _ in range(2)]}
+    assert asked == ["train", "test"]
+    assert len(digests) == 1
+
+
+def test_a_cached_folder_that_lacks_something(fetching, tmp_path):
+    def fetch(root, split, download):
+        raise AssertionError("nothing is to be fetched")
+
+    fetching(fetch)
+    root = tmp_path / "gtsrb"
+    plant(root)
+    (root / "gtsrb/GTSRB/Final_Test/Images/00004.ppm").unlink()
+    refuses("download", "00004.ppm, which is missing", f"remove {root} and run it again")
+    shutil.rmtree(training(root))
+    refuses("download", training(root), f"remove {root} and run it again")
+    shutil.rmtree(root)
+    root.write_text("", encoding="utf-8")
+    refuses("download", f"remove {root} and run it again")
 
 
 @pytest.mark.parametrize("fault", [OSError("no route to host\nat all"), RuntimeError("File not found or corrupted.")])
-def test_no_network(monkeypatch, tmp_path, fault):
-    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path))
-
+def test_no_network(fetching, tmp_path, fault):
     def fetch(root, split, download):
         raise fault
 
-    monkeypatch.setattr(importlib, "import_module", lambda name: SimpleNamespace(GTSRB=fetch))
+    fetching(fetch)
     reason = str(fault).splitlines()[0]
     refuses("download", reason, tmp_path / "gtsrb", "gtsrb/GTSRB/Training")

@@ -1,5 +1,6 @@
 """Traffic signs with a green square: classes, variants of the test split, exact regions, drawn signs."""
 
+import json
 from collections import Counter
 from functools import cache
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import salgen
 from salgen.errors import SalgenError
 from salgen.generators.generator import Edit
 from salgen.generators.gtsrb_square import VARIANT_SPLITS, GtsrbSquare, places_apart
@@ -290,3 +292,9 @@ def test_green_is_seen_elsewhere_in_both_classes():
         greenish = (pixels[..., 1] > 1.15 * pixels[..., [0, 2]].max(axis=2)) & (pixels[..., 1] > 40)
         green[parameters["label"]] += int(greenish.mean() > 0.05)
     assert min(green.values()) > 3
+
+
+def test_variants_have_no_more_samples_than_the_test_split_that_they_show(tmp_path):
+    folder = salgen.make("gtsrb-square", tmp_path / "x", splits={"train": 2, "val": 2, "test": 4}, workers=1)
+    splits = json.loads((folder / "salgen.json").read_text(encoding="utf-8"))["spec"]["splits"]
+    assert splits == {"train": 2, "val": 2, "test": 4, **dict.fromkeys(VARIANT_SPLITS, 4)}

@@ -76,7 +76,7 @@ def _check_categories(root: Path, classes: Sequence[str]) -> None:
     """Raise a SalgenError if a list of categories beside the data names others."""
     for file in (root / CATEGORIES, root.parent / CATEGORIES):
         if file.is_file():
-            listed = file.read_text(encoding="utf-8", errors="replace").split()
+            listed = file.read_text(encoding="utf-8-sig", errors="replace").split()
             if sorted(listed) != list(classes):
                 raise SalgenError(f"{file} lists {len(listed)} classes that are not the {len(classes)} expected here")
 
@@ -99,8 +99,8 @@ def _check_classes(root: Path, part: str, classes: Sequence[str]) -> None:
 def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
     """Each image of a class with its mask picture, sorted by name."""
     folder = root / part / name
-    pictures = {file.stem: file for file in _files(folder, PICTURES)}
-    masks = {file.stem: file for file in _files(root / f"{part}{MASKS}" / name, (".png",))}
+    pictures = _by_stem(folder, PICTURES)
+    masks = _by_stem(root / f"{part}{MASKS}" / name, (".png",))
     if not pictures:
         raise SalgenError(f"{folder} has no images: files such as {folder / 'NAME.JPEG'} are expected")
     for stem in sorted(pictures.keys() | masks.keys()):
@@ -111,9 +111,16 @@ def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
         yield pictures[stem], masks[stem]
 
 
-def _files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
-    """A folder's files with one of these endings; hidden ones are none of the data set's."""
-    return [file for file in folder.iterdir() if file.suffix.lower() in endings and not file.name.startswith(".")]
+def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
+    """A folder's files with one of these endings, by their names without it; hidden ones are none of the data set's."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        if file.suffix.lower() not in endings or file.name.startswith("."):
+            continue
+        if file.stem in found:
+            raise SalgenError(f"{file}: {found[file.stem].name} has the same name, so one mask would be for both")
+        found[file.stem] = file
+    return found
 
 
 def _notes(trained: bool) -> str:

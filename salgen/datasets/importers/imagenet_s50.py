@@ -18,7 +18,7 @@ from PIL import Image
 
 from salgen.datasets.imagenet_s.layout import mask_of, read_layout
 from salgen.datasets.imagenet_s.masks import IGNORE, OTHER, decode
-from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.datasets.imported import Imported, Items, read_own_copy, refuse_edit
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.pictures import read_levels, read_rgb
@@ -49,6 +49,8 @@ class ImageNetS50(Imported):
     `train-semi` where the copy has them, every fifth of a class being for `val`. The shorter side is resized to 256
     pixels (bilinear; nearest for the mask), or as much less as the images are smaller than 224, and the middle is
     cut out. A mask may be empty after that: such a sample is kept and not scored.
+
+    EXIF orientation is ignored, as torchvision ignores it: the published masks lie on the pixels as they are stored.
     """
 
     name: ClassVar[str] = "imagenet-s50"
@@ -89,9 +91,7 @@ class ImageNetS50(Imported):
         SalgenError
             If it is not the published layout; the message names the path that was expected.
         """
-        if not given:
-            raise SalgenError(f"{self.name} is read from your own copy of the data: give --set source=PATH")
-        return read_layout(Path(given).expanduser(), self.tasks["label"])
+        return read_own_copy(self.name, given, lambda path: read_layout(path, self.tasks["label"]))
 
     def prepare(self, source: Files) -> Items:
         """The images by split."""

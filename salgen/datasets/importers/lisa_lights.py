@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, ClassVar
 
-from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.datasets.imported import Imported, Items, read_own_copy, refuse_edit
 from salgen.datasets.lisa.copy import LisaCopy
 from salgen.datasets.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
 from salgen.datasets.lisa.layout import LABELS, read_copy
@@ -72,10 +71,8 @@ class LisaLights(MaskRules, Imported):
         SalgenError
             If no path is given, or what is there is not as published.
         """
-        if given is None:
-            raise SalgenError(f"{self.name} is read from your own copy of the data: give --set source=PATH")
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
-        return LisaCopy(read_copy(Path(given)), rules, self.min_side)
+        return LisaCopy(read_own_copy(self.name, given, read_copy), rules, self.min_side)
 
     def prepare(self, source: LisaCopy) -> Lights:
         """Vet all lights, or read from the cache which of them can be used."""

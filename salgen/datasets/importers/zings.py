@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from PIL import Image
+from numpy.typing import NDArray
+from PIL import ExifTags, Image
 
-from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.datasets.imported import Imported, Items, read_own_copy, refuse_edit
 from salgen.datasets.zings_layout import FOLDERS, MASKS, Pair, assign_splits, read_layout
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
@@ -24,6 +27,9 @@ NAMES = ("zings",)
 LICENCE = (
     "Not known to salgen: the terms of whoever gave you the pictures. Publish pixels made from them only where those "
     "terms allow it."
+)
+TURNS = dict(  # by EXIF orientation: whether a viewer mirrors columns, and how many quarter turns it rotates left then
+    enumerate(((False, 0), (True, 0), (False, 2), (True, 2), (True, 1), (False, 3), (True, 3), (False, 1)), start=1)
 )
 
 
@@ -51,7 +57,7 @@ class ZingsCopy(Files):
     def load(self, name: str) -> tuple[Pixels, Mask]:
         """A picture, uint8 (H, W, 3), and its mask, bool (H, W)."""
         pair = self.pairs[name]
-        return read_rgb(pair.picture), _read_mask(pair.mask)
+        return _upright(read_rgb(pair.picture), pair.picture), _read_mask(pair.mask)
 
     @cached_property
     def notes(self) -> str:
@@ -76,7 +82,8 @@ class ZingsImporter(Imported):
 
     Give the folder that holds `heroes`, `villains`, `masks/heroes` and `masks/villains`, or one that holds it as
     `zings`. Pictures are PNG or JPEG; the mask of `heroes/NAME.png` or `heroes/NAME.jpg` is `masks/heroes/NAME.png`, as
-    large as its picture, and what is not black in it is eye (transparency is not looked at).
+    large as its picture, and what is not black in it is eye (transparency is not looked at). Both are turned as their
+    EXIF orientation says, so they match as a viewer shows them.
 
     Of each class 20 % of the pictures are for test, 20 % of the rest for val and the others for train, by an order
     that their names fix. Pictures are resized bilinearly, masks to the nearest pixel.
@@ -110,9 +117,7 @@ class ZingsImporter(Imported):
         SalgenError
             If no path is given, or what is there is not in the layout.
         """
-        if given is None:
-            raise SalgenError(f"{self.name} is imported from your own pictures: give --set source=PATH")
-        return ZingsCopy(read_layout(Path(given).expanduser()), self.image_size)
+        return ZingsCopy(read_own_copy(self.name, given, read_layout), self.image_size)
 
     def prepare(self, source: ZingsCopy) -> Items:
         """The items of each split; every mask must be as large as its picture."""
@@ -143,25 +148,46 @@ class ZingsImporter(Imported):
 
 
 def _read_mask(path: Path) -> Mask:
-    """What is not black, bool (H, W)."""
+    """What is not black, bool (H, W), as a viewer shows it."""
     levels = read_levels(path)
     if levels.dtype == np.uint8:
-        return np.asarray(read_rgb(path).any(axis=2))  # palettes are looked up, transparency is dropped
-    return np.asarray(levels > 0)
+        levels = np.asarray(read_rgb(path).any(axis=2))  # palettes are looked up, transparency is dropped
+    return _upright(np.asarray(levels > 0), path)
+
+
+def _upright(stored: NDArray[Any], path: Path) -> NDArray[Any]:
+    """Pixels as a viewer shows those of a file."""
+    with _opening(path) as picture:
+        mirrored, quarters = _turn(picture)
+    return np.ascontiguousarray(np.rot90(stored[:, ::-1] if mirrored else stored, quarters))
 
 
 def _check_sizes(pair: Pair) -> None:
-    """Compare sizes by the files' headers alone."""
+    """A mask must be as large as its picture, both as a viewer shows them."""
     picture, mask = _size_of(pair.picture), _size_of(pair.mask)
     if picture != mask:
         expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
         raise SalgenError(f"{pair.mask}: a mask of {mask[0]} x {mask[1]} pixels; {expected}")
 
 
-def _size_of(path: Path) -> tuple[int, int]:
-    """(width, height)."""
+@contextmanager
+def _opening(path: Path) -> Iterator[Image.Image]:
+    """A picture whose pixels are not read yet."""
     try:
         with Image.open(path) as picture:
-            return picture.size
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            yield picture
+    except (OSError, ValueError, SyntaxError, struct.error, Image.DecompressionBombError) as error:
         raise SalgenError(f"{path}: cannot be read as a picture ({error})") from None
+
+
+def _turn(picture: Image.Image) -> tuple[bool, int]:
+    """What its EXIF orientation asks for."""
+    return TURNS.get(picture.getexif().get(ExifTags.Base.Orientation, 1), TURNS[1])
+
+
+def _size_of(path: Path) -> tuple[int, int]:
+    """(width, height) as a viewer shows it; the pixels of most kinds are not read for it."""
+    with _opening(path) as picture:
+        width, height = picture.size
+        _, quarters = _turn(picture)
+        return (height, width) if quarters % 2 else (width, height)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,14 +89,16 @@ def read_copy(root: Path) -> Copy:
     files: dict[str, Path] = {}
     lights: list[Light] = []
     left_out: Counter[str] = Counter()
-    frames = _Frames(root)
+    frames, seen = _Frames(root), set[tuple[str, str, Rectangle]]()
     for clip, folder in clips.items():
         files |= {f"{clip}/{name}": folder / name for name in (BOX, BULB)}
         bulbs = _by_frame_and_tag(read_rows(folder / BULB, splits))
         for row in read_rows(folder / BOX, splits):
-            bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag]) if row.tag in LABELS else None
-            if bulb is None:
-                left_out["there is no BULB row for it" if row.tag in LABELS else f"its tag is {row.tag!r}"] += 1
+            bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
+            why_not = _why_not(row, bulb, seen)
+            seen.add((row.frame, row.tag, row.rectangle))
+            if why_not or bulb is None:
+                left_out[why_not] += 1
                 continue
             files[row.frame] = frames.find(row)
             lights.append(_light(clip, row, bulb))
@@ -152,6 +154,7 @@ def _annotated_clips(root: Path) -> dict[str, Path]:
         raise SalgenError(
             f"{root}: no annotations of the LISA traffic lights; "
             f"expected {root / ANNOTATIONS / ANNOTATIONS / 'dayTrain' / 'dayClip1' / BOX}, or one {ANNOTATIONS} less"
+            f"{_folder_above(root)}"
         )
     return {clip: found[clip] for clip in sorted(found, key=_number)}
 
@@ -161,6 +164,15 @@ def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[
     for row in rows:
         bulbs[row.frame, row.tag].append(row.rectangle)
     return bulbs
+
+
+def _why_not(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
+    """Why a BOX row is no light, or nothing if it is one."""
+    if row.tag not in LABELS:
+        return f"its tag is {row.tag!r}"
+    if (row.frame, row.tag, row.rectangle) in seen:
+        return "an earlier BOX row is the same"
+    return "" if bulb else "there is no BULB row for it"
 
 
 def _light(clip: str, row: Row, bulb: Rectangle) -> Light:
@@ -195,7 +207,16 @@ class _Frames:
             raise SalgenError(
                 f"{row.where}: no folder with the frames of {row.clip}; "
                 f"expected {self._root / top / top / inside} or {self._root / top / inside}"
+                f"{_folder_above(self._root) if not self._listed else ''}"
             ) from None
+
+
+def _folder_above(root: Path) -> str:
+    """What to do where the folder of the annotations was given in place of the one that it is in."""
+    above = root.absolute()
+    while above.name == ANNOTATIONS:
+        above = above.parent
+    return "" if above == root.absolute() else f"; give the folder above {ANNOTATIONS}: {above}"
 
 
 def _spelled(parent: Path, name: str) -> Path:

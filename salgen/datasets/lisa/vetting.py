@@ -25,7 +25,7 @@ from salgen.errors import SalgenError
 from salgen.generators.pictures import Pixels, read_rgb
 from salgen.progress import progress
 
-VETTING_VERSION = "1"  # changes whenever a mask does
+VETTING_VERSION = "2"  # changes whenever a mask does, or which rows are lights
 LIBRARIES = (np, scipy, skimage, PIL)  # those that decode and segment
 OUTSIDE, SMALL, NO_BULB, NO_MASK = range(4)
 REASONS = (

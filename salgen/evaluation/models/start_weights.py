@@ -88,8 +88,8 @@ def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
         )
     except (OSError, HTTPException) as error:
         raise SalgenError(
-            f"weights = {IMAGENET}: {weights.url} cannot be fetched to {cached} ({_reason(error)}): fetch it in "
-            f"another way and give weights=<its path>, or weights={SCRATCH}"
+            f"weights = {IMAGENET}: {weights.url} cannot be fetched ({_reason(error)}): put the file at {cached} in "
+            f"another way, or give weights=<its path> or weights={SCRATCH}"
         ) from None
     except Exception:  # a damaged file fails in any way, and none of them runs what it holds
         raise SalgenError(

@@ -9,13 +9,16 @@ from typing import Any, ClassVar
 
 from salgen.datasets.making import make
 from salgen.datasets.reader import open_dataset
-from salgen.errors import unknown_name
+from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.imagenet_s50 import pretrained
 from salgen.evaluation.protocols.szczepankiewicz2023_claims import findings
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Cell, Study, Variants
 from salgen.evaluation.running import evaluate
 from salgen.evaluation.selection import select_methods
+from salgen.generators.opening import generator
 from salgen.parameters import param
+from salgen.registry import MODELS
 
 NAMES = ("szczepankiewicz2023",)
 
@@ -74,11 +77,13 @@ class Szczepankiewicz2023:
         "small": ("scnn",),
         "full": ("resnet50", "vgg16", "scnn"),
     }
-    pretrained: ClassVar[tuple[str, ...]] = ("vgg16", "resnet50", "resnext50")
+    on_imagenet: ClassVar[tuple[str, ...]] = ("vgg16", "resnet50", "resnext50")
     limits: ClassVar[Mapping[str, int | None]] = {"demo": 24, "small": 100, "full": None}
 
     seed: int = param(0, "seed of the data sets and of the methods' randomness", low=0)
-    limit: int | None = param(None, "images of each split that count; by default the scale's", low=1)
+    limit: int | None = param(
+        None, "first images of a split, of which those with a mask count; by default the scale's", low=1
+    )
     only: tuple[str, ...] = param((), "data sets to run; by default all four", choices=datasets)
     models: tuple[str, ...] = param((), "networks to train; by default the scale's")
     weights: str = param(
@@ -88,6 +93,11 @@ class Szczepankiewicz2023:
     zings: str | None = param(None, "folder of heroes, villains and masks")
     lisa: str | None = param(None, "folder of LISA traffic lights")
     imagenet_s: str | None = param(None, "folder of ImageNetS50")
+
+    def __post_init__(self) -> None:
+        for what, names in (("only", self.only), ("models", self.models)):
+            if len(set(names)) < len(names):
+                raise SalgenError(f"{self.name}: {what} = {','.join(names)}: name each once")
 
     def run(
         self,
@@ -103,6 +113,7 @@ class Szczepankiewicz2023:
         -------
         The run folders of the grid, and the report's path ``<out>/report.html``. Beside it stands ``grid.csv``.
         """
+        self._check(scale, extra_methods)
         how = {
             "methods": [*self.methods, *self.beside, *extra_methods],
             "metrics": [METRIC],
@@ -140,13 +151,25 @@ class Szczepankiewicz2023:
     def _sources(self) -> Mapping[str, str | None]:
         return dict(zip(self.datasets, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
 
+    def _check(self, scale: str, extra_methods: Sequence[str]) -> None:
+        """Raise a SalgenError for what would else be found wrong after hours of work."""
+        select_methods([*self.methods, *self.beside, *extra_methods], scale)
+        for name in self.only or self.datasets:
+            for model in self._models(name, scale):
+                MODELS.load(model)
+            source = self._sources[name]
+            if source is not None:
+                generator(name, source, scale)
+                for model in self._models(name, scale) if name == "imagenet-s50" else ():
+                    pretrained(model)
+
     def _models(self, name: str, scale: str) -> tuple[str, ...]:
         """The networks of a data set; on ImageNet-S50 itself the pretrained ones, which are not trained."""
         if name == "imagenet-s50" and self._sources[name] is not None:
             for model in self.models:
-                if model not in self.pretrained:
-                    raise unknown_name("pretrained network for ImageNet-S50", model, self.pretrained)
-            return self.models or self.pretrained
+                if model not in self.on_imagenet:
+                    raise unknown_name("pretrained network for ImageNet-S50", model, self.on_imagenet)
+            return self.models or self.on_imagenet
         return self.models or self.networks[scale]
 
     def _cell(self, data: Path, model: str, runs: Path, how: Mapping[str, Any]) -> Cell:

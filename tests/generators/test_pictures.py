@@ -1,0 +1,49 @@
+"""Pictures in files: how each kind of number becomes an 8-bit colour, and which are refused."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from salgen.errors import SalgenError
+from salgen.generators.pictures import read_levels, read_rgb
+
+LEVELS = np.array([[0, 128, 129, 255, 256], [30000, 32767, 32768, 65406, 65535]], dtype=np.uint16)
+
+
+@pytest.mark.parametrize("name", ["grey.png", "grey.tiff"])
+def test_16_bit_greys_are_scaled(tmp_path, name):
+    Image.fromarray(LEVELS).save(tmp_path / name)
+    expected = [[[round(int(level) * 255 / 65535)] * 3 for level in row] for row in LEVELS]
+    found = read_rgb(tmp_path / name)
+    assert found.dtype == np.uint8
+    assert found.tolist() == expected
+    assert np.array_equal(read_levels(tmp_path / name), LEVELS), "levels are as stored"
+
+
+def test_16_bit_greys_of_the_other_byte_order(tmp_path):
+    picture = Image.frombytes("I;16B", (5, 2), LEVELS.astype(">u2").tobytes())
+    picture.save(tmp_path / "grey.tiff")
+    with Image.open(tmp_path / "grey.tiff") as stored:
+        assert stored.mode == "I;16B"
+    assert read_rgb(tmp_path / "grey.tiff")[1, :, 1].tolist() == [117, 127, 128, 254, 255]
+
+
+@pytest.mark.parametrize(("dtype", "mode"), [(np.int32, "I"), (np.float32, "F")])
+def test_numbers_without_a_white_are_refused(tmp_path, dtype, mode):
+    path = tmp_path / "numbers.tiff"
+    Image.fromarray(LEVELS.astype(dtype)).save(path)
+    with pytest.raises(SalgenError) as raised:
+        read_rgb(path)
+    message = str(raised.value)
+    assert message.startswith(f"{path}: expected 8 or 16 bits per channel")
+    assert repr(mode) in message
+    assert "\n" not in message
+    assert np.array_equal(read_levels(path), LEVELS.astype(dtype))
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA"])
+def test_8_bits_are_as_pillow_converts_them(tmp_path, mode):
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), dtype=np.uint8)
+    picture = Image.fromarray(pixels).convert(mode)
+    picture.save(tmp_path / "picture.png")
+    assert np.array_equal(read_rgb(tmp_path / "picture.png"), np.asarray(picture.convert("RGB")))
