@@ -63,11 +63,20 @@ def accuracy_interval(accuracy: float, count: int, level: float = LEVEL) -> tupl
     return float(low), float(high)
 
 
-def near_chance(accuracy: float, count: int, chance: float) -> bool:
-    """Whether a model has learnt too little for its maps to mean anything.
+def near_chance(accuracy: float, chance: float) -> bool:
+    """Whether a model has learnt too little for its maps to mean anything: less than halfway from chance to 1.
 
-    True if an exact binomial test at 1 % does not find the accuracy above chance, or if it is less than
-    halfway between chance and 1.
+    Of one that got further on few images, `too_few_to_tell` says whether that may be luck.
     """
+    return bool(accuracy <= chance or accuracy < (1.0 + chance) / 2.0)
+
+
+def too_few_to_tell(accuracy: float, count: int, chance: float) -> bool:
+    """Whether an accuracy is far above chance, but of so few images that it may be luck.
+
+    That is, a model is not near chance, and an exact binomial test at 1 % does not find it above chance.
+    """
+    if near_chance(accuracy, chance):
+        return False
     above = binomtest(round(accuracy * count), count, chance, alternative="greater")
-    return bool(above.pvalue >= CHANCE_ALPHA or accuracy < (1.0 + chance) / 2.0)
+    return bool(above.pvalue >= CHANCE_ALPHA)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binom, rankdata
 
-from salgen.evaluation.statistics import accuracy_interval, mean_ranks, near_chance, normalised
+from salgen.evaluation.statistics import accuracy_interval, mean_ranks, near_chance, normalised, too_few_to_tell
 
 
 def test_normalised_score_of_the_controls_and_between():
@@ -73,16 +73,22 @@ def test_accuracy_interval_leaves_the_stated_tails():
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "count", "chance", "verdict"),
+    ("accuracy", "count", "chance", "near", "few"),
     [
-        (0.5, 400, 0.5, True),
-        (0.99, 400, 0.5, False),
-        (0.60, 400, 0.5, True),  # far above chance by the test, but it learnt a fifth of the way
-        (0.80, 5, 0.5, True),  # far from chance, but by the test it may be luck
-        (0.76, 400, 0.5, False),
-        (0.60, 400, 0.1, False),
-        (0.0, 400, 0.5, True),
+        (0.5, 400, 0.5, True, False),
+        (0.99, 400, 0.5, False, False),
+        (0.60, 400, 0.5, True, False),  # far above chance by the test, but it learnt a fifth of the way
+        (0.80, 5, 0.5, False, True),  # far from chance, but by the test it may be luck
+        (1.0, 4, 0.5, False, True),
+        (0.5, 4, 0.5, True, False),
+        (1.0, 6, 0.5, False, True),  # by luck once in 64 times
+        (1.0, 7, 0.5, False, False),  # by luck once in 128 times
+        (0.76, 400, 0.5, False, False),
+        (0.60, 400, 0.1, False, False),
+        (0.0, 400, 0.5, True, False),
+        (1.0, 4, 1.0, True, False),  # all images are of one class
     ],
 )
-def test_near_chance(accuracy, count, chance, verdict):
-    assert near_chance(accuracy, count, chance) is verdict
+def test_near_chance_or_too_few_to_tell(accuracy, count, chance, near, few):
+    assert near_chance(accuracy, chance) is near
+    assert too_few_to_tell(accuracy, count, chance) is few

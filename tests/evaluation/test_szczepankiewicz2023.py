@@ -1,14 +1,12 @@
-"""The protocol of Szczepankiewicz et al. 2023: what it asks for, and what it says of the paper's claims."""
+"""The protocol of Szczepankiewicz et al. 2023: what it asks for."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.protocols import szczepankiewicz2023, szczepankiewicz2023_claims
+from salgen.evaluation.protocols import szczepankiewicz2023
 from salgen.evaluation.protocols.szczepankiewicz2023 import FULL_TRAINING, VARIANTS, Szczepankiewicz2023
-from salgen.evaluation.report.study import Cell, Study, Variants
 from salgen.evaluation.training_settings import choose_settings
 from salgen.parameters import build
 from salgen.registry import METHODS
@@ -67,6 +65,7 @@ def test_variants_are_scored_against_the_training_mask_for_the_class_square(reco
         assert (how["target"], how["mask"]) == ("square", "training_square")
         assert how["model"] == tmp_path / "runs" / "gtsrb-square-scnn" / "scnn-seed0"
     assert tuple(studies[0][1].variants[0].runs) == VARIANTS
+    assert studies[0][1].variants[0].marked == {"original", "noisy_square", "noisy_background"}
     assert [how.get("mask") for _, how in evaluated if how["split"] == "test"] == [None]
 
 
@@ -87,99 +86,47 @@ def test_full_scale_is_the_papers(recorded, tmp_path):
     assert whole == [("test", "scnn"), ("val", trained), ("train", trained)]
 
 
-def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_path):
+def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_path, monkeypatch):
     made, evaluated, studies = recorded
+    opened = []
+    monkeypatch.setattr(szczepankiewicz2023, "generator", lambda *given: opened.append(given))
+    monkeypatch.setattr(szczepankiewicz2023, "pretrained", opened.append)
     Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/data/ImageNetS50").run(tmp_path, "demo")
     assert made == [("imagenet-s50", {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50"})]
     assert [how["model"] for _, how in evaluated] == [
         f"salgen.evaluation.imagenet_s50:{model}" for model in ("vgg16", "resnet50", "resnext50")
     ]
     assert all(how["settings"] is None for _, how in evaluated)
+    assert opened == [("imagenet-s50", "/data/ImageNetS50", "demo"), "vgg16", "resnet50", "resnext50"]
     assert not any("Stand-ins" in note for note in studies[0][1].notes)
     with pytest.raises(SalgenError, match="pretrained network for ImageNet-S50"):
         Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/x", models=("scnn",)).run(tmp_path, "demo")
+
+
+@pytest.mark.parametrize(
+    ("how", "extra", "message"),
+    [
+        ({"zings": "/nowhere/at/all"}, (), "/nowhere/at/all"),
+        ({"models": ("scnn", "nonsense")}, (), "unknown model 'nonsense'"),
+        ({}, ("nonsense",), "unknown method 'nonsense'"),
+        ({"imagenet_s": "/x", "models": ("scnn",)}, (), "pretrained network for ImageNet-S50"),
+    ],
+)
+def test_what_is_wrong_is_found_before_any_work(recorded, tmp_path, how, extra, message):
+    made, evaluated, _ = recorded
+    with pytest.raises(SalgenError, match=message):
+        Szczepankiewicz2023(**how).run(tmp_path, "demo", extra)
+    assert not made
+    assert not evaluated
+
+
+@pytest.mark.parametrize("how", [{"models": ("scnn", "scnn")}, {"only": ("zings", "zings")}])
+def test_nothing_is_named_twice(how):
+    with pytest.raises(SalgenError, match="name each once"):
+        Szczepankiewicz2023(**how)
 
 
 def test_parameters_are_checked():
     assert build(Szczepankiewicz2023, {"only": "zings,lisa-lights"}).only == ("zings", "lisa-lights")
     with pytest.raises(SalgenError, match="only"):
         build(Szczepankiewicz2023, {"only": "zingz"})
-
-
-# Claims ---------------------------------------------------------------------------------------------
-
-
-def said(monkeypatch, grid, variants=()):
-    """Verdict and numbers by the claim's letter and first words, for a grid of means."""
-
-    def means(cells, methods, metric):
-        return {(cell.dataset, cell.model): grid[cell.dataset, cell.model] for cell in cells}
-
-    monkeypatch.setattr(szczepankiewicz2023_claims, "grid_means", means)
-    cells = tuple(Cell(name, model, (Path("x"),)) for name, model in grid if name != "variant")
-    study = Study("t", "r", "m-gt", tuple(PAPER), cells, tuple(variants), (), ())
-    return szczepankiewicz2023_claims.findings(study)
-
-
-def ranked(*best, worst=()):
-    """Means that fall from the first method to the last."""
-    rest = [method for method in PAPER if method not in (*best, *worst)]
-    order = [*best, *rest, *worst]
-    return {method: 0.9 - 0.05 * order.index(method) for method in PAPER}
-
-
-HOLDING = {
-    ("gtsrb-square", "resnet50"): ranked("eigen-grad-cam", "guided-grad-cam", worst=("fast-cam", "fast-cam++")),
-    ("gtsrb-square", "vgg16"): ranked("guided-grad-cam", "eigen-grad-cam", worst=("fast-cam++", "fast-cam")),
-    ("gtsrb-square", "scnn"): {m: value / 2 for m, value in ranked("guided-grad-cam", "eigen-grad-cam").items()},
-    ("zings", "vgg16"): ranked("guided-backprop", "gradient", "guided-grad-cam"),
-    ("lisa-lights", "vgg16"): ranked("layer-cam", "eigen-grad-cam", "guided-grad-cam"),
-    ("imagenet-s50", "vgg16"): ranked(
-        "grad-cam", worst=("gradient", "smoothgrad", "guided-backprop", "eigen-cam", "eigen-grad-cam")
-    ),
-    ("imagenet-s50", "resnet50"): ranked(
-        "layer-cam", worst=("gradient", "smoothgrad", "guided-backprop", "eigen-cam", "eigen-grad-cam")
-    ),
-}  # fmt: skip
-FOLLOWS = dict.fromkeys(PAPER, 0.4)
-
-
-def test_a_grid_as_the_paper_found_it_holds_every_claim(monkeypatch):
-    def means(cells, methods, metric):
-        where = {"before": FOLLOWS, "after": {m: v / 2 for m, v in FOLLOWS.items()} | dict.fromkeys(
-            szczepankiewicz2023_claims.KEEPING, 0.4)}  # fmt: skip
-        return {
-            (c.dataset, c.model): where[str(c.runs[0])] if c.dataset == "variant" else HOLDING[c.dataset, c.model]
-            for c in cells
-        }
-
-    monkeypatch.setattr(szczepankiewicz2023_claims, "grid_means", means)
-    cells = tuple(Cell(*key, (Path("x"),)) for key in HOLDING)
-    variants = (Variants("vgg16", {"original": Path("before"), "resized": Path("after")}),)
-    found = szczepankiewicz2023_claims.findings(Study("t", "r", "m-gt", tuple(PAPER), cells, variants, (), ()))
-    assert [finding.verdict for finding in found] == ["held"] * 9
-    assert found[-1].numbers == "vgg16: 1.00 against 0.50"
-
-
-def test_the_opposite_grid_holds_none(monkeypatch):
-    opposite = {cell: {method: 1.0 - value for method, value in means.items()} for cell, means in HOLDING.items()}
-    verdicts = [finding.verdict for finding in said(monkeypatch, opposite)]
-    assert verdicts == ["not held"] * 8 + ["not testable here"]
-
-
-def test_what_was_not_run_is_not_testable(monkeypatch):
-    grid = {("gtsrb-square", "scnn"): HOLDING["gtsrb-square", "scnn"]}
-    found = said(monkeypatch, grid)
-    assert [finding.verdict for finding in found] == [
-        "not testable here", "held", *["not testable here"] * 7
-    ]  # fmt: skip
-    assert "resnet50 or vgg16" in found[0].numbers
-    assert found[1].numbers.startswith("on scnn: guided-grad-cam 0.450")
-
-
-def test_a_winner_that_is_fourth_is_named_with_its_place(monkeypatch):
-    means = ranked("layer-cam", "grad-cam", "eigen-grad-cam", "guided-grad-cam")
-    found = said(monkeypatch, {("lisa-lights", "scnn"): means})
-    (finding,) = [f for f in found if f.claim.startswith("(d)")]
-    assert finding.verdict == "not held"
-    assert "guided-grad-cam 0.750, place 4" in finding.numbers

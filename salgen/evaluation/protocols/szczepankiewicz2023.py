@@ -23,6 +23,7 @@ from salgen.registry import MODELS
 NAMES = ("szczepankiewicz2023",)
 
 METRIC = "m-gt"
+IN_PLACE = ("original", "noisy_square", "noisy_background")  # the square is where training had it
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 TURNED = {"rotation": 5.0, "flips": True}
 ACCURATE = 0.995
@@ -216,7 +217,7 @@ class Szczepankiewicz2023:
             )
             for variant in VARIANTS
         }
-        return Variants(cell.model, found)
+        return Variants(cell.model, found, marked=frozenset(IN_PLACE))
 
     def _notes(self) -> tuple[str, ...]:
         """What a reader of the tables must know."""

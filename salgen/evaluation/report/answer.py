@@ -29,6 +29,8 @@ class Answer:
         Best method to the other metrics by which it is that; empty where there is one method only.
     trainings
         How many training seeds stand behind it, and whether the intervals cover them.
+    failed_trainings, undecided_trainings
+        Those near chance, and those of which too few images cannot tell whether they learnt the task.
     """
 
     run: Run
@@ -40,6 +42,7 @@ class Answer:
     trainings: int
     crossed: bool
     failed_trainings: list[Model]
+    undecided_trainings: list[Model]
 
     def labels(self, keys: list[Key]) -> list[str]:
         """Methods as the tables name them."""
@@ -72,6 +75,7 @@ def _answer(run: Run, model: str) -> Answer:
         trainings=trainings,
         crossed=trainings >= CROSSED_SEEDS,
         failed_trainings=[trained for trained in run.trained(model) if trained.near_chance],
+        undecided_trainings=[trained for trained in run.trained(model) if trained.too_few],
     )
 
 

@@ -11,7 +11,7 @@ from salgen.evaluation.families import Key
 from salgen.evaluation.metric_groups import canonical
 from salgen.evaluation.report.images import images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
-from salgen.evaluation.report.runs import Run, content_faults, read_runs
+from salgen.evaluation.report.runs import Model, Run, content_faults, read_runs
 from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 
@@ -36,24 +36,34 @@ def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str
 
 def _block(run: Run, model: str) -> str:
     lines = [accuracy_line(run, model)]
-    lines += [
-        f"WARNING: {run.label}, {model} seed {m.seed} is near chance ({m.accuracy:.1%} against {m.chance:.1%}): "
-        "its maps mean nothing"
-        for m in run.trained(model)
-        if m.near_chance
-    ]
+    lines += [_warning(run, trained) for trained in run.trained(model) if trained.near_chance or trained.too_few]
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     left_out = run.record.get("left_out") or {}
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
     learnt = not run.unlearnt(model)
     if not learnt:
-        lines.append("no verdict: the model has not learnt the task, so no method can be judged by it")
+        lines.append(f"no verdict: {_doubt(run, model)}, so no method can be judged by it")
     elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
     shown, more = _shown(run)
     table = means_table(run, model, run.variants[0], shown)
     lines += ["", _over(table), *_legend(table, learnt), *_aligned(table, learnt)]
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
+
+
+def _warning(run: Run, trained: Model) -> str:
+    """Of a training that is not known to have learnt the task."""
+    who, chance = f"WARNING: {run.label}, {trained.name} seed {trained.seed}", f"{trained.chance:.1%}"
+    if trained.near_chance:
+        return f"{who} is near chance ({trained.accuracy:.1%} against {chance}): its maps mean nothing"
+    of = f"{trained.accuracy:.1%} of {trained.count}, chance {chance}"
+    return f"{who} ({of}): too few {run.split} images to tell whether it has learnt the task"
+
+
+def _doubt(run: Run, model: str) -> str:
+    if run.undecided(model):
+        return f"too few {run.split} images to tell whether the model has learnt the task"
+    return "the model has not learnt the task"
 
 
 def _reliance(line: RelianceLine) -> str:

@@ -68,6 +68,11 @@ class GridRow:
         """Whether a model did not learn its task."""
         return any(trained.near_chance for trained in self.trained)
 
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few images to tell of a model."""
+        return any(trained.too_few for trained in self.trained)
+
 
 @dataclass(frozen=True)
 class Grid:

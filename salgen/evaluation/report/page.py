@@ -19,6 +19,7 @@ from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, write_grid
 from salgen.evaluation.report.images import images_counted, of_all_images, wrong
+from salgen.evaluation.report.lead import lead
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, content_faults, read_runs
@@ -109,8 +110,15 @@ def render(runs: Sequence[Run], study: StudySection | None = None) -> str:
         uncertified={run.label: reason for run in runs if (reason := uncertified(run))},
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
+        lead=lead(runs, max(section.answer.methods for section in sections), study.study if study else None),
         near_chance=[(run, model) for run in runs for model in run.models if model.near_chance],
+        too_few=[(run, model) for run in runs for model in run.models if model.too_few],
     )
+
+
+def and_list(names: Sequence[str]) -> str:
+    """Names as a sentence lists them."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 CONSTANTS = {
@@ -128,6 +136,7 @@ CONSTANTS = {
     "redraws": REDRAWS,
     "tolerated": TOLERATED,
     "by_model": by_model,
+    "and_list": and_list,
     "images_counted": images_counted,
     "wrong": wrong,
     "colours": COLOURS,

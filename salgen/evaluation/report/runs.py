@@ -16,7 +16,7 @@ from salgen.evaluation.families import Key, families, is_ceiling
 from salgen.evaluation.metric_groups import canonical, higher_is_better, ranking_metrics
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.score_cube import ALL, ScoreCube, read_scores
-from salgen.evaluation.statistics import near_chance
+from salgen.evaluation.statistics import near_chance, too_few_to_tell
 from salgen.evaluation.summary import ALL_SEEDS, SummaryRow, summarise
 
 RECORD = "run.json"
@@ -36,7 +36,12 @@ class Model:
     @property
     def near_chance(self) -> bool:
         """Whether its maps mean nothing."""
-        return near_chance(self.accuracy, self.count, self.chance)
+        return near_chance(self.accuracy, self.chance)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether it seems to have learnt the task, but on too few images to tell."""
+        return too_few_to_tell(self.accuracy, self.count, self.chance)
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,13 @@ class Run:
         return [trained for trained in self.models if trained.name == model]
 
     def unlearnt(self, model: str) -> bool:
-        """Whether no training of a model has learnt the task, so that no method can be judged by it."""
+        """Whether no training of a model is known to have learnt the task, so that no method can be judged by it."""
         trained = self.trained(model)
-        return bool(trained) and all(one.near_chance for one in trained)
+        return bool(trained) and all(one.near_chance or one.too_few for one in trained)
+
+    def undecided(self, model: str) -> bool:
+        """Whether that is so because there are too few images to tell."""
+        return self.unlearnt(model) and any(one.too_few for one in self.trained(model))
 
     def role(self, call: str) -> str:
         """Whether a method is under test, a floor or a ceiling."""

@@ -36,10 +36,28 @@ class Variants:
     runs
         Name of a variant, such as ``"original"`` or ``"moved"``, to its run folder, in the order to show. A
         sample has the same number, the end of its id, in each.
+    marked
+        Names of the variants whose scores rank methods, as the feature is where the scored mask is; by default
+        all. In the others a score is how much of the mask's place a method still marks.
+
+    Raises
+    ------
+    SalgenError
+        If `marked` names a variant that has no run.
     """
 
     model: str
     runs: Mapping[str, Path]
+    marked: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in sorted(self.marked or ()):
+            if name not in self.runs:
+                raise SalgenError(f"marked = {name!r}: must be among the variants {', '.join(self.runs)}")
+
+    def ranks(self, variant: str) -> bool:
+        """Whether scores in a variant rank methods."""
+        return self.marked is None or variant in self.marked
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,9 @@ class VariantsFigure:
     rows
         Empty where no sample could be shown, for the reason that `fault` gives.
     means
-        A row for each variant.
+        A row for each variant; one whose scores rank no method has no places.
+    unmarked
+        The variants of those rows.
     """
 
     model: str
@@ -63,6 +65,7 @@ class VariantsFigure:
     rows: list[VariantRow]
     means: Grid
     fault: str = ""
+    unmarked: list[str] = field(default_factory=list)
 
 
 def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ()) -> VariantsFigure:
@@ -74,7 +77,7 @@ def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ())
         If a run cannot be read, or lacks the metric's scores.
     """
     cells = [Cell(name, variants.model, (path,)) for name, path in variants.runs.items()]
-    means = read_grid(cells, study.methods, study.metric, known)
+    means = _marked(read_grid(cells, study.methods, study.metric, known), variants)
     members = {row.cell.dataset: row.members[0] for row in means.rows}
     try:
         kept = {name: kept_maps(member) for name, member in members.items()}
@@ -89,8 +92,18 @@ def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ())
     return _figure(variants, means, galleries, number)
 
 
+def _marked(means: Grid, variants: Variants) -> Grid:
+    """The means with places in those variants alone whose scores rank methods."""
+    rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in means.rows]
+    return replace(means, rows=rows)
+
+
+def _unmarked(variants: Variants) -> list[str]:
+    return [name for name in variants.runs if not variants.ranks(name)]
+
+
 def _without(variants: Variants, means: Grid, fault: str) -> VariantsFigure:
-    return VariantsFigure(variants.model, "", 0, 0, [], [], means, fault)
+    return VariantsFigure(variants.model, "", 0, 0, [], [], means, fault, _unmarked(variants))
 
 
 def number_of(sample: str) -> str:
@@ -126,7 +139,7 @@ def _figure(variants: Variants, means: Grid, galleries: dict[str, Arrays], numbe
     ]
     height, width = next(iter(galleries.values()))["masks"].shape[1:]
     run = means.rows[0].members[0][0]
-    return VariantsFigure(variants.model, explained(run), height, width, columns, rows, means)
+    return VariantsFigure(variants.model, explained(run), height, width, columns, rows, means, "", _unmarked(variants))
 
 
 def _place(data: Arrays, number: str) -> int:

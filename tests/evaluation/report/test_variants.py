@@ -10,6 +10,7 @@ from run_folders import make_run
 from test_report import Page, read
 
 import salgen
+from salgen.errors import SalgenError
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
 from salgen.evaluation.report.grid import grid_means
@@ -165,3 +166,29 @@ def test_without_common_pictures_the_page_says_why_and_keeps_the_means(tmp_path,
     text = read(page).text
     assert f"The maps are left out, because {words}" in text
     assert "Means over all scored images of each variant" in text
+
+
+def test_marks_stand_only_where_a_high_score_is_a_good_one(tmp_path):
+    runs = made(tmp_path)
+    variants = Variants("lesion-cnn", runs, marked=frozenset({"original"}))
+    page = report([runs["original"]], tmp_path / "r.html", Study("t", "r", "m-gt", PAPER, (), (variants,)))
+    text = page.read_text(encoding="utf-8")
+    (table,) = re.findall(r'aria-label="Means of the variants, lesion-cnn">(.*?)</table>', text, re.DOTALL)
+    original, moved = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)[1:]
+    assert [original.count(mark) for mark in ("<strong>", "<u>", "right best")] == [1, 2, 1]
+    assert not any(mark in moved for mark in ("<strong>", "<u>", "best"))
+    said = read(page).text
+    assert "marked as above, but for moved : there the scored mask is not the feature that the image shows" in said
+    assert "how much of the old place a method still marks" in said
+
+
+def test_by_default_all_variants_are_marked(tmp_path):
+    runs = made(tmp_path)
+    shown = section(runs)
+    assert [len(row.places) for row in shown.means.rows] == [3, 3]
+    assert shown.unmarked == []
+
+
+def test_marking_a_variant_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(SalgenError, match="marked = 'moved': must be among the variants original"):
+        Variants("lesion-cnn", {"original": tmp_path}, marked=frozenset({"moved"}))
