@@ -13,6 +13,7 @@ from statistics import fmean, median
 
 from salgen.evaluation.report.grid import DIGITS, MARKED, grid_means
 from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, Cell, Finding, Study, Variants
+from salgen.evaluation.report.wording import and_list
 
 GRADIENTS = ("gradient", "smoothgrad", "guided-backprop", "guided-grad-cam")
 KEEPING = (*GRADIENTS, "layer-cam", "eigen-grad-cam")
@@ -47,23 +48,25 @@ def findings(study: Study) -> tuple[Finding, ...]:
 
 def _lowest(grid: Grid, letter: str, dataset: str, named: Sequence[str], models: Sequence[str] = ()) -> Finding:
     """On the networks that the paper names, or else on every one."""
-    claim = f"({letter}) {dataset}: {_list(named)} have the lowest means on {_list(models) or 'every network run'}"
+    claim = (
+        f"({letter}) {dataset}: {and_list(named)} have the lowest means on {and_list(models) or 'every network run'}"
+    )
     return _each(grid, claim, dataset, models, named, _below_the_others)
 
 
 def _best(grid: Grid, letter: str, dataset: str, named: str, models: Sequence[str]) -> Finding:
-    claim = f"({letter}) {dataset}: {named} has the highest mean on {_list(models)}"
+    claim = f"({letter}) {dataset}: {named} has the highest mean on {and_list(models)}"
     return _each(grid, claim, dataset, models, (named,), _first)
 
 
 def _winners(grid: Grid, letter: str, dataset: str, named: Sequence[str]) -> Finding:
     """Over all networks that were run: the paper names winners of a data set."""
-    claim = f"({letter}) {dataset}: {_list(named)} are among the best three, averaged over the networks run"
+    claim = f"({letter}) {dataset}: {and_list(named)} are among the best three, averaged over the networks run"
     networks = _scored(grid, dataset)
     said = [(NOT_TESTABLE, gap) for model, means in networks.items() if (gap := _gap(model, means, named))]
     if networks and not said:
         average = {method: fmean(means[method] for means in networks.values()) for method in _shared(networks)}
-        said = [_on(_list(list(networks)), average, named, _among_the_best)]
+        said = [_on(and_list(list(networks)), average, named, _among_the_best)]
     return _together(claim, said, f"no network has a score on {dataset}")
 
 
@@ -78,7 +81,7 @@ def _scnn(dataset: str, networks: Networks) -> Said:
     """Over the methods that every network has, so that none gains by a method that another lacks."""
     methods = _shared(networks)
     if not methods:
-        return NOT_TESTABLE, f"{dataset}: no method has a score on each of {_list(list(networks))}"
+        return NOT_TESTABLE, f"{dataset}: no method has a score on each of {and_list(list(networks))}"
     means = _printed({model: fmean(cell[method] for method in methods) for model, cell in networks.items()})
     numbers = ", ".join(f"{model} {mean:.{DIGITS}f}" for model, mean in means.items())
     others = [mean for model, mean in means.items() if model != "scnn"]
@@ -88,7 +91,7 @@ def _scnn(dataset: str, networks: Networks) -> Said:
 def _old_area(study: Study) -> Finding:
     """The enlarged square is scored against its old place: maps that follow it find less of that."""
     claim = (
-        f"(f) an enlarged square: {_list(KEEPING)} keep to the old area more than the others do "
+        f"(f) an enlarged square: {and_list(KEEPING)} keep to the old area more than the others do "
         "(share of m_GT that is left, the median of each group)"
     )
     said = [_kept(variants, study) for variants in study.variants if {"original", "resized"} <= set(variants.runs)]
@@ -136,7 +139,7 @@ def _gap(where: str, means: Means, named: Sequence[str]) -> str:
     """Why a claim about the named methods cannot be judged; empty if it can be."""
     missing = [method for method in named if method not in means]
     if missing:
-        return f"{_list(missing)} {'has' if len(missing) == 1 else 'have'} no score on {where}"
+        return f"{and_list(missing)} {'has' if len(missing) == 1 else 'have'} no score on {where}"
     return "" if len(means) > len(named) else f"no other method has a score on {where}"
 
 
@@ -150,7 +153,7 @@ def _below_the_others(means: Means, named: Sequence[str]) -> Said:
 def _first(means: Means, named: Sequence[str]) -> Said:
     (method,) = named
     tied = [other for other in means if other != method and means[other] == means[method]]
-    numbers = _places(means, named) + (f"; tied with {_list(tied)}" if tied else "")
+    numbers = _places(means, named) + (f"; tied with {and_list(tied)}" if tied else "")
     return HELD if _place(means, method) == 1 else NOT_HELD, numbers
 
 
@@ -203,8 +206,3 @@ def _places(means: Means, named: Sequence[str]) -> str:
     places = {method: _place(means, method) for method in sorted(means, key=lambda method: -means[method])}
     shown = {method: place for method, place in places.items() if place <= MARKED or method in named}
     return ", ".join(f"{method} {means[method]:.{DIGITS}f} at place {place}" for method, place in shown.items())
-
-
-def _list(names: Sequence[str]) -> str:
-    """Names in words: a, b and c."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

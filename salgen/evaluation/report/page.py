@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from salgen.errors import SalgenError
 from salgen.evaluation.bootstrap import CROSSED_SEEDS, RESAMPLES
@@ -28,10 +26,10 @@ from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.undefined import undefined_lines
+from salgen.evaluation.report.wording import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.statistics import accuracy_interval
 from salgen.evaluation.summary import ALL_SEEDS
 from salgen.files import write_text
-from salgen.parameters import parse_call
 
 PAGE = "report.html"
 TEMPLATE = "page.html.j2"
@@ -116,11 +114,6 @@ def render(runs: Sequence[Run], study: StudySection | None = None) -> str:
     )
 
 
-def and_list(names: Sequence[str]) -> str:
-    """Names as a sentence lists them."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 CONSTANTS = {
     "accuracy_interval": accuracy_interval,
     "titles": TITLES,
@@ -143,45 +136,3 @@ CONSTANTS = {
     "thresholds": Thresholds(),
     "suspected_by": (LOCALIZATION, FAITHFULNESS),
 }
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number for a table cell, with a true minus sign; a dash where it is undefined."""
-    if math.isnan(value):
-        return "–"  # noqa: RUF001
-    if math.isinf(value):
-        return "\N{INFINITY}" if value > 0 else "\N{MINUS SIGN}\N{INFINITY}"
-    rounded = round(value, digits) + 0.0  # no minus zero
-    return f"{rounded:.{digits}f}".replace("-", "\N{MINUS SIGN}")
-
-
-def share(value: float, digits: int = 1) -> str:
-    """A share as a percentage."""
-    return "–" if math.isnan(value) else f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"  # noqa: RUF001
-
-
-def words(name: Any) -> str:
-    """A name such as ``no_lesions`` as words."""
-    return str(name).replace("_", " ")
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a reader says them."""
-    if seconds >= 120:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
-
-
-def p_value(value: float) -> str:
-    """A p value as it stands after the letter p."""
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
-
-
-def call_name(text: str) -> str:
-    """The name in a call."""
-    return parse_call(text)[0]
-
-
-def call(text: str) -> str:
-    """A call with places where a line may break."""
-    return text.replace(":", ": ").replace(",", ", ")

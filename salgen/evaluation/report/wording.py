@@ -1,0 +1,56 @@
+"""Numbers and names as a reader of the page meets them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from salgen.parameters import parse_call
+
+
+def and_list(names: Sequence[str]) -> str:
+    """Names as a sentence lists them."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number for a table cell, with a true minus sign; a dash where it is undefined."""
+    if math.isnan(value):
+        return "–"  # noqa: RUF001
+    if math.isinf(value):
+        return "\N{INFINITY}" if value > 0 else "\N{MINUS SIGN}\N{INFINITY}"
+    rounded = round(value, digits) + 0.0  # no minus zero
+    return f"{rounded:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def share(value: float, digits: int = 1) -> str:
+    """A share as a percentage."""
+    return "–" if math.isnan(value) else f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"  # noqa: RUF001
+
+
+def words(name: Any) -> str:
+    """A name such as ``no_lesions`` as words."""
+    return str(name).replace("_", " ")
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a reader says them."""
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
+
+
+def p_value(value: float) -> str:
+    """A p value as it stands after the letter p."""
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def call_name(text: str) -> str:
+    """The name in a call."""
+    return parse_call(text)[0]
+
+
+def call(text: str) -> str:
+    """A call with places where a line may break."""
+    return text.replace(":", ": ").replace(",", ", ")
