@@ -298,3 +298,15 @@ def test_variants_have_no_more_samples_than_the_test_split_that_they_show(tmp_pa
     folder = salgen.make("gtsrb-square", tmp_path / "x", splits={"train": 2, "val": 2, "test": 4}, workers=1)
     splits = json.loads((folder / "salgen.json").read_text(encoding="utf-8"))["spec"]["splits"]
     assert splits == {"train": 2, "val": 2, "test": 4, **dict.fromkeys(VARIANT_SPLITS, 4)}
+
+
+@pytest.mark.parametrize("side", [16, 32, 48])
+def test_squares_of_the_sizes_that_the_paper_may_have_had(side):
+    """The paper states no size; in each the law holds, and all of the square is painted."""
+    sized = generator("gtsrb-square", image_size=(224, 224), square_side=side)
+    for sample, twin in sized.pairs(0, "train", range(4)):
+        square = sample.regions["square"]
+        assert square.sum() == (side**2 if sample.labels["label"] else 0)
+        assert np.array_equal(square, sample.regions["training_square"])
+        if twin is not None:
+            assert np.array_equal((sample.image != twin).any(axis=2), square)
