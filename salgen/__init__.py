@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from salgen.datasets.archives.unpacking import unpack
+    from salgen.datasets.archives.writing import publish
     from salgen.datasets.making import make
     from salgen.datasets.reader import open_dataset as open
     from salgen.datasets.verifying import verify
@@ -31,9 +33,11 @@ _PUBLIC = {
     "generator": "salgen.generators.opening:generator",
     "make": "salgen.datasets.making:make",
     "open": "salgen.datasets.reader:open_dataset",
+    "publish": "salgen.datasets.archives.writing:publish",
     "report": "salgen.evaluation.report:report",
     "score": "salgen.evaluation.scoring:score",
     "train": "salgen.evaluation.training:train",
+    "unpack": "salgen.datasets.archives.unpacking:unpack",
     "verify": "salgen.datasets.verifying:verify",
 }
 
@@ -46,9 +50,11 @@ __all__ = [
     "generator",
     "make",
     "open",
+    "publish",
     "report",
     "score",
     "train",
+    "unpack",
     "verify",
 ]
 

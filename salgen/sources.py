@@ -30,6 +30,9 @@ class Source(Protocol):
         The licence of the material as its publisher states it.
     notes
         What a reader of the dataset card must know about it, in sentences.
+    redistributable
+        Whether its licence is known to let anybody pass on pixels made from it. Where it is not, data
+        sets are published as recipes and masks.
     """
 
     @property
@@ -52,6 +55,11 @@ class Source(Protocol):
         """Sentences for the dataset card."""
         ...
 
+    @property
+    def redistributable(self) -> bool:
+        """Whether pixels made from it may be passed on."""
+        ...
+
     def names(self) -> list[str]:
         """The items' names, sorted."""
         ...
@@ -71,7 +79,7 @@ class Files:
 
     Attributes
     ----------
-    name, licence, notes
+    name, licence, notes, redistributable
         As every :class:`Source` has them.
     files
         Item name to file.
@@ -84,6 +92,7 @@ class Files:
     notes: str
     files: Mapping[str, Path]
     splits: Mapping[str, str]
+    redistributable: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -114,6 +123,7 @@ class Nothing:
     digest: str = ""
     licence: str = ""
     notes: str = ""
+    redistributable: bool = True
 
     def names(self) -> list[str]:
         """None."""

@@ -15,7 +15,20 @@ import click
 from salgen.cli.groups import Group
 from salgen.errors import SalgenError, SalgenWarning
 
-COMMANDS = ("list", "make", "show", "verify", "train", "evaluate", "report", "reproduce", "metrics", "find")
+COMMANDS = (
+    "list",
+    "make",
+    "show",
+    "verify",
+    "publish",
+    "unpack",
+    "train",
+    "evaluate",
+    "report",
+    "reproduce",
+    "metrics",
+    "find",
+)
 STOPPED = 130
 
 

@@ -12,9 +12,10 @@ from salgen.errors import SalgenError
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
 @click.option("--samples", type=click.IntRange(0), default=32, show_default=True, help="Samples to render again.")
 def command(path: str, source: str | None, samples: int) -> None:
-    """Check that PATH is what it says it is.
+    """Check that PATH, a data set's folder or archive, is what it says it is.
 
-    Checksums, schema, the exactness law, and samples rendered again from their recipes.
+    Checksums, schema, the exactness law, and samples rendered again from their recipes; of an archive
+    every byte of its headers and padding as well.
     """
     from salgen.datasets.verifying import verify
 

@@ -45,6 +45,8 @@ class Batch:
         float32 (C, H, W) for each sample, or None.
     recipes
         What the samples were rendered from.
+    pixel_digests
+        SHA-256 of the images' dtype, shape and pixels.
 
     Notes
     -----
@@ -117,6 +119,11 @@ class Batch:
         """What the samples were rendered from."""
         return [recipe_from_text(text) for text in self._rows["recipe"].to_pylist()]
 
+    @cached_property
+    def pixel_digests(self) -> list[str]:
+        """SHA-256 of the images' dtype, shape and pixels."""
+        return [str(digest) for digest in self._rows["pixels_sha256"].to_pylist()]
+
     def classes(self, task: str) -> NDArray[np.int64]:
         """int64 (N,): classes of a task."""
         return np.asarray(self._rows[task].to_numpy(), dtype=np.int64)
@@ -129,11 +136,21 @@ class Batch:
 
     def levels(self) -> NDArray[Any]:
         """The images as stored: uint8 or uint16 (N, C, H, W)."""
+        self._need_pixels()
         return np.stack([self._planes("image", row, data) for row, data in self._stored("image")])
 
     def twin_levels(self) -> list[NDArray[Any] | None]:
         """The twins as stored: uint8 or uint16 (C, H, W), or None."""
+        self._need_pixels()
         return [None if data is None else self._planes("twin", row, data) for row, data in self._stored("twin")]
+
+    def _need_pixels(self) -> None:
+        if not self._manifest.pixels:
+            name = self._manifest.spec.generator
+            raise SalgenError(
+                f"{self._folder} was published without pixels: make it again from your own copy of "
+                f"{self._manifest.spec.source!r}: salgen make {name} OUT --set source=PATH, and as its README.md says"
+            )
 
     def _stored(self, column: str) -> Iterator[tuple[int, bytes | None]]:
         """Row number and encoded image."""

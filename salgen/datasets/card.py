@@ -8,6 +8,7 @@ from typing import Any
 
 from salgen.datasets.frontmatter import front_matter
 from salgen.datasets.manifest import Manifest
+from salgen.datasets.publication import Publication
 from salgen.datasets.schema import columns, mask_columns
 from salgen.datasets.shards import shards_of
 from salgen.parameters import describe
@@ -26,8 +27,13 @@ IMPORTED_LAW = """## What is exact, and what is not
   and the seed; `recipe` names the item, and `salgen verify` with the copy as the source makes samples again and
   compares them bit for bit."""
 
+OTHER_FILES = (
+    "`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all "
+    "files."
+)
 
-def card_text(manifest: Manifest, plugin: Any) -> str:
+
+def card_text(manifest: Manifest, plugin: Any, publication: Publication | None = None) -> str:
     """The card of a data set.
 
     Parameters
@@ -36,19 +42,23 @@ def card_text(manifest: Manifest, plugin: Any) -> str:
         What the folder holds.
     plugin
         The generator's class: its fields say what the parameters mean.
+    publication
+        What its publisher states, if it is published.
     """
     sections = [
         f"# {manifest.spec.generator}\n\n{inspect.cleandoc(plugin.__doc__ or manifest.summary)}",
         _what(manifest),
+        *([] if manifest.pixels else [_absence(manifest)]),
         _law(manifest),
         _splits(manifest),
         _columns(manifest),
         _parameters(manifest, plugin),
-        _source(manifest),
+        _source(manifest, publication),
+        *([_citing(publication)] if publication else []),
         _loading(manifest),
         _making(manifest, plugin),
     ]
-    return front_matter(manifest) + "\n" + "\n\n".join(sections) + "\n"
+    return front_matter(manifest, publication) + "\n" + "\n\n".join(sections) + "\n"
 
 
 def _what(manifest: Manifest) -> str:
@@ -63,14 +73,27 @@ It was made by salgen, generator `{spec.generator}` version {spec.generator_vers
 fingerprint of its description: `{spec.fingerprint}`."""
 
 
+def _absence(manifest: Manifest) -> str:
+    spec = manifest.spec
+    return f"""## Pixels are not included
+
+The images are made from `{spec.source}`, and its terms are not known to let others pass them on. So this is
+published as recipes and masks: `image` and `twin` are null in every row. With a copy of your own whose SHA-256 is
+the one below, the code at the end of this card makes the data set again, pixels included, and so does
+
+    salgen make {spec.generator} OUT --set source=PATH
+
+with the same splits, seed and parameters. `pixels_sha256` of every sample says whether the pixels are the same, and
+`salgen verify --source PATH` compares them with this folder."""
+
+
 def _law(manifest: Manifest) -> str:
     if manifest.imported:
         return IMPORTED_LAW
     scored = f"By default maps are scored within the region `{manifest.valid_region}`."
     whole = "By default maps are scored over the whole image."
-    twins = (
-        "`twin` holds it." if manifest.twins else "Twins were not stored here; they can be rendered from the recipes."
-    )
+    stored = manifest.twins and manifest.pixels
+    twins = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
     law = "**Image and twin are equal, bit for bit, everywhere outside `mask`.**"
     flaw = "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper."
     return f"""## What is exact
@@ -108,19 +131,52 @@ def _parameters(manifest: Manifest, plugin: Any) -> str:
     return f"## Parameters\n\n{_table(('parameter', 'value', 'meaning'), rows)}"
 
 
-def _source(manifest: Manifest) -> str:
+def _source(manifest: Manifest, publication: Publication | None) -> str:
+    head = "## Source and licence" if manifest.spec.source_digest or publication else "## Source"
+    return "\n\n".join([head, *([_licence(manifest, publication)] if publication else []), _material(manifest)])
+
+
+def _licence(manifest: Manifest, publication: Publication) -> str:
+    name, address = publication.licence, publication.licence_url
+    stated = f"<{address}>" if address == name else f"[{name}]({address})" if address else f"`{name}`"
+    passed_on = (
+        "\nThe terms of the material are not known to salgen to let pixels be passed on; whoever published this "
+        "stated that they do."
+    )
+    own = f"This data set is published under {stated}, as its publisher states."
+    return own + (passed_on if manifest.pixels and not manifest.redistributable else "")
+
+
+def _material(manifest: Manifest) -> str:
     if not manifest.spec.source_digest:
-        return "## Source\n\nEverything is computed; there is no outside material."
-    return f"""## Source and licence
+        return "Everything is computed; there is no outside material."
+    material = f"""Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
+Its licence: {manifest.licence or "not stated"}"""
+    return f"{material}\n\n{manifest.notes}"
 
-Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
-Its licence: {manifest.licence or "not stated"}
 
-{manifest.notes}"""
+def _citing(publication: Publication) -> str:
+    by = f" by {', '.join(publication.creators)}" if publication.creators else ""
+    at = f" at <{publication.url}>" if publication.url else ""
+    return f"## Citing it\n\nPublished{by} on {publication.date}{at}. `CITATION.cff` says how to cite it."
 
 
 def _loading(manifest: Manifest) -> str:
     split = "test" if "test" in manifest.splits else manifest.splits[0]
+    if not manifest.pixels:
+        return f"""## Loading it
+
+```python
+import datasets                                    # Hugging Face; nothing of salgen is needed
+samples = datasets.load_dataset("PATH", split="{split}")
+samples[0]["mask"], samples[0]["recipe"]           # samples[0]["image"] is None
+
+import salgen
+batch = next(salgen.open("PATH", split="{split}").batches(16))
+batch.masks, batch.recipes                         # bool (N, H, W), what the samples are rendered from
+```
+
+{OTHER_FILES}"""
     return f"""## Loading it
 
 ```python
@@ -133,7 +189,7 @@ samples = salgen.open("PATH", split="{split}")
 samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
 ```
 
-`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all files."""
+{OTHER_FILES}"""
 
 
 def _making(manifest: Manifest, plugin: Any) -> str:

@@ -1,19 +1,27 @@
-"""`croissant.json`: the data set for readers of MLCommons Croissant 1.0.
+"""`croissant.json`: the data set for readers of MLCommons Croissant 1.1.
+
+Croissant requires a date of publication, an address and creators. Only who publishes a data set can
+say those, so a folder that was made and not published has no date and no address.
 
 Every split is a file set and a record set of its own, so reading one split opens its files alone.
 Paths are relative to the folder, and an image's bytes are reached by a transform into the struct.
 
 References
 ----------
-Akhtar et al. 2024, *Croissant: a metadata format for ML-ready datasets*.
+Akhtar et al. 2024, *Croissant: a metadata format for ML-ready datasets*; version 1.1 of the format is of 2026.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from salgen.datasets import responsible
+from salgen.datasets.citation import SALGEN, title
 from salgen.datasets.manifest import Manifest
+from salgen.datasets.publication import Publication
+from salgen.datasets.responsible import responsible_ai
 from salgen.datasets.schema import Column, Kind, columns
 
 TYPES = {
@@ -24,70 +32,107 @@ TYPES = {
     Kind.NUMBERS: "sc:Float",
 }
 
+FORMATS = {
+    "parquet": "application/x-parquet",
+    "json": "application/json",
+    "md": "text/markdown",
+    "cff": "application/yaml",
+}
+_TERMS = (
+    *("annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract"),
+    *("field", "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath"),
+    *("key", "md5", "parentField", "path", "readLines", "recordSet", "references", "regex", "repeated"),
+    *("replace", "samplingRate", "sdVersion", "separator", "source", "subField", "transform", "unArchive"),
+)
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+    **{term: f"cr:{term}" for term in _TERMS},
+    "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
+    "description": {"@container": "@language"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    "name": {"@container": "@language"},
 }
-
-
+CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 MADE = "Saliency benchmark with exact ground-truth masks and counterfactual twins."
 IMPORTED = "Imported from published data for scoring saliency methods; masks are annotations or segmentations."
+ABSENT = "Published as recipes and masks: images and twins are null, and can be made again from the source."
 
 
-def croissant_text(manifest: Manifest) -> str:
-    """The contents of `croissant.json`."""
+def croissant_text(
+    manifest: Manifest, publication: Publication | None = None, digests: Mapping[str, str] | None = None
+) -> str:
+    """The contents of `croissant.json`.
+
+    Parameters
+    ----------
+    manifest
+        What the folder holds.
+    publication
+        What its publisher states, if it is published.
+    digests
+        Names of published files with their SHA-256, which are then described one by one.
+    """
     spec = manifest.spec
     described = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": [CONFORMS_TO, responsible.CONFORMS_TO],
         "name": spec.generator,
-        "description": f"{manifest.summary} {IMPORTED if manifest.imported else MADE}",
+        "description": _about(manifest),
         "version": f"{spec.generator_version}.0.0",
-        "license": manifest.licence or "not stated",
-        "citeAs": f"salgen data set {spec.generator}, version {spec.generator_version}, fingerprint {spec.fingerprint}",
+        **_statements(manifest, publication),
         "identifier": spec.fingerprint,
-        "keywords": ["saliency", "explainability", "counterfactual", "synthetic"],
-        "distribution": [_files(split) for split in manifest.splits],
+        "keywords": ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"])],
+        **responsible_ai(manifest),
+        "distribution": [
+            *(_files(split) for split in manifest.splits),
+            *(_file(name, digest) for name, digest in sorted((digests or {}).items())),
+        ],
         "recordSet": [_records(split, manifest) for split in manifest.splits],
     }
     return json.dumps(described, indent=2, allow_nan=False) + "\n"
+
+
+def _about(manifest: Manifest) -> str:
+    sentences = [manifest.summary, IMPORTED if manifest.imported else MADE, *([] if manifest.pixels else [ABSENT])]
+    return " ".join(sentences)
+
+
+def _statements(manifest: Manifest, publication: Publication | None) -> dict[str, Any]:
+    """Licence, creators, citation and, of what is published, date and address."""
+    creators = (publication.creators if publication else ()) or (SALGEN,)
+    cited = f"{title(manifest)}, version {manifest.spec.generator_version}, fingerprint {manifest.spec.fingerprint}"
+    stated = {
+        "license": manifest.licence or "not stated",
+        "creator": [{"@type": "sc:Organization", "name": name} for name in creators],
+    }
+    if publication is None:
+        return {**stated, "citeAs": cited}
+    return {
+        **stated,
+        "license": publication.licence_url or publication.licence,
+        "citeAs": ", ".join([*publication.creators, cited, publication.date, *filter(None, [publication.url])]),
+        "datePublished": publication.date,
+        **({"url": publication.url} if publication.url else {}),
+    }
+
+
+def _file(name: str, digest: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "encodingFormat": FORMATS[name.rpartition(".")[2]],
+        "sha256": digest,
+    }
 
 
 def _files(split: str) -> dict[str, Any]:
@@ -122,8 +167,9 @@ def _field(split: str, column: Column) -> dict[str, Any]:
     if column.kind is Kind.NUMBERS:
         return {**described, "subField": [_number(split, column, name) for name in column.members]}
     inner = "bytes" if column.kind in (Kind.IMAGE, Kind.IMAGES) else None
-    repeated = {"repeated": True} if column.kind is Kind.IMAGES else {}
-    return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **repeated}
+    # `isArray` is what 1.1 says; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` alone.
+    several = {"isArray": True, "repeated": True} if column.kind is Kind.IMAGES else {}
+    return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **several}
 
 
 def _number(split: str, column: Column, name: str) -> dict[str, Any]:

@@ -66,6 +66,8 @@ def _regions(manifest: Manifest) -> str:
 def _twins(manifest: Manifest) -> str:
     if manifest.imported:
         return "none, as the images were imported"
+    if not manifest.pixels:
+        return "none, as the data set was published without pixels"
     if not manifest.twins:
         return "not stored"
     return f"stored: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"

@@ -45,6 +45,8 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
     differences = _differences(_wanted(there.spec, there.twins), _wanted(spec, twins))
     if differences:
         raise SalgenError(f"{folder} holds another data set ({'; '.join(differences)}): {WAY_OUT}")
+    if not there.pixels:
+        raise SalgenError(f"{folder} holds this data set as it was published, without pixels: {WAY_OUT}")
     if _is_complete(folder, there):
         return State.ALL
     _check_continuation(folder, there)
@@ -52,8 +54,8 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
 
 
 @contextmanager
-def sole_writer(folder: Path) -> Iterator[None]:
-    """Keep other salgen processes on this machine from writing to an existing folder.
+def sole_writer(folder: Path, called: Path | None = None) -> Iterator[None]:
+    """Keep other salgen processes on this machine from writing to an existing folder; a message may call it otherwise.
 
     Raises
     ------
@@ -70,7 +72,9 @@ def sole_writer(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SalgenError(f"{folder} is being written by another salgen process: wait until it is done") from None
+            raise SalgenError(
+                f"{called or folder} is being written by another salgen process: wait until it is done"
+            ) from None
         except OSError:  # a file system without locks
             pass
         yield

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from salgen.datasets.manifest_checks import manifest_fault
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 from salgen.sources import OWN_COPY
@@ -18,6 +19,7 @@ FORMAT = 1
 LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that a byte on disk depends on
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
+SHIPPED = ("mni152", "photographs")  # sources that may be passed on; older data sets do not say so themselves
 USUAL_SPLITS = ("train", "val", "test")
 
 
@@ -56,6 +58,10 @@ class Manifest:
         The source's licence, and what a reader must know about it.
     libraries
         Versions of the libraries that wrote the files.
+    redistributable
+        Whether the source's licence is known to let anybody pass on the pixels.
+    pixels
+        Whether images and twins are in the files; False for what was published as recipes and masks.
     """
 
     spec: DatasetSpec
@@ -73,6 +79,8 @@ class Manifest:
     licence: str
     notes: str
     libraries: dict[str, str]
+    redistributable: bool
+    pixels: bool = True
 
     @property
     def imported(self) -> bool:
@@ -113,8 +121,12 @@ class Manifest:
                 raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
-            manifest = cls(**values | {name: tuple(values[name]) for name in ("regions", "factors")})
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            values |= {name: tuple(values[name]) for name in ("regions", "factors")}
+            manifest = cls(**{"redistributable": _is_shipped(values["spec"]), **values})
+            fault = manifest_fault(manifest)
+            if fault:
+                raise ValueError(fault)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise SalgenError(f"not a salgen data set description ({type(error).__name__}: {error})") from None
         if manifest.spec.fingerprint != fingerprint:
             raise SalgenError(f"the spec's fingerprint is {manifest.spec.fingerprint}, but {fingerprint} is written")
@@ -143,6 +155,7 @@ def describe(
         generator.source.licence,
         generator.source.notes,
         installed_libraries(),
+        generator.source.redistributable,
     )
 
 
@@ -176,6 +189,11 @@ def in_order(splits: Iterable[str]) -> list[str]:
 def installed_libraries() -> dict[str, str]:
     """Versions of the installed libraries that a data set's bytes depend on."""
     return {name: _version(name) for name in LIBRARIES}
+
+
+def _is_shipped(spec: DatasetSpec) -> bool:
+    """Whether a data set was made from nothing, or from what salgen's dependencies ship."""
+    return not spec.source_digest or spec.source in SHIPPED
 
 
 def _version(name: str) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.batch import Batch
 from salgen.datasets.manifest import Manifest, read_manifest
 from salgen.datasets.schema import Kind, arrow_schema, columns, mask_columns
@@ -25,19 +27,21 @@ __all__ = ["Batch", "Dataset", "open_dataset"]
 
 
 def open_dataset(path: str | os.PathLike[str], split: str | None = None) -> Dataset:
-    """One split of a data set folder.
+    """One split of a data set folder, or of an archive.
 
     Parameters
     ----------
     path
-        The folder that `salgen make` wrote.
+        The folder that `salgen make` wrote, or the archive that `salgen publish` wrote. An archive is unpacked
+        into the user's cache folder the first time.
     split
         ``test`` if None, or the first split where there is no test split.
 
     Raises
     ------
     SalgenError
-        If the folder is missing or no salgen data set, has no such split, or lacks a shard.
+        If the folder is missing or no salgen data set, has no such split, or lacks a shard, or if the archive
+        is not sound.
 
     Examples
     --------
@@ -45,7 +49,7 @@ def open_dataset(path: str | os.PathLike[str], split: str | None = None) -> Data
     >>> samples[0]["image"].shape, samples[0]["mask"].shape  # doctest: +SKIP
     ((1, 64, 64), (64, 64))
     """
-    folder = Path(path)
+    folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
     manifest = read_manifest(folder)
     if split is None:
         split = "test" if "test" in manifest.splits else manifest.splits[0]

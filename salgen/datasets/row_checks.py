@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from salgen.datasets.shard_files import open_shard, read_group
 from salgen.datasets.shards import Shard
 
 SHOWN = 3  # samples that a line names
+DIGEST = re.compile("[0-9a-f]{64}")
 
 Found = NDArray[np.bool_]
 
@@ -32,24 +34,44 @@ def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
     start = shard.start
     for group in range(file.num_row_groups):
         rows = read_group(folder / shard.path, file, group)
-        _check(rows, Batch(rows, folder, manifest), shard, start, faults)
+        _check(rows, folder, manifest, shard, start, faults)
         start += rows.num_rows
     return [f"{shard.path}: {fault}: {_named(samples)}" for fault, samples in faults.items()]
 
 
-def _check(rows: pa.Table, batch: Batch, shard: Shard, start: int, faults: dict[str, list[str]]) -> None:
+def _check(
+    rows: pa.Table, folder: Path, manifest: Manifest, shard: Shard, start: int, faults: dict[str, list[str]]
+) -> None:
     """Add the faults of one row group."""
+    batch = Batch(rows, folder, manifest)
     expected = [f"{shard.split}-{index:06d}" for index in range(start, start + len(batch))]
-    images = batch.levels()
-    digests = [pixels_digest(np.ascontiguousarray(image.transpose(1, 2, 0))) for image in images]
     checks = {
         "ids are not in order": np.array(batch.ids) != np.array(expected),
-        "pixels are not those of pixels_sha256": np.array(digests) != np.array(rows["pixels_sha256"].to_pylist()),
-        "image and twin differ outside the mask": _leaks(batch, images) & batch.exact,
+        **(_pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)),
     }
     for fault, found in checks.items():
         if found.any():
             faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(found))
+
+
+def _pixel_checks(batch: Batch) -> dict[str, Found]:
+    """What holds of images and twins."""
+    images = batch.levels()
+    digests = [pixels_digest(np.ascontiguousarray(image.transpose(1, 2, 0))) for image in images]
+    return {
+        "pixels are not those of pixels_sha256": np.array(digests) != np.array(batch.pixel_digests),
+        "image and twin differ outside the mask": _leaks(batch, images) & batch.exact,
+    }
+
+
+def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Found]:
+    """What holds where pixels were left out. Decoding the masks raises if they cannot be."""
+    _ = [batch.region(region) for region in batch.region_names], batch.alternatives
+    image, twin = (rows[name].combine_chunks().is_valid().to_numpy(zero_copy_only=False) for name in ("image", "twin"))
+    return {
+        "pixels are there, though the data set says that it holds none": image | twin,
+        "pixels_sha256 is no SHA-256": np.array([not DIGEST.fullmatch(text) for text in batch.pixel_digests]),
+    }
 
 
 def _leaks(batch: Batch, images: NDArray[np.integer]) -> Found:

@@ -59,14 +59,19 @@ def columns(manifest: Manifest) -> list[Column]:
     """
     default = manifest.default_task
     masks = mask_columns(manifest)
+    absent = "" if manifest.pixels else "; null, as the data set is published without pixels"
     numbers = [Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors)] if manifest.factors else []
     result = [
         Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
-        Column("image", Kind.IMAGE, "the image"),
+        Column("image", Kind.IMAGE, f"the image{absent}"),
         *(Column(task, Kind.LABEL, f"class of task {task!r}", names) for task, names in manifest.tasks.items()),
         *(Column(name, Kind.IMAGE, _mask_text(name, region, default)) for name, region in masks.items()),
         Column("alternative_masks", Kind.IMAGES, "further masks that count as correct; empty where there is one truth"),
-        Column("twin", Kind.IMAGE, "the counterfactual twin: equal to the image outside the mask; null where none is"),
+        Column(
+            "twin",
+            Kind.IMAGE,
+            f"the counterfactual twin: equal to the image outside the mask{absent or '; null where none is'}",
+        ),
         Column("recipe", Kind.TEXT, "JSON from which the sample can be rendered again"),
         *numbers,
         Column("pixels_sha256", Kind.TEXT, "SHA-256 of the image's dtype, shape and pixels"),

@@ -68,21 +68,22 @@ def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: 
     SalgenError
         If a sample cannot be made.
     """
-    schema = arrow_schema(manifest)
     pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
-    with (
-        atomic_path(folder / shard.path) as temporary,
-        pq.ParquetWriter(
-            temporary,
-            schema,
-            compression="none",
-            use_dictionary=False,
-            write_statistics=_filterable(manifest),
-            write_page_checksum=True,
-        ) as writer,
-    ):
+    with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
         while group := list(islice(pairs, manifest.rows_per_group)):
-            writer.write_batch(_rows(group, generator, manifest, schema))
+            writer.write_batch(_rows(group, generator, manifest, writer.schema))
+
+
+def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
+    """A writer of row groups, with the settings that all shards share."""
+    return pq.ParquetWriter(
+        path,
+        arrow_schema(manifest),
+        compression="none",
+        use_dictionary=False,
+        write_statistics=_filterable(manifest),
+        write_page_checksum=True,
+    )
 
 
 def _rows(pairs: Sequence[Pair], generator: Generator, manifest: Manifest, schema: pa.Schema) -> pa.RecordBatch:

@@ -10,18 +10,19 @@ import numpy as np
 from salgen.datasets.batch import Batch
 from salgen.datasets.manifest import Manifest
 from salgen.datasets.reader import Dataset
-from salgen.datasets.schema import recipe_to_text
+from salgen.datasets.schema import pixels_digest, recipe_to_text
 from salgen.datasets.shards import Shard
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 from salgen.generators.opening import generator_of
+from salgen.types import Sample
 
 
 def rendering_problems(
     folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
     """What differs when `count` samples, evenly spread over the splits, are made again; those in `readable` shards."""
-    if not count:
+    if not count or (source is None and not manifest.pixels):  # pixels were left out as others lack the source
         return []
     try:
         generator = generator_of(manifest.spec, source)
@@ -64,12 +65,8 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
     """The parts of a stored sample that are not what its recipe gives."""
     recipe = batch.recipes[0]
     sample = generator.render(recipe)
-    twin = generator.twin(recipe) if dataset.manifest.twins else None
-    stored = batch.twin_levels()[0]
     same = {
-        "image": np.array_equal(batch.levels()[0], sample.image.transpose(2, 0, 1)),
-        "twin": (stored is None) == (twin is None)
-        and (stored is None or twin is None or np.array_equal(stored, twin.image.transpose(2, 0, 1))),
+        **_pixels_same(generator, sample, batch, dataset.manifest),
         **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
         "alternative_masks": np.array_equal(
             batch.alternatives[0], np.array(sample.alternatives, dtype=bool).reshape(-1, *dataset.spec.image_size)
@@ -77,3 +74,16 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
         **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in dataset.region_names},
     }
     return [part for part, holds in same.items() if not holds]
+
+
+def _pixels_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
+    """Whether image and twin are those that the recipe gives; the image's digest, where pixels were left out."""
+    if not manifest.pixels:
+        return {"image": pixels_digest(sample.image) == batch.pixel_digests[0]}
+    twin = generator.twin(sample.recipe) if manifest.twins else None
+    stored = batch.twin_levels()[0]
+    return {
+        "image": np.array_equal(batch.levels()[0], sample.image.transpose(2, 0, 1)),
+        "twin": (stored is None) == (twin is None)
+        and (stored is None or twin is None or np.array_equal(stored, twin.image.transpose(2, 0, 1))),
+    }

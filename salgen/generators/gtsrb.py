@@ -124,7 +124,7 @@ def _opened(folder: Path) -> SignFiles:
     for split, inside in (("train", TRAINING), ("test", TEST)):
         if not pairs[split]:
             raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has not one")
-    return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes)
+    return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes=classes)
 
 
 def paired(source: SignFiles) -> SignPhotographs:

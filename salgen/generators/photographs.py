@@ -64,7 +64,7 @@ def photographs() -> Photographs:
         + ", ".join(f"{count} for {split}" for split, count in counts.items())
         + ". No photograph is in two splits; splits of other names use those of test. So few photographs repeat often."
     )
-    return Photographs(PHOTOGRAPHS, LICENCE, notes, files, splits)
+    return Photographs(PHOTOGRAPHS, LICENCE, notes, files, splits, redistributable=True)
 
 
 def of_split(source: Photographs, split: str) -> list[str]:

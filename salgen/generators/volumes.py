@@ -69,7 +69,7 @@ def open_brains(given: str) -> Source:
         If there is no such source, the folder holds no volumes, or the table is wrong.
     """
     if given == MNI152:
-        return Volumes(MNI152, MNI152_LICENCE, MNI152_NOTES, {MNI152_FILE: _mni152_path()}, {})
+        return Volumes(MNI152, MNI152_LICENCE, MNI152_NOTES, {MNI152_FILE: _mni152_path()}, {}, True)
     path = Path(given).expanduser()
     if path.is_dir():
         return _open_folder(path)

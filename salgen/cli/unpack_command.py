@@ -1,0 +1,27 @@
+"""`salgen unpack`: the data set folder within an archive."""
+
+from __future__ import annotations
+
+import click
+
+from salgen.datasets.archives.files import USUAL, Limits
+
+
+@click.command("unpack")
+@click.argument("archive", type=click.Path())
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option(
+    "--max-members", type=click.IntRange(1), default=USUAL.members, show_default=True, help="Files and folders at most."
+)
+@click.option(
+    "--max-bytes", type=click.IntRange(1), default=USUAL.size, show_default=True, help="Bytes of all files at most."
+)
+def command(archive: str, folder: str, max_members: int, max_bytes: int) -> None:
+    """Unpack an ARCHIVE that 'salgen publish' wrote into DIR, which must not exist yet or be empty.
+
+    Nothing is written outside DIR, and nothing is left if the archive is not safe, whole and unaltered.
+    """
+    from salgen.datasets.archives.unpacking import unpack
+
+    unpack(archive, folder, limits=Limits(members=max_members, size=max_bytes))
+    click.echo(f"{folder}: look at it with  salgen show {folder}")

@@ -1,0 +1,1 @@
+"""Archives of data sets: written the same twice, read without trust."""

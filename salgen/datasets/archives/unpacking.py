@@ -1,0 +1,184 @@
+"""Unpacking an archive: all of it within one folder, checked, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from salgen.datasets import checksums
+from salgen.datasets.archives.files import USUAL, Limits, form_of, members
+from salgen.datasets.archives.members import Member
+from salgen.datasets.archives.workplace import workplace
+from salgen.datasets.checksums import read_checksums
+from salgen.errors import SalgenError
+from salgen.files import cache_folder, sha256_of, sync_folder
+from salgen.progress import progress
+
+CACHED = "archives"
+_sound: set[Path] = set()  # folders in the cache whose checksums this process has compared
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """What was written.
+
+    Attributes
+    ----------
+    root
+        The folder that holds everything in the archive.
+    digests
+        Relative name to SHA-256 of every file.
+    """
+
+    root: str
+    digests: Mapping[str, str]
+
+
+def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, limits: Limits = USUAL) -> Path:
+    """Unpack an archive that `salgen publish` wrote into a folder, and check it against its checksums.
+
+    Parameters
+    ----------
+    archive
+        A ``.tar``, ``.tar.gz`` or ``.zip``.
+    folder
+        Where its data set is put; must not exist, or be empty.
+    limits
+        How much it may hold.
+
+    Raises
+    ------
+    SalgenError
+        If the archive cannot be read, is not safe, or is altered. Then nothing is left behind.
+    """
+    source, target = Path(archive), Path(folder)
+    _check_archive(source)
+    _check_target(target)
+    with workplace(target) as place:
+        content = place / "content"
+        with named(source):
+            _check_digests(content, extract(source, content, limits))
+        _sync_folders(content)
+        _check_target(target)
+        if target.exists():
+            target.rmdir()
+        content.rename(target)
+        sync_folder(target.absolute().parent)
+    return target
+
+
+def unpacked(archive: Path) -> Path:
+    """The data set of an archive, as a folder in the user's cache; unpacked there the first time.
+
+    Raises
+    ------
+    SalgenError
+        As :func:`unpack`.
+    """
+    _check_archive(archive)
+    place = cache_folder() / CACHED / sha256_of(archive)
+    with named(archive), closing(members(archive)) as found:
+        folder = place / next(found).name.partition("/")[0]
+    if folder.is_dir() and not _is_sound(folder):
+        shutil.rmtree(folder)
+    if not folder.is_dir():
+        place.mkdir(parents=True, exist_ok=True)
+        unpack(archive, folder)
+    _sound.add(folder)
+    return folder
+
+
+def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: bool = True) -> Unpacked:
+    """Write the members of an archive into a new folder, without the folder that holds them there.
+
+    Raises
+    ------
+    SalgenError
+        If the archive cannot be read, or a member is not safe.
+    """
+    folder.mkdir()
+    root, digests = "", {}
+    total = archive.stat().st_size
+    with progress(f"unpacking {archive.name}", total, "bytes") as advance:
+        for member in members(archive, limits, advance):
+            root, _, name = member.name.partition("/")
+            path = folder / name
+            (path if member.folder else path.parent).mkdir(parents=True, exist_ok=True)
+            if not member.folder:
+                digests[name] = _write(member, path, durable)
+    return Unpacked(root, digests)
+
+
+@contextmanager
+def named(archive: Path) -> Iterator[None]:
+    """Name the archive in every fault of it."""
+    try:
+        yield
+    except SalgenError as error:
+        raise SalgenError(f"{archive}: {error}") from None
+
+
+def _write(member: Member, path: Path, durable: bool) -> str:
+    """Write a new file, and say its SHA-256."""
+    digest = hashlib.sha256()
+    with open(path, "xb") as handle:
+        for piece in member.pieces:
+            digest.update(piece)
+            handle.write(piece)
+        if durable:
+            handle.flush()
+            os.fsync(handle.fileno())
+    return digest.hexdigest()
+
+
+def _check_digests(folder: Path, found: Unpacked) -> None:
+    """Every file must be that of the checksums, and every checksum that of a file."""
+    sums = read_checksums(folder)
+    there = {name: digest for name, digest in found.digests.items() if name != checksums.FILE}
+    for name in sorted({*sums, *there}):
+        if name not in there:
+            raise SalgenError(f"{name} is missing, which {checksums.FILE} lists")
+        if name not in sums:
+            raise SalgenError(f"{name} is not listed in {checksums.FILE}")
+        if sums[name] != there[name]:
+            raise SalgenError(f"{name} was altered: its SHA-256 is not that of {checksums.FILE}")
+
+
+def _is_sound(folder: Path) -> bool:
+    """Whether a folder in the cache still is what was unpacked."""
+    if folder in _sound:
+        return True
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    try:
+        digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
+        _check_digests(folder, Unpacked(folder.name, digests))
+    except (SalgenError, OSError):
+        return False
+    return True
+
+
+def _sync_folders(folder: Path) -> None:
+    for path in (*filter(Path.is_dir, folder.rglob("*")), folder):
+        sync_folder(path)
+
+
+def _check_archive(archive: Path) -> None:
+    if not archive.exists():
+        raise SalgenError(f"{archive} does not exist: give an archive that 'salgen publish' wrote")
+    if not archive.is_file():
+        raise SalgenError(f"{archive} is not a file: give an archive that 'salgen publish' wrote")
+    form_of(archive)
+
+
+def _check_target(folder: Path) -> None:
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise SalgenError(f"{folder} is not a folder: choose one that does not exist yet")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise SalgenError(f"{folder} is not empty: choose a folder that does not exist yet")
+    if not folder.absolute().parent.is_dir():
+        raise SalgenError(f"{folder.absolute().parent} is not a folder: make it, or choose another place")

@@ -1,0 +1,186 @@
+"""What is published of a data set: files, texts that say what they are, and pixels only where they may be passed on.
+
+Nothing here looks at a clock, so the same folder and statements give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from salgen.datasets import checksums, citation
+from salgen.datasets import manifest as manifests
+from salgen.datasets.card import card_text
+from salgen.datasets.checksums import read_checksums
+from salgen.datasets.citation import citation_text
+from salgen.datasets.croissant import croissant_text
+from salgen.datasets.manifest import Manifest, read_manifest
+from salgen.datasets.publication import Publication, stated
+from salgen.datasets.schema import arrow_schema
+from salgen.datasets.shard_files import open_shard, read_group
+from salgen.datasets.shards import Shard, shard_writer, shards_of
+from salgen.errors import SalgenError
+from salgen.files import sha256_of
+from salgen.generators.opening import plugin_class
+from salgen.progress import progress
+
+PIXELS = ("image", "twin")  # the columns that hold what the source's owner may want to keep
+
+Files = dict[str, Path | bytes]
+
+
+@contextmanager
+def published(
+    folder: Path,
+    *,
+    licence: str | None,
+    date: str | None,
+    may_redistribute: bool = False,
+    creators: Sequence[str] = (),
+    url: str | None = None,
+) -> Iterator[Files]:
+    """The files of a data set as it is published; those that had to be written are there within the ``with`` block.
+
+    Parameters
+    ----------
+    folder
+        A complete data set.
+    licence
+        Of the published data: an SPDX identifier of :data:`~salgen.datasets.publication.LICENCES`, a URL, or
+        ``LicenseRef-...``. It is never guessed.
+    date
+        Of publication, YYYY-MM-DD.
+    may_redistribute
+        Whether the user says that pixels may be passed on though the source's licence is not known to
+        allow it. Otherwise such data is published as recipes and masks.
+    creators, url
+        Who made it and where it will be found, if that is known.
+
+    Yields
+    ------
+    Relative name to a file, or to the bytes of a text, in the order of the names.
+
+    Raises
+    ------
+    SalgenError
+        If licence or date is missing or malformed, the data set is not complete or was altered, or
+        its generator is not installed in the version that made it.
+    """
+    publication = stated(licence, date, creators, url)
+    folder = Path(folder)
+    there = read_manifest(folder)
+    plugin = _plugin(folder, there)
+    digests = _checked(folder, there)
+    described = replace(there, pixels=there.pixels and (there.redistributable or may_redistribute))
+    with _shards(folder, there, described) as shards:
+        rewritten = described.pixels != there.pixels
+        sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
+        texts = _texts(described, plugin, publication, sums)
+        sums |= {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
+        listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
+        yield dict(sorted({**shards, **texts, checksums.FILE: listed.encode()}.items()))
+
+
+def _plugin(folder: Path, there: Manifest) -> Any:
+    """The class of the generator that made it, for the card.
+
+    Raises
+    ------
+    SalgenError
+        If it is not installed, or in another version.
+    """
+    spec = there.spec
+    plugin = plugin_class(spec.generator, imported=there.imported)
+    if plugin.version != spec.generator_version:
+        raise SalgenError(
+            f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "
+            "installed: install the salgen that has the other version"
+        )
+    return plugin
+
+
+def _checked(folder: Path, there: Manifest) -> dict[str, str]:
+    """The checksums of a data set, each compared with its file: what was altered is not published.
+
+    Raises
+    ------
+    SalgenError
+        If the data set is not complete, or a file is not the one that was made.
+    """
+    try:
+        digests = read_checksums(folder)
+    except SalgenError as error:
+        raise SalgenError(f"{folder}: {error}") from None
+    names = checksums.files_of(there)
+    with progress("checking", len(names), "files") as advance:
+        for name in names:
+            if not (folder / name).is_file():
+                raise SalgenError(f"{folder / name} is missing: the same 'salgen make' writes it again")
+            if sha256_of(folder / name) != digests.get(name):
+                raise SalgenError(f"{folder / name} was altered since it was made: see  salgen verify {folder}")
+            advance()
+    return digests
+
+
+def _texts(described: Manifest, plugin: Any, publication: Publication, sums: Mapping[str, str]) -> dict[str, bytes]:
+    """The texts that describe the files; Croissant has the checksums of all the others."""
+    texts = {
+        checksums.CARD: card_text(described, plugin, publication).encode(),
+        citation.FILE: citation_text(described, plugin, publication).encode(),
+        manifests.FILE: described.to_text().encode(),
+    }
+    digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
+    return {**texts, checksums.CROISSANT: croissant_text(described, publication, digests).encode()}
+
+
+@contextmanager
+def _shards(folder: Path, there: Manifest, described: Manifest) -> Iterator[dict[str, Path]]:
+    """The shards to publish: those of the folder, or written anew without pixels."""
+    shards = shards_of(there)
+    if described.pixels == there.pixels:
+        yield {shard.path: folder / shard.path for shard in shards}
+        return
+    with TemporaryDirectory(prefix="salgen-publish-") as place:
+        _write_without_pixels(folder, there, shards, Path(place))
+        yield {shard.path: Path(place) / shard.path for shard in shards}
+
+
+def _write_without_pixels(folder: Path, there: Manifest, shards: Sequence[Shard], place: Path) -> None:
+    """Shards with the same rows, in which images and twins are null.
+
+    Raises
+    ------
+    SalgenError
+        If one cannot be read or written.
+    """
+    with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
+        for shard in shards:
+            try:
+                (place / shard.path).parent.mkdir(exist_ok=True)
+                _copy_without_pixels(folder, there, shard, place / shard.path)
+            except OSError as error:
+                raise SalgenError(
+                    f"{place}: {error.strerror or error}; TMPDIR names a folder with more room"
+                ) from error
+            advance(len(shard))
+
+
+def _copy_without_pixels(folder: Path, there: Manifest, shard: Shard, target: Path) -> None:
+    """One shard, row group by row group."""
+    schema = arrow_schema(there)
+    kept = [name for name in schema.names if name not in PIXELS]
+    file = open_shard(folder, shard, schema, there.rows_per_group)
+    with shard_writer(target, there) as writer:
+        for group in range(file.num_row_groups):
+            rows = read_group(folder / shard.path, file, group, kept)
+            columns = [
+                pa.nulls(rows.num_rows, field.type) if field.name in PIXELS else rows[field.name] for field in schema
+            ]
+            writer.write_table(pa.table(columns, schema=schema), row_group_size=there.rows_per_group)

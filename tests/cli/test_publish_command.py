@@ -1,0 +1,63 @@
+"""`salgen publish`, `verify` and `unpack` as they are typed."""
+
+import pytest
+
+import salgen
+from salgen.cli.main import main
+
+SMALL = {"image_size": (32, 32), "diameter": 4, "slices": 8}
+STATED = ["--license", "CC-BY-4.0", "--date", "2026-01-31"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("publish") / "perlin"
+    return salgen.make("perlin-lesions", out, splits={"train": 2, "val": 2, "test": 2}, parameters=SMALL, workers=1)
+
+
+def said(arguments, capsys):
+    status = main([str(argument) for argument in arguments])
+    return status, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".zip"])
+def test_published_verified_and_unpacked(tmp_path, folder, suffix, capsys):
+    out = tmp_path / f"x{suffix}"
+    status, text, _ = said(["publish", folder, out, *STATED], capsys)
+    assert (status, text) == (0, f"{out}: check it with  salgen verify {out}\n")
+    status, text, _ = said(["verify", out], capsys)
+    assert (status, text) == (0, f"{out}: verified\n")
+    status, text, _ = said(["unpack", out, tmp_path / "out"], capsys)
+    assert (status, text) == (0, f"{tmp_path / 'out'}: look at it with  salgen show {tmp_path / 'out'}\n")
+    assert said(["verify", tmp_path / "out"], capsys)[0] == 0
+    data = bytearray(out.read_bytes())
+    data[len(data) // 2] ^= 1
+    out.write_bytes(data)
+    status, _, errors = said(["verify", out], capsys)
+    assert status == 2
+    assert errors.rstrip().splitlines()[-1].startswith(f"error: {out}: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no licence is stated"),
+        (["--license", "mine", "--date", "2026-01-31"], "licence 'mine' is not known"),
+        (["--license", "CC-BY-4.0"], "no date is stated"),
+        (["--license", "CC-BY-4.0", "--date", "2026-02-30"], "date '2026-02-30'"),
+    ],
+)
+def test_what_is_not_stated_is_not_guessed(tmp_path, folder, options, message, capsys):
+    status, _, errors = said(["publish", folder, tmp_path / "x.tar", *options], capsys)
+    assert status == 2
+    assert message in errors
+    assert len(errors.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_limits_of_unpacking_are_options(tmp_path, folder, capsys):
+    said(["publish", folder, tmp_path / "x.tar", *STATED], capsys)
+    status, _, errors = said(["unpack", tmp_path / "x.tar", tmp_path / "out", "--max-members", "3"], capsys)
+    assert status == 2
+    assert errors.rstrip().splitlines()[-1] == f"error: {tmp_path / 'x.tar'}: has more than 3 members"
+    assert not (tmp_path / "out").exists()
