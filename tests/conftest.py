@@ -1,8 +1,16 @@
 """What all tests share."""
 
+import os
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import settings
+
+# A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
+settings.register_profile("fixed", derandomize=True)
+settings.register_profile("random")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(scope="session", autouse=True)
