@@ -52,8 +52,9 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     if is_archive(place):
         return archive_problems(place, lambda folder: _folder_problems(folder, source, samples))
     if not place.is_dir():
+        fault = "is not a folder" if place.exists() else "does not exist"
         raise SalgenError(
-            f"{place} is not a folder: give the folder that 'salgen make' wrote, or an archive ({', '.join(SUFFIXES)})"
+            f"{place} {fault}: give the folder that 'salgen make' wrote, or an archive ({', '.join(SUFFIXES)})"
         )
     return _folder_problems(place, source, samples)
 
