@@ -199,6 +199,10 @@ def test_what_version_control_adds_is_no_problem(folder):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(SalgenError, match="not a folder"):
+    with pytest.raises(SalgenError, match="none does not exist"):
         verify(tmp_path / "none")
+    (tmp_path / "file").touch()
+    with pytest.raises(SalgenError, match="file is not a folder"):
+        verify(tmp_path / "file")
+    (tmp_path / "file").unlink()
     assert any("not a salgen data set" in problem for problem in verify(tmp_path))
