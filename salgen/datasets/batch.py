@@ -148,8 +148,8 @@ class Batch:
         if not self._manifest.pixels:
             name = self._manifest.spec.generator
             raise SalgenError(
-                f"{self._folder} was published without pixels: make it again from your own copy of "
-                f"{self._manifest.spec.source!r}: salgen make {name} OUT --set source=PATH, and as its README.md says"
+                f"{self._folder} was published without pixels: its README.md says how to make it again from your own "
+                f"copy, by  salgen make {name} OUT --set source=PATH"
             )
 
     def _stored(self, column: str) -> Iterator[tuple[int, bytes | None]]:

@@ -352,7 +352,7 @@ def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
             partial(getattr, here, "images"),
             here.twin_levels,
         ):
-            with pytest.raises(SalgenError, match=r"published without pixels: make it again from your own copy of"):
+            with pytest.raises(SalgenError, match="published without pixels: its README.md says how"):
                 looked_at()
     assert "none, as the images were imported" in describe(out)
     with pytest.raises(SalgenError, match="as it was published, without pixels: choose another OUT"):
