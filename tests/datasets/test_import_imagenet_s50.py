@@ -1,15 +1,10 @@
 """ImageNet-S50 read from trees of its published layout, right ones and wrong ones, and its mask pictures."""
 
-import json
 import shutil
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import contents
+from conftest import assert_resumable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -322,15 +317,7 @@ def test_edits_are_refused(root):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, workers):
-    arguments = {"source": str(root), "scale": "demo", "parameters": {"classes": CLASSES, "image_size": [32, 32]}}
-    whole = contents(salgen.make("imagenet-s50", tmp_path / "whole", **arguments, workers=3 - workers))
-    out = tmp_path / "killed"
-    program = Path(__file__).with_name("make_imported.py")
-    command = [sys.executable, str(program), "imagenet-s50", str(out), str(workers), json.dumps(arguments)]
-    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
-    assert len(list(out.glob("data/*.parquet"))) >= 1
-    assert not (out / "SHA256SUMS").exists()
-    assert contents(salgen.make("imagenet-s50", out, **arguments, workers=workers)) == whole
+    assert_resumable("imagenet-s50", root, tmp_path, workers, classes=CLASSES, image_size=[32, 32])
 
 
 # The stand-in in the published layout -------------------------------------------------------------

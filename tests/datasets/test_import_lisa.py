@@ -1,14 +1,10 @@
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import contents
+from conftest import assert_resumable
 from PIL import Image
 
 import salgen
@@ -242,15 +238,7 @@ def test_a_data_set_is_made_again_and_verified(copy, tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
-    arguments = {"source": str(copy), "scale": "demo", "parameters": {"image_size": [16, 16]}}
-    whole = contents(salgen.make("lisa-lights", tmp_path / "whole", **arguments, workers=3 - workers))
-    out = tmp_path / "killed"
-    program = Path(__file__).with_name("make_imported.py")
-    command = [sys.executable, str(program), "lisa-lights", str(out), str(workers), json.dumps(arguments)]
-    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
-    assert len(list(out.glob("data/*.parquet"))) >= 1
-    assert not (out / "SHA256SUMS").exists()
-    assert contents(salgen.make("lisa-lights", out, **arguments, workers=workers)) == whole
+    assert_resumable("lisa-lights", copy, tmp_path, workers)
 
 
 def test_edits_are_refused(copy):

@@ -1,16 +1,11 @@
 """The importer of heroes and villains, on tiny trees of its layout and on trees that are wrong in one way each."""
 
-import json
 import re
 import shutil
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import contents
+from conftest import assert_resumable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageOps
@@ -337,12 +332,4 @@ def test_a_data_set_is_made_of_a_copy_and_opened(copy, tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
-    arguments = {"source": str(copy), "scale": "demo", "parameters": {"image_size": [16, 16]}}
-    whole = contents(salgen.make("zings", tmp_path / "whole", **arguments, workers=3 - workers))
-    out = tmp_path / "killed"
-    program = Path(__file__).with_name("make_imported.py")
-    command = [sys.executable, str(program), "zings", str(out), str(workers), json.dumps(arguments)]
-    assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
-    assert len(list(out.glob("data/*.parquet"))) >= 1
-    assert not (out / "SHA256SUMS").exists()
-    assert contents(salgen.make("zings", out, **arguments, workers=workers)) == whole
+    assert_resumable("zings", copy, tmp_path, workers)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from tiles import write_tiles
 
 import salgen
 from salgen.datasets.describing import describe
@@ -16,27 +17,14 @@ from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
 from salgen.evaluation.running import evaluate
 from salgen.generators.opening import generator, generator_of
-from salgen.registry import GENERATORS, IMPORTERS, Entry
+from salgen.registry import GENERATORS, Entry
 
 COUNTS = {"train": 8, "val": 4, "test": 7}
 
 
-@pytest.fixture(autouse=True)
-def importer(monkeypatch):
-    monkeypatch.setitem(vars(IMPORTERS), "entries", {**IMPORTERS.entries, "tiles": Entry("tiles", "tiles", "Tiles.")})
-
-
 @pytest.fixture
 def copy(tmp_path):
-    random = np.random.default_rng(0)
-    for split, count in COUNTS.items():
-        for number in range(count):
-            name = "bright" if number % 2 else "dark"
-            pixels = random.integers(150 if number % 2 else 0, 250 if number % 2 else 100, (20, 24, 3), dtype=np.uint8)
-            path = tmp_path / "copy" / split / f"{name}-{number}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(pixels).save(path)
-    return tmp_path / "copy"
+    return write_tiles(tmp_path / "copy", COUNTS)
 
 
 @pytest.fixture

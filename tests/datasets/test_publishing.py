@@ -14,6 +14,7 @@ import pytest
 import yaml
 from conftest import contents, made
 from PIL import Image
+from tiles import write_tiles
 
 from salgen.datasets.describing import describe
 from salgen.datasets.making import make
@@ -27,27 +28,15 @@ from salgen.errors import SalgenError
 from salgen.generators.opening import generator, plugin_class
 from salgen.generators.photographs import photographs
 from salgen.generators.volumes import open_brains
-from salgen.registry import IMPORTERS, Entry
 from salgen.sources import Nothing
 
 STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
 COUNTS = {"train": 7, "val": 2, "test": 3}
 
 
-@pytest.fixture(autouse=True)
-def importer(monkeypatch):
-    monkeypatch.setitem(vars(IMPORTERS), "entries", {**IMPORTERS.entries, "tiles": Entry("tiles", "tiles", "Tiles.")})
-
-
 @pytest.fixture
 def copy(tmp_path):
-    random = np.random.default_rng(0)
-    for split, count in COUNTS.items():
-        for number in range(count):
-            path = tmp_path / "copy" / split / f"{'bright' if number % 2 else 'dark'}-{number}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(random.integers(0, 250, (20, 24, 3), dtype=np.uint8)).save(path)
-    return tmp_path / "copy"
+    return write_tiles(tmp_path / "copy", COUNTS)
 
 
 @pytest.fixture
@@ -352,7 +341,7 @@ def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
             partial(getattr, here, "images"),
             here.twin_levels,
         ):
-            with pytest.raises(SalgenError, match="published without pixels: its README.md says how"):
+            with pytest.raises(SalgenError, match="published without pixels: its README"):
                 looked_at()
     assert "none, as the images were imported" in describe(out)
     with pytest.raises(SalgenError, match="as it was published, without pixels: choose another OUT"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from PIL import Image
 
 from salgen.datasets.imported import Imported, Items, refuse_edit
 from salgen.errors import SalgenError
@@ -59,3 +60,15 @@ class Tiles(Imported):
 
     def region_names(self) -> list[str]:
         return ["left", "top"]
+
+
+def write_tiles(folder: Path, counts: Mapping[str, int]) -> Path:
+    """A copy of tiles with so many pictures of each split, every other one bright."""
+    random = np.random.default_rng(0)
+    for split, count in counts.items():
+        (folder / split).mkdir(parents=True)
+        for number in range(count):
+            low, high, name = ((0, 100, "dark"), (150, 250, "bright"))[number % 2]
+            pixels = random.integers(low, high, (20, 24, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / split / f"{name}-{number}.png")
+    return folder
