@@ -25,6 +25,7 @@ COMMANDS = (
     "train",
     "evaluate",
     "report",
+    "leaderboard",
     "reproduce",
     "metrics",
     "find",

@@ -77,8 +77,8 @@ def _default_path(folders: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
-def render(runs: Sequence[Run], study: StudySection | None = None) -> str:
-    """The page as text."""
+def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "") -> str:
+    """The page as text, with a link `back` to the page that lists it, if any."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     folder = Path(__file__).parent
@@ -98,6 +98,7 @@ def render(runs: Sequence[Run], study: StudySection | None = None) -> str:
         style=(folder / STYLE).read_text(encoding="utf-8"),
         runs=runs,
         study=study,
+        back=back,
         sections=sections,
         comparison=comparison(sections),
         galleries=pictures,

@@ -217,9 +217,7 @@ def read_runs(paths: Sequence[Path | str]) -> list[Run]:
     SalgenError
         If no folder is given, or one twice, or a file of a run is missing, damaged or incomplete.
     """
-    if not paths:
-        raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
-    _refuse_twice([Path(path) for path in paths])
+    check_given(paths)
     runs = [_read_run(Path(path)) for path in paths]
     shared, folders = Counter(run.label for run in runs), Counter((run.label, run.path.name) for run in runs)
     return [
@@ -230,9 +228,18 @@ def read_runs(paths: Sequence[Path | str]) -> list[Run]:
     ]
 
 
-def _refuse_twice(paths: Sequence[Path]) -> None:
-    given = Counter(path.resolve() for path in paths)
-    for path in paths:
+def check_given(paths: Sequence[Path | str]) -> None:
+    """Whether these can be run folders, before any is read.
+
+    Raises
+    ------
+    SalgenError
+        If there is none, or one is given twice.
+    """
+    if not paths:
+        raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
+    given = Counter(Path(path).resolve() for path in paths)
+    for path in map(Path, paths):
         if given[path.resolve()] > 1:
             raise SalgenError(f"run folder {path} was given {given[path.resolve()]} times: name each folder once")
 

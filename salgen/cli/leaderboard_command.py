@@ -1,0 +1,22 @@
+"""`salgen leaderboard`: a static site from runs."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("leaderboard")
+@click.argument("runs", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--out",
+    type=click.Path(),
+    metavar="SITE",
+    default="leaderboard",
+    show_default=True,
+    help="Folder to write; a leaderboard that is there is replaced.",
+)
+def command(runs: tuple[str, ...], out: str) -> None:
+    """Write a static site about RUNS: a table to sort and filter, and a page for each run."""
+    from salgen.evaluation.leaderboard import leaderboard
+
+    click.echo(f"leaderboard: {leaderboard(runs, out)}")

@@ -1,0 +1,57 @@
+"""The first page: one table that can be read without scripts, and sorted and filtered with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from salgen.evaluation.leaderboard.rows import Row
+from salgen.evaluation.report import page
+from salgen.evaluation.report.wording import number, share
+
+TEMPLATE = "index.html.j2"
+MARK = '<meta name="generator" content="salgen leaderboard">'
+
+
+def index_html(rows: Sequence[Row], pages: str, table: str) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    rows
+        In the order of the table.
+    pages, table
+        The folder of the runs' pages, and the file with the same rows, as seen from the page.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    folder = Path(__file__).parent
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "share": share}
+    html = environment.get_template(TEMPLATE).render(
+        mark=MARK,
+        style=_text(Path(page.__file__).parent / page.STYLE) + _text(folder / "index.css"),
+        script=_text(folder / "index.js"),
+        rows=rows,
+        pages=pages,
+        table=table,
+        filters=_filters(rows),
+        controls=sorted({row.method for row in rows if row.control}),
+    )
+    return html.strip() + "\n"
+
+
+def _filters(rows: Sequence[Row]) -> dict[str, tuple[str, list[str]]]:
+    """Attribute of a row to its name on the page and its values."""
+    titles = {"dataset": "Data set", "model": "Model", "method": "Method", "metric": "Metric"}
+    return {key: (title, sorted({getattr(row, key) for row in rows})) for key, title in titles.items()}
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

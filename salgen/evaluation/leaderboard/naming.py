@@ -1,0 +1,83 @@
+"""The names of a leaderboard: a page for each run, and what tells its data sets apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from salgen.evaluation.report.record import read_record
+from salgen.evaluation.report.runs import RECORD, check_given, content_faults
+
+LONGEST = 80
+RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run folder, the name of its page, and what the table calls its data set."""
+
+    path: Path
+    page: str
+    dataset: str
+
+
+def entries(paths: Sequence[Path | str]) -> list[Entry]:
+    """The runs in the order of the table, which is not that in which they were named.
+
+    Raises
+    ------
+    SalgenError
+        If no folder is given, or one twice, or one is no run folder.
+    """
+    check_given(paths)
+    records = {Path(path): _dataset(Path(path)) for path in paths}
+    ordered = sorted(records, key=lambda path: (*records[path].values(), path.resolve().name, str(path.resolve())))
+    pages = page_names([path.resolve().name for path in ordered])
+    called = _called(list(records.values()))
+    return [
+        Entry(path, page, called[records[path]["name"], records[path]["fingerprint"]])
+        for path, page in zip(ordered, pages, strict=True)
+    ]
+
+
+def _dataset(path: Path) -> Mapping[str, str]:
+    with content_faults([path]):
+        dataset: Mapping[str, Any] = read_record(path / RECORD)["dataset"]
+        return {key: str(dataset[key]) for key in ("name", "fingerprint", "split")}
+
+
+def page_names(folders: Sequence[str]) -> list[str]:
+    """File names for the pages of run folders: plain characters, and different in any case of letters.
+
+    >>> page_names(["a b", "a-b", "nul"])
+    ['a-b.html', 'a-b-2.html', 'run-nul.html']
+    """
+    taken: set[str] = set()
+    names = []
+    for folder in folders:
+        stem = _plain(folder)
+        name, count = stem, 1
+        while name.lower() in taken:
+            count += 1
+            name = f"{stem}-{count}"
+        taken.add(name.lower())
+        names.append(f"{name}.html")
+    return names
+
+
+def _plain(folder: str) -> str:
+    stem = re.sub(r"[^A-Za-z0-9._=+-]+", "-", folder)[:LONGEST].strip("-.") or "run"
+    return f"run-{stem}" if RESERVED.match(stem) else stem
+
+
+def _called(datasets: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    """(name, fingerprint) to the name, with the fingerprint where data sets of one name differ."""
+    known = sorted({(one["name"], one["fingerprint"]) for one in datasets})
+    names = [name for name, _ in known]
+    return {
+        (name, fingerprint): f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name
+        for name, fingerprint in known
+    }

@@ -1,0 +1,165 @@
+"""The rows of a leaderboard: one for each data set, model, method and metric of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from salgen.evaluation.families import Key
+from salgen.evaluation.report.runs import METHOD, Model, Run
+from salgen.evaluation.summary import SummaryRow
+
+NEAR_CHANCE, TOO_FEW = "near chance", "too few images to tell"
+DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one method comes to under one metric, in the variant that the run's answer is about.
+
+    Attributes
+    ----------
+    fingerprint
+        Of the data set.
+    trainings
+        Over how many training seeds the mean is.
+    accuracy
+        The share of the split's images that these models classify rightly.
+    warning
+        Why the maps of the model may mean nothing; empty if it has learnt the task.
+    label
+        The method's call, with the reduction where one call was reduced in several ways.
+    role
+        Whether the method is under test, a floor or a ceiling.
+    direction
+        One of `DIRECTIONS`.
+    n
+        Defined values: images times trainings.
+    n_invalid_maps
+        Values that are undefined because the map failed.
+    mean, ci_low, ci_high
+        Of the defined values, with the 95 % interval.
+    mean_worst_case
+        The mean when a map that failed has the worst value.
+    normalised
+        0 at the random map, 1 at the oracle; NaN where that is undefined.
+    page
+        The run's page, within the folder of pages.
+    """
+
+    dataset: str
+    fingerprint: str
+    split: str
+    model: str
+    trainings: int
+    accuracy: float
+    warning: str
+    method: str
+    reduction: str
+    label: str
+    role: str
+    metric: str
+    variant: str
+    direction: str
+    n: int
+    n_invalid_maps: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    mean_worst_case: float
+    normalised: float
+    page: str
+
+    @property
+    def control(self) -> bool:
+        """Whether the method is a floor or a ceiling."""
+        return self.role != METHOD
+
+    @property
+    def standing(self) -> float:
+        """What rows are ordered by: the mean with failed maps as the worst, so that none gains by failing."""
+        return self.mean if math.isnan(self.mean) or math.isnan(self.mean_worst_case) else self.mean_worst_case
+
+    @property
+    def failures_matter(self) -> bool:
+        """Whether failed maps change the mean."""
+        return self.n_invalid_maps > 0 and not math.isclose(self.standing, self.mean, abs_tol=5e-4)
+
+
+COLUMNS = tuple(field.name for field in fields(Row) if field.name != "label")
+
+
+def rows_of(run: Run, dataset: str, page: str) -> list[Row]:
+    """The rows of one run, by model and metric, the best method first.
+
+    Parameters
+    ----------
+    dataset
+        What the table calls the run's data set.
+    page
+        The run's page.
+    """
+    return [
+        row
+        for model in run.model_names
+        for metric in run.metrics
+        for row in _by_standing(list(_rows(run, model, metric, dataset, page)), run.higher_is_better[metric])
+    ]
+
+
+def _by_standing(rows: list[Row], higher: bool | None) -> list[Row]:
+    sign = 1 if higher is False else -1
+
+    def place(row: Row) -> tuple[bool, float, str]:
+        undefined = math.isnan(row.standing)
+        return undefined, 0.0 if undefined else sign * row.standing, row.label
+
+    return sorted(rows, key=place)
+
+
+def _rows(run: Run, model: str, metric: str, dataset: str, page: str) -> Iterator[Row]:
+    variant = run.variant_of(metric)
+    for key in run.keys(model):
+        found = run.row(model, key, metric, variant)
+        if found is not None:
+            yield _row(run, key, found, dataset, page)
+
+
+def _row(run: Run, key: Key, found: SummaryRow, dataset: str, page: str) -> Row:
+    trained = run.trained(found.model)
+    return Row(
+        dataset=dataset,
+        fingerprint=run.record["dataset"]["fingerprint"],
+        split=run.split,
+        model=found.model,
+        trainings=len(trained),
+        accuracy=_accuracy(trained),
+        warning=_warning(run, found.model),
+        method=found.method,
+        reduction=found.reduction,
+        label=run.method_label(found.model, key),
+        role=run.role(found.method),
+        metric=found.metric,
+        variant=found.variant,
+        direction=DIRECTIONS[run.higher_is_better[found.metric]],
+        n=found.n,
+        n_invalid_maps=found.n_invalid_maps,
+        mean=found.mean,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
+        mean_worst_case=found.mean_worst_case,
+        normalised=found.normalised,
+        page=page,
+    )
+
+
+def _accuracy(trained: list[Model]) -> float:
+    count = sum(one.count for one in trained)
+    return sum(one.accuracy * one.count for one in trained) / count if count else float("nan")
+
+
+def _warning(run: Run, model: str) -> str:
+    if not run.unlearnt(model):
+        return ""
+    return TOO_FEW if run.undecided(model) else NEAR_CHANCE

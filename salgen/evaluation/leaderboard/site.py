@@ -1,0 +1,137 @@
+"""The leaderboard's folder: built beside its place, which it then takes, whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from salgen.datasets.archives.workplace import workplace
+from salgen.errors import SalgenError
+from salgen.evaluation.leaderboard.index import MARK, index_html
+from salgen.evaluation.leaderboard.naming import Entry, entries
+from salgen.evaluation.leaderboard.rows import COLUMNS, Row, rows_of
+from salgen.evaluation.report.page import render
+from salgen.evaluation.report.runs import content_faults, read_runs
+from salgen.evaluation.summary import csv_text
+from salgen.files import sync_folder, write_text
+from salgen.progress import progress
+
+INDEX, TABLE, PAGES = "index.html", "leaderboard.csv", "runs"
+WAY_OUT = "choose another folder, or move what is there"
+
+
+def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
+    """Write a static site about runs, and return its first page.
+
+    The folder holds ``index.html``, the table of all means; the same rows as ``leaderboard.csv``; and the report of
+    each run under ``runs``. The same runs give the same bytes. A leaderboard that is there already is replaced once
+    the new one is whole.
+
+    Parameters
+    ----------
+    runs
+        Run folders, in any order.
+    out
+        The folder to write.
+
+    Raises
+    ------
+    SalgenError
+        If no run is given, or one twice; if a file of a run is missing, damaged or incomplete; or if `out` holds
+        something else, cannot be written, or is being written by another process.
+    """
+    site = Path(out).resolve()
+    found = entries(runs)
+    _check_free(site, Path(out))
+    try:
+        site.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SalgenError(f"cannot write {out}: {error.strerror}") from None
+    with workplace(site) as place:
+        _finish_replacement(site)
+        new = place / "site"
+        _build(found, new)
+        _check_free(site, Path(out))
+        with _put_aside(site):
+            new.rename(site)
+        sync_folder(site.parent)
+    return Path(out) / INDEX
+
+
+def _build(found: Sequence[Entry], folder: Path) -> None:
+    (folder / PAGES).mkdir(parents=True)
+    rows: list[Row] = []
+    with progress("pages", len(found), "runs") as advance:
+        for entry in found:
+            rows += _write_page(entry, folder / PAGES)
+            advance()
+    write_text(folder / TABLE, csv_text(COLUMNS, rows))
+    write_text(folder / INDEX, index_html(rows, PAGES, TABLE))
+
+
+def _write_page(entry: Entry, folder: Path) -> list[Row]:
+    """Write the report of one run, and return its rows."""
+    with content_faults([entry.path]):
+        read = read_runs([entry.path])
+        html = render(read, back=f"../{INDEX}")
+        rows = rows_of(read[0], entry.dataset, entry.page)
+    write_text(folder / entry.page, html.strip() + "\n")
+    return rows
+
+
+def _check_free(site: Path, called: Path) -> None:
+    """Nothing is lost where nothing is, in an empty folder, or in a leaderboard with nothing added to it."""
+    if not site.exists():
+        return
+    if not site.is_dir():
+        raise SalgenError(f"{called} is a file: name a folder for the leaderboard")
+    if site in (Path.cwd(), *Path.cwd().parents):
+        raise SalgenError(f"{called} holds the folder that you are in, and would be replaced: name another folder")
+    there = sorted(path.name for path in site.iterdir())
+    if there and not _is_leaderboard(site):
+        raise SalgenError(f"{called} is not empty and not a leaderboard: {WAY_OUT}")
+    pages = [f"{PAGES}/{p.name}" for p in sorted((site / PAGES).glob("*")) if p.suffix != ".html" or p.is_dir()]
+    foreign = [name for name in there if name not in (INDEX, TABLE, PAGES)] + pages
+    if foreign:
+        raise SalgenError(f"{called} is a leaderboard but also holds {foreign[0]}, which would be lost: {WAY_OUT}")
+
+
+def _is_leaderboard(site: Path) -> bool:
+    index = site / INDEX
+    if not index.is_file():
+        return False
+    with open(index, encoding="utf-8", errors="replace") as handle:
+        return MARK in handle.read(1000)
+
+
+def _aside(site: Path) -> Path:
+    return site.with_name(f".{site.name}.replaced")
+
+
+@contextmanager
+def _put_aside(site: Path) -> Iterator[None]:
+    """What is in the way goes aside, and comes back unless something takes its place."""
+    aside = _aside(site)
+    if site.exists():
+        site.rename(aside)
+    try:
+        yield
+    except BaseException:
+        if aside.exists() and not site.exists():
+            aside.rename(site)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _finish_replacement(site: Path) -> None:
+    """Bring back, or remove, what a process that was killed between the two renames had put aside."""
+    aside = _aside(site)
+    if not os.path.lexists(aside):
+        return
+    if site.exists():
+        shutil.rmtree(aside)
+    else:
+        aside.rename(site)
