@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from salgen.errors import SalgenError
+
 
 @click.command("publish")
 @click.argument("path", type=click.Path())
@@ -20,12 +22,32 @@ import click
     is_flag=True,
     help="Publish pixels whose source is not known to allow it; without this, recipes and masks only.",
 )
-def command(path: str, out: str, **stated: Any) -> None:
+@click.option(
+    "--to",
+    metavar="PLACE",
+    help="Upload it as a draft, too: zenodo: (the sandbox) or zenodo:https://zenodo.org. The token is that of "
+    "ZENODO_TOKEN. An OUT that is there already and passes `salgen verify` is uploaded as it is, so a failed upload "
+    "can be repeated.",
+)
+@click.option("--token-file", type=click.Path(), help="A file with the token for --to, instead of ZENODO_TOKEN.")
+def command(path: str, out: str, to: str | None, token_file: str | None, **stated: Any) -> None:
     """Write the data set at PATH into the archive OUT (.tar, .tar.gz or .zip).
 
     The same data set gives the same bytes. Its SHA-256 is written beside it, as OUT.sha256.
     """
+    if to is not None:
+        _upload(path, out, to, token_file, stated)
+        return
+    if token_file is not None:
+        raise SalgenError("--token-file is for an upload: say where to with --to")
     from salgen.datasets.archives.writing import publish
 
     archive = publish(path, out, **stated)
     click.echo(f"{archive}: check it with  salgen verify {archive}")
+
+
+def _upload(path: str, out: str, to: str, token_file: str | None, stated: dict[str, Any]) -> None:
+    from salgen.datasets.zenodo import deposit, server
+
+    archive, page = deposit(path, out, server(to, token_file), **stated)
+    click.echo(f"{archive}: uploaded as a draft, not published; look at it and publish it at  {page}")
