@@ -42,7 +42,7 @@ def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path):
     made, evaluated, studies = recorded
     Szczepankiewicz2023(seed=3, models=("resnet50", "vgg16", "scnn")).run(tmp_path, "small", ["rise"])
     assert [name for name, _ in made] == ["gtsrb-square", "zings", "lisa-lights", "imagenet-s50"]
-    assert all(how == {"scale": "small", "seed": 3, "source": None} for _, how in made)
+    assert all(how == {"scale": "small", "seed": 3, "source": None, "parameters": None} for _, how in made)
     cells = [(name, how["model"]) for name, how in evaluated if how["split"] == "test"]
     assert cells == [(name, model) for name, _ in made for model in ("resnet50", "vgg16", "scnn")]
     for name, how in evaluated:
@@ -92,7 +92,12 @@ def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_pat
     monkeypatch.setattr(szczepankiewicz2023, "generator", lambda *given: opened.append(given))
     monkeypatch.setattr(szczepankiewicz2023, "pretrained", opened.append)
     Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/data/ImageNetS50").run(tmp_path, "demo")
-    assert made == [("imagenet-s50", {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50"})]
+    assert made == [
+        (
+            "imagenet-s50",
+            {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50", "parameters": {"image_size": (224, 224)}},
+        )
+    ]
     assert [how["model"] for _, how in evaluated] == [
         f"salgen.evaluation.imagenet_s50:{model}" for model in ("vgg16", "resnet50", "resnext50")
     ]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from salgen.datasets.making import make
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.imagenet_s50 import pretrained
+from salgen.evaluation.imagenet_s50 import IMAGE_SIZE, pretrained
 from salgen.evaluation.protocols.szczepankiewicz2023_claims import findings
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Cell, Study, Variants
@@ -127,8 +127,8 @@ class Szczepankiewicz2023:
         cells: list[Cell] = []
         variants: list[Variants] = []
         for name in self.only or self.datasets:
-            source = self._sources[name]
-            data = make(name, out / name, scale=scale, seed=self.seed, source=source)
+            seen = {"image_size": IMAGE_SIZE} if self._pretrained(name) else None  # what those networks were trained on
+            data = make(name, out / name, scale=scale, seed=self.seed, source=self._sources[name], parameters=seen)
             for model in self._models(name, scale):
                 cell = self._cell(data, model, out / "runs", how)
                 cells.append(cell)
@@ -152,6 +152,10 @@ class Szczepankiewicz2023:
     def _sources(self) -> Mapping[str, str | None]:
         return dict(zip(self.datasets, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
 
+    def _pretrained(self, name: str) -> bool:
+        """Whether networks are taken as they are: on ImageNet-S50 itself."""
+        return name == "imagenet-s50" and self._sources[name] is not None
+
     def _check(self, scale: str, extra_methods: Sequence[str]) -> None:
         """Raise a SalgenError for what would else be found wrong after hours of work."""
         select_methods([*self.methods, *self.beside, *extra_methods], scale)
@@ -166,7 +170,7 @@ class Szczepankiewicz2023:
 
     def _models(self, name: str, scale: str) -> tuple[str, ...]:
         """The networks of a data set; on ImageNet-S50 itself the pretrained ones, which are not trained."""
-        if name == "imagenet-s50" and self._sources[name] is not None:
+        if self._pretrained(name):
             for model in self.models:
                 if model not in self.on_imagenet:
                     raise unknown_name("pretrained network for ImageNet-S50", model, self.on_imagenet)
@@ -177,7 +181,7 @@ class Szczepankiewicz2023:
         """One network on one data set: trained on its train split, then scored on what the paper scored."""
         name = data.name
         first, *others = self._splits(data, how["scale"])
-        own = name == "imagenet-s50" and self._sources[name] is not None
+        own = self._pretrained(name)
         subject: str | Path = f"salgen.evaluation.imagenet_s50:{model}" if own else model
         settings = None if own else self._settings(name, model, how["scale"])
         folder = runs / f"{name}-{model}"
