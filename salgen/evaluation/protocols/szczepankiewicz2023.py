@@ -165,7 +165,8 @@ class Szczepankiewicz2023:
             source = self._sources[name]
             if source is not None:
                 generator(name, source, scale)
-                for model in self._models(name, scale) if name == "imagenet-s50" else ():
+            if self._pretrained(name):
+                for model in self._models(name, scale):
                     pretrained(model)
 
     def _models(self, name: str, scale: str) -> tuple[str, ...]:
