@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 GALLERY = "gallery.npz"
 PER_CLASS = 3
+MOST = 12  # samples, since each is explained by every method
 
 
 def save_gallery(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None, run: Path) -> None:
@@ -47,9 +48,8 @@ def save_gallery(plan: Plan, subject: Subject, said: Predictions, patterns: Patt
 
 
 def _first_of_each_class(labels: np.ndarray) -> list[int]:
-    """Indices of the first samples of each class, the last class first, since it has the feature."""
-    return [
-        int(i)
-        for label in sorted(set(labels.tolist()), reverse=True)
-        for i in np.flatnonzero(labels == label)[:PER_CLASS]
-    ]
+    """Indices of the first samples of each class, the last class first; of many classes some."""
+    classes = sorted(set(labels.tolist()), reverse=True)
+    classes = classes[:: -(-len(classes) // MOST)]
+    each = min(PER_CLASS, MOST // len(classes))
+    return [int(i) for label in classes for i in np.flatnonzero(labels == label)[:each]]

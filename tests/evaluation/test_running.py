@@ -15,6 +15,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.gallery import _first_of_each_class
 from salgen.evaluation.running import evaluate
 from salgen.evaluation.selection import select_methods
 from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS
@@ -209,3 +210,12 @@ def test_controls_are_always_there():
     assert controls <= set(select_methods(["gradient"]).methods)
     assert next(iter(select_methods(["oracle", "gradient"]).methods)) == "gradient"
     assert set(select_methods(["budding2021"]).methods) >= {"deep-taylor:bias=true", "lrp-z"}
+
+
+@pytest.mark.parametrize(("classes", "shown"), [(2, 6), (3, 9), (5, 10), (12, 12), (50, 10)])
+def test_the_gallery_shows_a_few_samples_however_many_classes_there_are(classes, shown):
+    labels = np.arange(400) % classes
+    chosen = _first_of_each_class(labels)
+    assert len(chosen) == shown
+    assert chosen[0] == classes - 1
+    assert len(set(labels[chosen].tolist())) == min(classes, shown)
