@@ -10,8 +10,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from salgen.datasets.importers.imagenet_s50 import WNIDS
 from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.models.imagenet_classes import OUTPUTS, ROWS
+from salgen.evaluation.models.imagenet_classes import OUTPUTS, rows_for
 from salgen.registry import MODELS
 
 IMAGE_SIZE = (224, 224)
@@ -52,7 +53,9 @@ def pretrained(model: str) -> Classifier:
     plugin = MODELS.create(model, {"weights": "imagenet"})
     network = plugin.build(3, OUTPUTS, IMAGE_SIZE)
     plugin.load_weights(network)
-    keep_rows(network, plugin.seams.logits, [ROWS[name] for name in sorted(ROWS)])
+    rows = rows_for(WNIDS)
+    assert rows is not None
+    keep_rows(network, plugin.seams.logits, rows)
     return Classifier(network, plugin.normalise(3), cam_layer=plugin.cam_layer(network)).eval()
 
 

@@ -125,7 +125,7 @@ class GtsrbSquare(Painted):
             return paired(source)
         if not isinstance(source, Photographs):
             raise SalgenError(f"source {source.name!r}: gtsrb-square takes {PHOTOGRAPHS} or {GTSRB}")
-        return SignScenes.prepare(source)
+        return SignScenes(source)
 
     def available(self, material: SignSource) -> Mapping[str, int] | None:
         """As many as there are pairs of crops, and for each variant as many as for test."""

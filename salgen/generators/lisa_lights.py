@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
-from salgen.generators.lights.streets import Streets, draw_street, seen_by_camera, street
+from salgen.generators.lights.streets import draw_street, seen_by_camera, street
 from salgen.generators.lights.traffic_light import (
     GREEN_FULL,
     LENS,
@@ -77,9 +77,9 @@ class LisaLights(Painted):
             raise SalgenError(f"source = {given!r}: {self.name} is drawn on the shipped {PHOTOGRAPHS}; give no source")
         return photographs()
 
-    def prepare(self, source: Photographs) -> Streets:
-        """The photographs, read when they are needed."""
-        return Streets(source)
+    def prepare(self, source: Photographs) -> Photographs:
+        """The photographs themselves."""
+        return source
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the lamp with its place, and what is behind it."""
@@ -114,14 +114,14 @@ class LisaLights(Painted):
         night = parameters["street"]["night"]
         return {"position": parameters["position"], "row": row, "column": column, "night": night}
 
-    def scene(self, parameters: Mapping[str, Any], material: Streets) -> Float64:
+    def scene(self, parameters: Mapping[str, Any], material: Photographs) -> Float64:
         """Street and unlit traffic light, as the camera sees them."""
         canvas = street(parameters["street"], material, self.image_size)
         paint_housing(canvas, self._frame(parameters), parameters["housing"])
         camera = parameters["camera"]
         return seen_by_camera(np.clip(canvas, 0.0, 1.0), camera["pixels"], camera["noise"], camera["grain"])
 
-    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Streets, edit: Edit) -> None:
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Photographs, edit: Edit) -> None:
         """The lit lamp; ``omit=("lamp",)`` leaves it out, ``change={"lamp": "red"}`` or ``"green"`` says its colour."""
         check_edit(edit, ("lamp",), {"lamp": COLOURS})
         if "lamp" in edit.omit:
@@ -131,7 +131,9 @@ class LisaLights(Painted):
         colour = light_colour(ends, lamp["tone"], lamp["luma"])
         paint(canvas, lamp_colours(frame, parameters["position"], colour, lamp["heat"]), self._alpha(parameters, frame))
 
-    def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Streets, edit: Edit) -> Rendered:
+    def describe(
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: Photographs, edit: Edit
+    ) -> Rendered:
         """The image with its label and regions; an unlit lamp has none, and keeps the label that was drawn."""
         alpha = self._alpha(parameters, self._frame(parameters))
         lit = "lamp" not in edit.omit

@@ -37,11 +37,11 @@ LICENCE = (
 
 
 class Photographs(Files):
-    """Photographs; `load` gives uint8 (H, W, 3)."""
+    """Photographs; `load` gives uint8 (H, W, 3), not to be written to."""
 
     def load(self, name: str) -> Pixels:
-        """Read one photograph."""
-        return read_rgb(self.files[name])
+        """One photograph, read once in a process: samples cut their backgrounds from the same few."""
+        return _read(self.files[name])
 
 
 @lru_cache(maxsize=1)
@@ -65,6 +65,13 @@ def photographs() -> Photographs:
         + ". No photograph is in two splits; splits of other names use those of test. So few photographs repeat often."
     )
     return Photographs(PHOTOGRAPHS, LICENCE, notes, files, splits, redistributable=True)
+
+
+@lru_cache(maxsize=len(SHIPPED))
+def _read(file: Path) -> Pixels:
+    pixels = read_rgb(file)
+    pixels.setflags(write=False)
+    return pixels
 
 
 def of_split(source: Photographs, split: str) -> list[str]:

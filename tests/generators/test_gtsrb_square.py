@@ -284,7 +284,7 @@ def test_backgrounds_are_divided_among_the_splits_and_the_notes_count_them():
 
 
 def test_green_is_seen_elsewhere_in_both_classes():
-    scenes = SignScenes.prepare(photographs())
+    scenes = SignScenes(photographs())
     green = {0: 0, 1: 0}
     for index in range(60):
         parameters = made().recipe(0, "train", index).parameters

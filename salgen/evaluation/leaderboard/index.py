@@ -7,6 +7,7 @@ from pathlib import Path
 
 from salgen.evaluation.leaderboard.rows import Row
 from salgen.evaluation.report import page
+from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.wording import number, share
 
 TEMPLATE = "index.html.j2"
@@ -23,16 +24,8 @@ def index_html(rows: Sequence[Row], pages: str, table: str) -> str:
     pages, table
         The folder of the runs' pages, and the file with the same rows, as seen from the page.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     folder = Path(__file__).parent
-    environment = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates(folder)
     environment.filters |= {"number": number, "share": share}
     html = environment.get_template(TEMPLATE).render(
         mark=MARK,

@@ -25,6 +25,7 @@ from salgen.evaluation.report.sections import comparison, galleries, make_sectio
 from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
+from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.report.wording import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.statistics import accuracy_interval
@@ -79,16 +80,8 @@ def _default_path(folders: Sequence[Path]) -> Path:
 
 def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "") -> str:
     """The page as text, with a link `back` to the page that lists it, if any."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     folder = Path(__file__).parent
-    environment = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates(folder)
     filters = (number, share, words, duration, p_value, call, call_name, of_all_images)
     environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
     environment.globals |= CONSTANTS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,20 +23,6 @@ GREENS = ((0.10, 0.78, 0.36), (0.20, 0.46, 0.16))  # neon, tree
 POINTS = 14  # lights out of focus, at most
 
 
-@dataclass(frozen=True, eq=False)
-class Streets:
-    """Photographs, each read once."""
-
-    source: Photographs
-    read: dict[str, Pixels] = field(default_factory=dict)
-
-    def photograph(self, name: str) -> Pixels:
-        """One photograph, uint8 (H, W, 3)."""
-        if name not in self.read:
-            self.read[name] = self.source.load(name)
-        return self.read[name]
-
-
 def draw_street(context: Context, left: float, right: float) -> dict[str, Any]:
     """The choices of a street.
 
@@ -46,7 +31,7 @@ def draw_street(context: Context, left: float, right: float) -> dict[str, Any]:
     left, right
         Columns, in image widths, between which nothing red or green may be: there the lamp is.
     """
-    names = of_split(context.material.source, context.split)
+    names = of_split(context.material, context.split)
     stream = context.stream("street")
     night, photograph, sky, count = (int(stream.integers(high, 1)[0]) for high in (2, len(names), len(SKIES), 4))
     return {
@@ -63,9 +48,9 @@ def draw_street(context: Context, left: float, right: float) -> dict[str, Any]:
     }
 
 
-def street(choices: Mapping[str, Any], streets: Streets, image_size: tuple[int, int]) -> Float64:
+def street(choices: Mapping[str, Any], photographs: Photographs, image_size: tuple[int, int]) -> Float64:
     """The street, a new float64 (H, W, 3) in [0, 1]."""
-    canvas = _blurred_crop(streets.photograph(choices["photograph"]), choices["crop"], image_size)
+    canvas = _blurred_crop(photographs.load(choices["photograph"]), choices["crop"], image_size)
     fields = Stream.from_key(choices["fields"], "street")
     if choices["night"]:
         _darken(canvas, choices, fields)

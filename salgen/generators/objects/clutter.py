@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def draw_background(context: Context, most: int) -> dict[str, Any]:
 def cluttered(parameters: Mapping[str, Any], material: Photographs, image_size: tuple[int, int]) -> Float64:
     """The background that :func:`draw_background` drew, float64 (H, W, 3) in [0, 1]."""
     behind, other = (
-        _piece(_photograph(material, name), piece, image_size) / 255.0
+        _piece(material.load(name), piece, image_size) / 255.0
         for name, piece in zip(parameters["photographs"], parameters["pieces"], strict=True)
     )
     canvas = np.array(behind[:, ::-1] if parameters["mirrored"] else behind)
@@ -76,8 +75,3 @@ def _piece(photograph: Pixels, piece: list[float], image_size: tuple[int, int]) 
     top = int(piece[1] * (photograph.shape[0] - rows + 1))
     left = int(piece[2] * (photograph.shape[1] - columns + 1))
     return resize_rgb(photograph[top : top + rows, left : left + columns], image_size)
-
-
-@lru_cache(maxsize=16)
-def _photograph(source: Photographs, name: str) -> Pixels:
-    return source.load(name)

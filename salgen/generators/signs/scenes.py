@@ -75,17 +75,9 @@ class SignScenes:
     ----------
     source
         The photographs.
-    photographs
-        Their pixels, by name.
     """
 
     source: Photographs
-    photographs: Mapping[str, Pixels]
-
-    @classmethod
-    def prepare(cls, source: Photographs) -> SignScenes:
-        """With all photographs in memory."""
-        return cls(source, {name: source.load(name) for name in source.names()})
 
     def available(self) -> None:
         """Any number can be drawn."""
@@ -105,7 +97,7 @@ class SignScenes:
     def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
         """The scene, uint8 (H, W, 3)."""
         side = side_of(parameters)
-        canvas = surroundings(parameters, self.photographs[parameters["photograph"]], side)
+        canvas = surroundings(parameters, self.source.load(parameters["photograph"]), side)
         _put_sign(canvas, parameters, side)
         _light(canvas, parameters, side)
         seen = blurred(canvas, parameters, side)
