@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
-    from salgen.datasets.archives.writing import publish
     from salgen.datasets.making import make
     from salgen.datasets.reader import open_dataset as open
-    from salgen.datasets.verifying import verify
     from salgen.errors import SalgenError
     from salgen.evaluation.explaining import explain, explain_all
     from salgen.evaluation.patterns import fit_patterns
+    from salgen.evaluation.publishing import publish
     from salgen.evaluation.report import report
     from salgen.evaluation.running import evaluate
     from salgen.evaluation.scoring import score
     from salgen.evaluation.training import train
+    from salgen.evaluation.verifying import verify
     from salgen.generators.opening import generator
 
 _PUBLIC = {
@@ -33,12 +33,12 @@ _PUBLIC = {
     "generator": "salgen.generators.opening:generator",
     "make": "salgen.datasets.making:make",
     "open": "salgen.datasets.reader:open_dataset",
-    "publish": "salgen.datasets.archives.writing:publish",
+    "publish": "salgen.evaluation.publishing:publish",
     "report": "salgen.evaluation.report:report",
     "score": "salgen.evaluation.scoring:score",
     "train": "salgen.evaluation.training:train",
     "unpack": "salgen.datasets.archives.unpacking:unpack",
-    "verify": "salgen.datasets.verifying:verify",
+    "verify": "salgen.evaluation.verifying:verify",
 }
 
 __all__ = [

@@ -36,18 +36,14 @@ def command(path: str, out: str, to: str | None, token_file: str | None, **state
     The same data set gives the same bytes. Its SHA-256 is written beside it, as OUT.sha256.
     """
     if to is not None:
-        _upload(path, out, to, token_file, stated)
+        from salgen.evaluation.publishing import upload
+
+        page = upload(path, to, out, token_file=token_file, **stated)
+        click.echo(f"{out}: uploaded as a draft, not published; look at it and publish it at  {page}")
         return
     if token_file is not None:
         raise SalgenError("--token-file is for an upload: say where to with --to")
-    from salgen.datasets.archives.writing import publish
+    from salgen.evaluation.publishing import publish
 
     archive = publish(path, out, **stated)
     click.echo(f"{archive}: check it with  salgen verify {archive}")
-
-
-def _upload(path: str, out: str, to: str, token_file: str | None, stated: dict[str, Any]) -> None:
-    from salgen.datasets.zenodo import deposit, server
-
-    archive, page = deposit(path, out, server(to, token_file), **stated)
-    click.echo(f"{archive}: uploaded as a draft, not published; look at it and publish it at  {page}")

@@ -17,7 +17,7 @@ def command(path: str, source: str | None, samples: int) -> None:
     Checksums, schema, the exactness law, and samples rendered again from their recipes; of an archive
     every byte of its headers and padding as well.
     """
-    from salgen.datasets.verifying import verify
+    from salgen.evaluation.verifying import verify
 
     problems = verify(path, source=source, samples=samples)
     for problem in problems:

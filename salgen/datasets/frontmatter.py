@@ -20,16 +20,16 @@ def front_matter(manifest: Manifest, publication: Publication | None = None) -> 
         "task_categories": ["image-classification", "image-segmentation"],
         "annotations_creators": ["found" if manifest.imported else "machine-generated"],
         "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
-        "tags": [
-            "saliency",
-            "explainability",
-            *([] if manifest.imported else ["counterfactual", "synthetic"]),
-            "salgen",
-        ],
+        "tags": tags(manifest),
         "configs": [{"config_name": "default", "data_files": files}],
         "dataset_info": {"features": card_features(manifest)},
     }
     return f"---\n{yaml_text(values)}---\n"
+
+
+def tags(manifest: Manifest) -> list[str]:
+    """What a data set can be found by."""
+    return ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"]), "salgen"]
 
 
 def _licence(manifest: Manifest, publication: Publication | None) -> dict[str, str]:

@@ -15,25 +15,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from salgen.datasets import checksums, citation
+from salgen.datasets import checksums, citation, frontmatter
 from salgen.datasets import manifest as manifests
 from salgen.datasets.card import card_text
 from salgen.datasets.checksums import read_checksums
 from salgen.datasets.citation import citation_text
 from salgen.datasets.croissant import croissant_text
+from salgen.datasets.edition import Edition, Files
 from salgen.datasets.manifest import Manifest, read_manifest
 from salgen.datasets.publication import Publication, stated
 from salgen.datasets.schema import arrow_schema
 from salgen.datasets.shard_files import open_shard, read_group
 from salgen.datasets.shards import Shard, shard_writer, shards_of
+from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
 from salgen.generators.opening import plugin_class
 from salgen.progress import progress
 
+NAMED = 3  # problems in a message
 PIXELS = ("image", "twin")  # the columns that hold what the source's owner may want to keep
-
-Files = dict[str, Path | bytes]
 
 
 @contextmanager
@@ -45,8 +46,8 @@ def published(
     may_redistribute: bool = False,
     creators: Sequence[str] = (),
     url: str | None = None,
-) -> Iterator[Files]:
-    """The files of a data set as it is published; those that had to be written are there within the ``with`` block.
+) -> Iterator[Edition]:
+    """A data set as it is published; files that had to be written are there within the ``with`` block.
 
     Parameters
     ----------
@@ -63,10 +64,6 @@ def published(
     creators, url
         Who made it and where it will be found, if that is known.
 
-    Yields
-    ------
-    Relative name to a file, or to the bytes of a text, in the order of the names.
-
     Raises
     ------
     SalgenError
@@ -77,15 +74,32 @@ def published(
     folder = Path(folder)
     there = read_manifest(folder)
     plugin = _plugin(folder, there)
-    digests = _checked(folder, there)
+    digests = _checked(folder)
     described = replace(there, pixels=there.pixels and (there.redistributable or may_redistribute))
     with _shards(folder, there, described) as shards:
         rewritten = described.pixels != there.pixels
         sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
         texts = _texts(described, plugin, publication, sums)
-        sums |= {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
-        listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
-        yield dict(sorted({**shards, **texts, checksums.FILE: listed.encode()}.items()))
+        yield Edition(
+            files=with_checksums({**shards, **texts}, sums),
+            root=described.spec.generator,
+            title=citation.title(described),
+            card=texts[checksums.CARD].decode(),
+            keywords=frontmatter.tags(described),
+            version=f"{described.spec.generator_version}.0.0",
+            note=f"Fingerprint (SHA-256 of the data set's description): {described.spec.fingerprint}",
+            publication=publication,
+        )
+
+
+def with_checksums(files: Files, known: Mapping[str, str]) -> dict[str, Path | bytes]:
+    """Files in the order of their names, with their `SHA256SUMS`; `known` are the checksums of those on disk."""
+    sums = {
+        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else known[name]
+        for name, content in files.items()
+    }
+    listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
+    return dict(sorted({**files, checksums.FILE: listed.encode()}.items()))
 
 
 def _plugin(folder: Path, there: Manifest) -> Any:
@@ -106,27 +120,19 @@ def _plugin(folder: Path, there: Manifest) -> Any:
     return plugin
 
 
-def _checked(folder: Path, there: Manifest) -> dict[str, str]:
-    """The checksums of a data set, each compared with its file: what was altered is not published.
+def _checked(folder: Path) -> dict[str, str]:
+    """The checksums of a data set, which must be complete and unaltered.
 
     Raises
     ------
     SalgenError
-        If the data set is not complete, or a file is not the one that was made.
+        If it is not.
     """
-    try:
-        digests = read_checksums(folder)
-    except SalgenError as error:
-        raise SalgenError(f"{folder}: {error}") from None
-    names = checksums.files_of(there)
-    with progress("checking", len(names), "files") as advance:
-        for name in names:
-            if not (folder / name).is_file():
-                raise SalgenError(f"{folder / name} is missing: the same 'salgen make' writes it again")
-            if sha256_of(folder / name) != digests.get(name):
-                raise SalgenError(f"{folder / name} was altered since it was made: see  salgen verify {folder}")
-            advance()
-    return digests
+    problems = verify(folder, samples=0)
+    if problems:
+        more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
+        raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
+    return read_checksums(folder)
 
 
 def _texts(described: Manifest, plugin: Any, publication: Publication, sums: Mapping[str, str]) -> dict[str, bytes]:

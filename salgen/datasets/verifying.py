@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from salgen.datasets import checksums
-from salgen.datasets.archives.checks import archive_problems
-from salgen.datasets.archives.files import SUFFIXES, is_archive
 from salgen.datasets.checksums import files_of, read_checksums
 from salgen.datasets.manifest import Manifest, read_manifest
 from salgen.datasets.row_checks import shard_problems
@@ -21,19 +18,17 @@ PARQUET_END = b"PAR1"
 FOREIGN = (".git", ".gitattributes", ".cache")  # what version control and the hub put into a copy
 
 
-def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> list[str]:
-    """Check a data set folder, or an archive of one.
+def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
+    """Check a data set folder.
 
     Checked are the checksums, the spec's fingerprint, the schema, and for every sample its id, the
     digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
     and rendered again and must come out with the same recipe and the same bits.
-    An archive is checked to the last byte of its headers and padding as well, and unpacked into a
-    temporary folder for the rest.
 
     Parameters
     ----------
-    path
-        The folder or the archive.
+    folder
+        The data set.
     source
         The outside material it was made from, where that is not the generator's default.
     samples
@@ -42,24 +37,7 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     Returns
     -------
     One line for each problem; none for a sound data set.
-
-    Raises
-    ------
-    SalgenError
-        If there is no such folder or archive.
     """
-    place = Path(path)
-    if is_archive(place):
-        return archive_problems(place, lambda folder: _folder_problems(folder, source, samples))
-    if not place.is_dir():
-        fault = "is not a folder" if place.exists() else "does not exist"
-        raise SalgenError(
-            f"{place} {fault}: give the folder that 'salgen make' wrote, or an archive ({', '.join(SUFFIXES)})"
-        )
-    return _folder_problems(place, source, samples)
-
-
-def _folder_problems(folder: Path, source: str | None, samples: int) -> list[str]:
     try:
         described = read_manifest(folder)
     except SalgenError as error:

@@ -11,31 +11,22 @@ import html
 import os
 import re
 import warnings
-from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from salgen.datasets import checksums, citation
-from salgen.datasets.archives.files import DIGEST, is_archive, members
-from salgen.datasets.archives.unpacking import named
-from salgen.datasets.archives.writing import publish
-from salgen.datasets.card import card_text
-from salgen.datasets.citation import citation_text
-from salgen.datasets.frontmatter import front_matter
-from salgen.datasets.manifest import Manifest, read_manifest
-from salgen.datasets.publication import LICENCES, Publication, stated
-from salgen.datasets.verifying import verify
+from salgen.datasets import citation
+from salgen.datasets.archives.files import DIGEST, is_archive
+from salgen.datasets.archives.writing import archive, check_archive
+from salgen.datasets.edition import Edition
+from salgen.datasets.publication import LICENCES
+from salgen.datasets.tokens import token
 from salgen.datasets.zenodo_requests import Server
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.generators.opening import plugin_class
 
 SCHEME = "zenodo:"
 SANDBOX = "https://sandbox.zenodo.org"
 TOKEN = "ZENODO_TOKEN"
 DEPOSITIONS = "/api/deposit/depositions"
-LONGEST_TOKEN = 4096
 DESCRIBED_TO = "\n## Splits and labels"  # what follows in the card is for those who have the files
 
 
@@ -52,35 +43,23 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
     Raises
     ------
     SalgenError
-        If `to` is of no known kind, or there is no token.
+        If the address is none, or there is no token.
     """
-    if not to.startswith(SCHEME):
-        raise SalgenError(
-            f"--to {to.partition(':')[0]!r} is not known: give {SCHEME} (Zenodo's sandbox) or {SCHEME}https://zenodo.org"
-        )
-    return Server(to.removeprefix(SCHEME).rstrip("/") or SANDBOX, _token(token_file))
+    return Server(to.removeprefix(SCHEME).rstrip("/") or SANDBOX, token("Zenodo", TOKEN, token_file))
 
 
-def deposit(
-    path: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    at: Server,
-    *,
-    licence: str | None,
-    date: str | None,
-    may_redistribute: bool = False,
-    creators: Sequence[str] = (),
-    url: str | None = None,
-) -> tuple[Path, str]:
-    """Write a data set into an archive, and upload it as a draft that is not published.
+def deposit(edition: Edition, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
+    """Write what is published into an archive, and upload it as a draft that is not published.
 
-    An archive that is there already is uploaded as it is, if it is sound and is what would be written: so
-    an upload that failed is repeated without writing again.
+    An archive that is there already is uploaded, if it is to the byte what would be written: so an upload
+    that failed is repeated.
 
     Parameters
     ----------
-    path, out, licence, date, may_redistribute, creators, url
-        As for :func:`~salgen.datasets.archives.writing.publish`.
+    edition
+        What is published.
+    out
+        The archive, as for :func:`~salgen.datasets.archives.writing.archive`.
     at
         Where the draft is made.
 
@@ -91,47 +70,38 @@ def deposit(
     Raises
     ------
     SalgenError
-        As :func:`~salgen.datasets.archives.writing.publish`; if the archive that is there is not sound or not this
-        data set with these statements; or if the server refuses or does not answer.
+        As :func:`~salgen.datasets.archives.writing.archive`; if the archive that is there is not what would be
+        written; or if the server refuses or does not answer.
     """
-    publication, target = stated(licence, date, creators, url), Path(out)
-    statements: dict[str, Any] = {"licence": licence, "date": date, "creators": creators, "url": url}
-    if not is_archive(target):
-        publish(path, target, **statements, may_redistribute=may_redistribute)
-        described = _described(Path(path), may_redistribute)
+    target = Path(out)
+    if is_archive(target):
+        check_archive(target, edition)
     else:
-        described = _described(Path(path), may_redistribute)
-        _check_archive(target, described, publication)
-    return target, _uploaded(target, metadata(described, publication), at)
+        archive(edition.files, target, edition.root)
+    return target, _uploaded(target, metadata(edition), at)
 
 
-def metadata(described: Manifest, publication: Publication) -> dict[str, Any]:
-    """What Zenodo shows of a data set, as its API takes it.
+def metadata(edition: Edition) -> dict[str, Any]:
+    """What Zenodo shows of what is published, as its API takes it.
 
-    Parameters
-    ----------
-    described
-        What is published.
-    publication
-        What the publisher states. A licence that Zenodo has no name for is in the notes alone, with a warning.
+    A licence that Zenodo has no name for is in the notes alone, with a warning.
     """
-    spec, licence = described.spec, publication.licence
-    plugin = plugin_class(spec.generator, imported=described.imported)
+    publication = edition.publication
+    licence = publication.licence
     known = licence in LICENCES
     if not known:
         message = f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it"
         warnings.warn(message, SalgenWarning, stacklevel=2)
-    notes = f"Fingerprint (SHA-256 of the data set's description): {spec.fingerprint}"
     return {
-        "title": citation.title(described),
+        "title": edition.title,
         "upload_type": "dataset",
-        "description": _as_html(card_text(described, plugin, publication)),
+        "description": _as_html(edition.card),
         "creators": [{"name": name} for name in publication.creators or (citation.SALGEN,)],
         **({"license": licence.lower()} if known else {}),
         "publication_date": publication.date,
-        "version": f"{spec.generator_version}.0.0",
-        "keywords": re.findall(r'^  - "(.*)"$', _tags(front_matter(described, publication)), re.MULTILINE),
-        "notes": notes if known else f"{notes}. Licence: {licence}",
+        "version": edition.version,
+        "keywords": list(edition.keywords),
+        "notes": edition.note if known else f"{edition.note}. Licence: {licence}",
     }
 
 
@@ -150,56 +120,6 @@ def _uploaded(archive: Path, values: dict[str, Any], at: Server) -> str:
     except SalgenError as error:
         raise SalgenError(f"{error} (the draft {page} is not complete: delete it there)") from None
     return page
-
-
-def _described(folder: Path, may_redistribute: bool) -> Manifest:
-    """What an archive of a data set holds."""
-    there = read_manifest(folder)
-    return replace(there, pixels=there.pixels and (there.redistributable or may_redistribute))
-
-
-def _check_archive(archive: Path, described: Manifest, publication: Publication) -> None:
-    """An archive that is there must be sound, and what would be written."""
-    plugin = plugin_class(described.spec.generator, imported=described.imported)
-    texts = {
-        citation.FILE: citation_text(described, plugin, publication).encode(),
-        checksums.CARD: card_text(described, plugin, publication).encode(),
-    }
-    with named(archive), closing(members(archive)) as found:
-        for member in found:
-            name = member.name.partition("/")[2]
-            if name in texts and b"".join(member.pieces) != texts.pop(name):
-                raise SalgenError(f"is there already, and its {name} is not what you state now: remove it")
-            if not texts:
-                break
-    problems = verify(archive, samples=0)
-    if not archive.with_name(f"{archive.name}{DIGEST}").is_file():
-        problems.append(f"{archive.name}{DIGEST} is missing")
-    if texts or problems:
-        fault = (problems or [f"it has no {next(iter(texts))}"])[0]
-        raise SalgenError(f"{archive} is there already and is not sound: {fault}: remove it")
-
-
-def _token(token_file: str | os.PathLike[str] | None) -> str:
-    """The token, from a file or the environment."""
-    if token_file is None:
-        token = os.environ.get(TOKEN, "").strip()
-        if not token:
-            raise SalgenError(f"no token for Zenodo: set {TOKEN}, or name a file that holds it with --token-file")
-        return token
-    try:
-        with open(token_file, "rb") as handle:
-            token = handle.read(LONGEST_TOKEN).decode("ascii", "replace").strip()
-    except OSError as error:
-        raise SalgenError(f"{os.fspath(token_file)} cannot be read: {error.strerror}") from None
-    if not token:
-        raise SalgenError(f"{os.fspath(token_file)} is empty: it must hold the token for Zenodo")
-    return token
-
-
-def _tags(head: str) -> str:
-    """The lines of a card's head that are its tags."""
-    return head.partition("\ntags:\n")[2].partition("\nconfigs:")[0]
 
 
 def _as_html(card: str) -> str:

@@ -18,9 +18,10 @@ import salgen
 from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.archives.files import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack
-from salgen.datasets.archives.writing import archive, publish
-from salgen.datasets.verifying import verify
+from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError
+from salgen.evaluation.publishing import publish
+from salgen.evaluation.verifying import verify
 from salgen.parameters import canonical_json
 
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}

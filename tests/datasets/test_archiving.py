@@ -21,9 +21,10 @@ from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.archives.files import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack
 from salgen.datasets.archives.workplace import workplace
-from salgen.datasets.archives.writing import archive, publish
-from salgen.datasets.verifying import verify
+from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError
+from salgen.evaluation.publishing import publish
+from salgen.evaluation.verifying import verify
 
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
 FILES = {"b/c.txt": b"second", "a.txt": b"first", "empty": b""}
@@ -240,13 +241,9 @@ def test_only_a_complete_data_set_is_published(tmp_path, folder):
     refused("date '31.1.2026'", date="31.1.2026")
     refused("does not exist", tmp_path / "none")
     refused("is not a folder: make it", out=tmp_path / "none" / "x.tar")
-    refused("lies within the data set", out=folder / "x.tar")
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "run.json").write_text("{}")
-    refused("runs cannot be published yet", run)
+    refused("lies within what is published", out=folder / "x.tar")
     shard = folder / "data/test-00000-of-00002.parquet"
     shard.write_bytes(shard.read_bytes()[:-1])
     (folder / "SHA256SUMS").unlink()
     refused(r"cannot be published: SHA256SUMS is missing.*; .*test-00000")
-    assert names_in(tmp_path) == ["run", "squares", "squares.log"]
+    assert names_in(tmp_path) == ["squares", "squares.log"]

@@ -58,8 +58,8 @@ def check_record(record, squares, split, index):
 
 
 def publish(folder, out, **stated):
-    with published(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as files:
-        for name, data in files.items():
+    with published(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as edition:
+        for name, data in edition.files.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
     return out

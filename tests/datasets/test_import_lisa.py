@@ -15,8 +15,8 @@ from salgen.datasets.lisa import vetting
 from salgen.datasets.lisa.lamp_masks import MaskRules, overlap
 from salgen.datasets.lisa.layout import nearest_bulb, split_clips
 from salgen.datasets.manifest import read_manifest
-from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
+from salgen.evaluation.verifying import verify
 from salgen.generators.generator import Generator
 from salgen.generators.opening import generator
 

@@ -13,9 +13,9 @@ from salgen.datasets.describing import describe
 from salgen.datasets.making import make
 from salgen.datasets.reader import open_dataset
 from salgen.datasets.sheet import contact_sheet
-from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
 from salgen.evaluation.running import evaluate
+from salgen.evaluation.verifying import verify
 from salgen.generators.opening import generator, generator_of
 from salgen.registry import GENERATORS, Entry
 

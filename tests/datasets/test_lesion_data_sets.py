@@ -7,7 +7,7 @@ import pytest
 
 from salgen.datasets.making import make
 from salgen.datasets.reader import open_dataset
-from salgen.datasets.verifying import verify
+from salgen.evaluation.verifying import verify
 from salgen.registry import GENERATORS
 
 

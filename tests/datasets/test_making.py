@@ -19,8 +19,8 @@ from make_squares import SAMPLES
 from salgen.datasets import making
 from salgen.datasets.destination import sole_writer
 from salgen.datasets.making import make
-from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
+from salgen.evaluation.verifying import verify
 
 PROGRAM = Path(__file__).with_name("make_squares.py")
 

@@ -23,8 +23,8 @@ from salgen.datasets.publication import LICENCES, Publication
 from salgen.datasets.publishing import published
 from salgen.datasets.reader import open_dataset
 from salgen.datasets.schema import pixels_digest
-from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
+from salgen.evaluation.verifying import verify
 from salgen.generators.opening import generator, plugin_class
 from salgen.generators.photographs import photographs
 from salgen.generators.volumes import open_brains
@@ -46,8 +46,8 @@ def tiles(copy, tmp_path):
 
 def bytes_of(folder, **stated):
     """What is published of a folder, name to bytes."""
-    with published(folder, **{**STATED, **stated}) as files:
-        return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in files.items()}
+    with published(folder, **{**STATED, **stated}) as edition:
+        return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in edition.files.items()}
 
 
 def unpacked(folder, out, **stated):
@@ -132,13 +132,13 @@ def test_what_is_altered_incomplete_or_of_another_version_is_refused(folder, mon
     shard = folder / "data/val-00000-of-00001.parquet"
     data = shard.read_bytes()
     shard.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
-    with pytest.raises(SalgenError, match=r"val-00000-of-00001\.parquet was altered since it was made"):
+    with pytest.raises(SalgenError, match=r"cannot be published: data/val-00000-of-00001\.parquet: was altered"):
         bytes_of(folder)
     shard.unlink()
-    with pytest.raises(SalgenError, match=r"val-00000-of-00001\.parquet is missing"):
+    with pytest.raises(SalgenError, match=r"val-00000-of-00001\.parquet: is missing"):
         bytes_of(folder)
     (folder / "SHA256SUMS").unlink()
-    with pytest.raises(SalgenError, match=f"{folder}: SHA256SUMS is missing: the data set is not complete"):
+    with pytest.raises(SalgenError, match=f"{folder} cannot be published: SHA256SUMS is missing"):
         bytes_of(folder)
     with pytest.raises(SalgenError, match="does not exist"):
         bytes_of(folder / "none")

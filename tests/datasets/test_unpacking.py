@@ -20,8 +20,8 @@ from salgen.datasets.archives import unpacking
 from salgen.datasets.archives.files import SUFFIXES, Limits
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
-from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
+from salgen.evaluation.verifying import verify
 from salgen.files import cache_folder
 
 every_form = pytest.mark.parametrize("suffix", SUFFIXES)

@@ -17,8 +17,8 @@ from salgen.datasets.checksums import write_checksums
 from salgen.datasets.describing import describe
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.schema import pixels_digest
-from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
+from salgen.evaluation.verifying import verify
 
 SHARD = "data/train-00001-of-00003.parquet"
 
