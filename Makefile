@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench clean
+.PHONY: help install demo test torture check bench clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,6 +16,9 @@ demo: $(VENV)/.installed ## Make data, train, explain, score: about five minutes
 
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
+
+torture: $(VENV)/.installed-test ## Break salgen in many ways, many times: about half an hour on two cores
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults --torture --numprocesses 2
 
 check: $(VENV)/.installed-check ## Lint, format and types
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.patterns import fit_patterns
     from salgen.evaluation.publishing import publish
     from salgen.evaluation.report import report
+    from salgen.evaluation.rescoring import rescore
     from salgen.evaluation.running import evaluate
     from salgen.evaluation.scoring import score
     from salgen.evaluation.training import train
@@ -35,6 +36,7 @@ _PUBLIC = {
     "open": "salgen.datasets.reader:open_dataset",
     "publish": "salgen.evaluation.publishing:publish",
     "report": "salgen.evaluation.report:report",
+    "rescore": "salgen.evaluation.rescoring:rescore",
     "score": "salgen.evaluation.scoring:score",
     "train": "salgen.evaluation.training:train",
     "unpack": "salgen.datasets.archives.unpacking:unpack",
@@ -52,6 +54,7 @@ __all__ = [
     "open",
     "publish",
     "report",
+    "rescore",
     "score",
     "train",
     "unpack",

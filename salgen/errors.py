@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST_MESSAGE = 1500  # characters: a name that fills pages hides what is wrong with it
+
 
 class SalgenError(Exception):
-    """A fault that the user can mend; its message is one line.
+    """A fault that the user can mend; its message is one line, whatever names and texts went into it.
 
     The command line prints the message and exits with status 2. From Python it is an
     ordinary exception.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_one_line(message, LONGEST_MESSAGE))
 
 
 class SalgenWarning(UserWarning):
@@ -19,6 +24,18 @@ class SalgenWarning(UserWarning):
 
 
 MANY = 30
+LONGEST_REASON = 300  # characters of what a library or a damaged file says of itself
+
+
+def reason(error: BaseException | str) -> str:
+    """What a library's error says, in one line that is not too long; its kind where it says nothing.
+
+    Examples
+    --------
+    >>> reason(ValueError("bad entry:\\n  line 3"))
+    'bad entry: line 3'
+    """
+    return _one_line(" ".join(str(error).split()), LONGEST_REASON) or type(error).__name__
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
@@ -30,7 +47,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     unknown method 'gradcam': did you mean 'grad-cam'? (known: grad-cam, gradient)
     """
     names = sorted(item for item in known if item)
-    near = get_close_matches(name.lower(), names, n=5)
+    near = get_close_matches(str(name)[:LONGEST_REASON].lower(), names, n=5)
     hint = f": did you mean {near[0]!r}?" if near else ""
     listing = ", ".join(names) if names else "none"
     if len(names) > MANY:
@@ -38,3 +55,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
             f", nearest: {', '.join(near)}" if near else f" such as {', '.join(names[:5])}"
         )
     return SalgenError(f"unknown {kind} {name!r}{hint} (known: {listing})")
+
+
+def _one_line(text: str, longest: int) -> str:
+    """A text without line ends and other characters that do not print; its middle is left out if it is too long."""
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else " " for character in text)
+    return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 2 :]}"

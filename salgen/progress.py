@@ -69,7 +69,7 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         now = time.monotonic()
         if now - last >= PLAIN_INTERVAL_S and done + count < total:
             last = now
-            left = (total - done - count) * (now - started) / count
+            left = (total - done - count) * max(now - started, 0.0) / count
             print(
                 f"{label}: {done + count}/{total}, {_rate(count, started, unit)}, {left:.0f} s left",
                 file=sys.stderr,

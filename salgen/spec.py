@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json
 
+LARGEST_SIDE = 1 << 16
 SPLIT_NAME_RULE = "letters, digits and underscores, starting with a letter"
 
 
@@ -46,15 +47,17 @@ class DatasetSpec:
     source_digest: str
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise SalgenError(f"seed = {self.seed}: must be 0 or more")
-        if not self.splits:
+        if not _is_whole(self.seed) or self.seed < 0:
+            raise SalgenError(f"seed = {self.seed!r}: must be 0 or more, a whole number")
+        if not all(_is_whole(side) and 1 <= side <= LARGEST_SIDE for side in self.image_size):
+            raise SalgenError(f"image_size = {self.image_size}: must be 1 to {LARGEST_SIDE} pixels along each axis")
+        if not self.splits or not isinstance(self.splits, dict):
             raise SalgenError("a data set needs at least one split")
         for name, count in self.splits.items():
             if not name.isidentifier() or not name.isascii() or name.startswith("_"):
                 raise SalgenError(f"split name {name!r}: use {SPLIT_NAME_RULE}")
-            if count < 1:
-                raise SalgenError(f"split {name!r} has {count} samples: must be 1 or more")
+            if not _is_whole(count) or count < 1:
+                raise SalgenError(f"split {name!r} has {count!r} samples: must be 1 or more, a whole number")
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; :meth:`from_json` gives the spec back."""
@@ -71,11 +74,17 @@ class DatasetSpec:
         """
         try:
             height, width = values["image_size"]
-            return cls(**{**values, "image_size": (int(height), int(width))})
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SalgenError(f"not a salgen data set description: {error}") from None
+            spec = cls(**{**values, "image_size": (int(height), int(width))})
+            canonical_json(spec.to_json())
+        except (SalgenError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            raise SalgenError(f"not a salgen data set description: {reason(error)}") from None
+        return spec
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON, hexadecimal."""
         return hashlib.sha256(canonical_json(self.to_json()).encode()).hexdigest()
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -7,6 +7,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+collect_ignore = ["faults/preloaded.py"]  # for doctests it would be imported
+
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("random")
@@ -26,3 +28,24 @@ def _same_numbers_every_time():
     """Other libraries draw from the global generators: no test depends on which ran before it."""
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002
+
+
+def pytest_addoption(parser):
+    parser.addoption("--torture", action="store_true", help="tests/faults at the large size, with figures at the end")
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory, request):
+    """What tests/faults breaks: small, or with --torture large."""
+    from works import LARGE, SMALL, Stage
+
+    return Stage(tmp_path_factory.mktemp("faults"), LARGE if request.config.getoption("--torture") else SMALL)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """The figures that tests recorded."""
+    if config.getoption("--torture"):
+        for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+            for name, figure in report.user_properties:
+                if name == "figure":
+                    terminalreporter.write_line(f"{report.outcome}: {figure}")

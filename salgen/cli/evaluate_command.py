@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from salgen.cli.options import (
     DEFAULT_MODEL,
@@ -23,9 +25,21 @@ from salgen.errors import SalgenError
 from salgen.evaluation.conventions import Conventions
 from salgen.parameters import parse_pairs
 
+ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "max_memory")
+
 
 @click.command("evaluate", add_help_option=False)
-@click.argument("path", type=click.Path())
+@click.argument("path", type=click.Path(), required=False)
+@click.option(
+    "--from-maps",
+    metavar="RUN",
+    type=click.Path(),
+    help="Explain nothing, but score the maps that a run kept: its folder, or an archive of it. PATH is then needed "
+    "only where a metric looks at images that the run does not hold.",
+)
+@click.option(
+    "--keep-maps", is_flag=True, help="Keep the maps in the run folder, so that others can score them with --from-maps."
+)
 @click.option(
     "--model",
     default=DEFAULT_MODEL,
@@ -65,7 +79,8 @@ from salgen.parameters import parse_pairs
 @from_fields(Conventions)
 @help_with(training_tables)
 def command(
-    path: str,
+    path: str | None,
+    from_maps: str | None,
     method_calls: tuple[str, ...],
     method_names: str | None,
     metrics: str | None,
@@ -82,18 +97,38 @@ def command(
     from salgen.evaluation.report import console_summary, report
     from salgen.evaluation.running import evaluate
 
-    chosen = [*method_calls, *_names(method_names, "--methods")]
-    run = evaluate(
-        path,
-        methods=chosen or None,
-        metrics=_calls(metrics) or None,
-        settings=parse_pairs(pairs),
-        command=command_line(),
-        **options,
-    )
+    if from_maps is not None:
+        run = _rescored(from_maps, path, _calls(metrics) or None)
+    else:
+        if path is None:
+            raise SalgenError("give the PATH of a data set, or the maps of a run with --from-maps")
+        chosen = [*method_calls, *_names(method_names, "--methods")]
+        run = evaluate(
+            path,
+            methods=chosen or None,
+            metrics=_calls(metrics) or None,
+            settings=parse_pairs(pairs),
+            command=command_line(),
+            **options,
+        )
     page = report([run])
     click.echo(console_summary([run]))
     click.echo(f"report: {page}")
+
+
+def _rescored(maps: str, path: str | None, metrics: list[str] | None) -> Path:
+    """The run that comes of scoring another one's maps; what was asked of those cannot be asked again."""
+    from salgen.evaluation.rescoring import rescore
+
+    ctx = click.get_current_context()
+    for option in ctx.command.params:
+        stated = ctx.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        if stated and option.name not in ALLOWED_FROM_MAPS:
+            raise SalgenError(
+                f"{option.opts[0]} does not go with --from-maps: models, methods and conventions are those of the run"
+            )
+    chosen = {name: ctx.params[name] for name in ("out", "limit", "scale", "max_memory")}
+    return rescore(maps, metrics=metrics, path=path, command=command_line(), **chosen)
 
 
 def _names(text: str | None, option: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from salgen.cli.groups import Group
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError, SalgenWarning, reason
 
 COMMANDS = (
     "list",
@@ -74,6 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         return _fail(_describe(error))
+    except MemoryError as error:
+        return _fail(f"not enough memory ({reason(error)}): ask for smaller images, or for fewer at once")
     return 0
 
 

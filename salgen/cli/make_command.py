@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from salgen.cli.options import help_with, named, plugin_name, scale, settings
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, reason, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS, IMPORTERS
 
-CONFIG_KEYS = ("scale", "splits", "seed", "parameters", "source", "workers", "twins")
+CONFIG = {"scale": str, "splits": dict, "seed": int, "parameters": dict, "source": str, "workers": int, "twins": bool}
+KINDS = {str: "a text", dict: "a table", int: "a whole number", bool: "true or false"}
 
 
 def _tables(params: dict[str, Any]) -> dict[str, type]:
@@ -37,7 +38,7 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random choice.")
 @settings
 @click.option(
-    "--config", type=click.Path(), metavar="FILE", help="TOML or JSON with any of: " + ", ".join(CONFIG_KEYS) + "."
+    "--config", type=click.Path(), metavar="FILE", help="TOML or JSON with any of: " + ", ".join(CONFIG) + "."
 )
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
 @click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
@@ -82,11 +83,19 @@ def _read_config(path: str) -> dict[str, Any]:
     try:
         text = Path(path).read_text(encoding="utf-8")
         values = json.loads(text) if path.endswith(".json") else tomllib.loads(text)
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"--config {path}: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise SalgenError(f"--config {path}: {reason(error)}") from None
     if not isinstance(values, dict):
         raise SalgenError(f"--config {path}: must hold a table of settings")
-    for key in values:
-        if key not in CONFIG_KEYS:
-            raise unknown_name(f"key in {path}", key, CONFIG_KEYS)
+    for key, value in values.items():
+        if key not in CONFIG:
+            raise unknown_name(f"key in {path}", key, CONFIG)
+        _check_kind(value, CONFIG[key], f"--config {path}: {key}")
+    for split, count in values.get("splits", {}).items():
+        _check_kind(count, int, f"--config {path}: splits: {split}")
     return values
+
+
+def _check_kind(value: Any, kind: type, where: str) -> None:
+    if type(value) is not kind:
+        raise SalgenError(f"{where} = {value!r}: must be {KINDS[kind]}")

@@ -8,10 +8,13 @@ import click
 
 from salgen.errors import SalgenError
 
+DRAFT = "uploaded as a draft, not published; look at it and publish it at"
+REPOSITORY = "uploaded; a new repository is private: look at it and make it public at"
+
 
 @click.command("publish")
 @click.argument("path", type=click.Path())
-@click.argument("out", type=click.Path())
+@click.argument("out", type=click.Path(), required=False)
 @click.option("--license", "licence", metavar="SPDX", help="Your licence: CC-BY-4.0, a URL, ...  [required]")
 @click.option("--date", metavar="YYYY-MM-DD", help="The day of publication.  [required]")
 @click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made the data; may be repeated.")
@@ -25,24 +28,27 @@ from salgen.errors import SalgenError
 @click.option(
     "--to",
     metavar="PLACE",
-    help="Upload it as a draft, too: zenodo: (the sandbox) or zenodo:https://zenodo.org. The token is that of "
-    "ZENODO_TOKEN. An OUT that is there already and passes `salgen verify` is uploaded as it is, so a failed upload "
-    "can be repeated.",
+    help="Upload it, too: as a draft to zenodo: (the sandbox) or zenodo:https://zenodo.org, or, without OUT, as a "
+    "private repository to hf://ORG/NAME. The token is that of ZENODO_TOKEN or HF_TOKEN. An upload that failed is "
+    "repeated by the same command.",
 )
-@click.option("--token-file", type=click.Path(), help="A file with the token for --to, instead of ZENODO_TOKEN.")
-def command(path: str, out: str, to: str | None, token_file: str | None, **stated: Any) -> None:
-    """Write the data set at PATH into the archive OUT (.tar, .tar.gz or .zip).
+@click.option("--token-file", type=click.Path(), help="A file with the token for --to, instead of the variable.")
+def command(path: str, out: str | None, to: str | None, token_file: str | None, **stated: Any) -> None:
+    """Write the data set at PATH into the archive OUT (.tar, .tar.gz or .zip), or upload it.
 
-    The same data set gives the same bytes. Its SHA-256 is written beside it, as OUT.sha256.
+    The same data set gives the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A Hugging Face hub
+    (--to hf://ORG/NAME) gets the files themselves, and no OUT.
     """
     if to is not None:
         from salgen.evaluation.publishing import upload
 
         page = upload(path, to, out, token_file=token_file, **stated)
-        click.echo(f"{out}: uploaded as a draft, not published; look at it and publish it at  {page}")
+        click.echo(f"{out}: {DRAFT}  {page}" if out else f"{path}: {REPOSITORY}  {page}")
         return
     if token_file is not None:
         raise SalgenError("--token-file is for an upload: say where to with --to")
+    if out is None:
+        raise SalgenError(f"say where to write the archive: salgen publish {path} OUT.tar (.tar.gz, .zip)")
     from salgen.evaluation.publishing import publish
 
     archive = publish(path, out, **stated)

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import click
 
 from salgen.errors import SalgenError
+
+ALL = sys.maxsize
+
+
+class Count(click.ParamType[int]):
+    """A number of samples, or ``all``."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """How many samples at most."""
+        if value == "all":
+            return ALL
+        if not str(value).isdecimal():
+            self.fail(f"{value!r} is neither a number of samples nor 'all'", param, ctx)
+        return int(value)
 
 
 @click.command("verify")
 @click.argument("path", type=click.Path())
 @click.option("--source", metavar="PATH", help="Your own material or copy, where the data set was made from it.")
-@click.option("--samples", type=click.IntRange(0), default=32, show_default=True, help="Samples to render again.")
+@click.option(
+    "--samples",
+    type=Count(),
+    default="32",
+    show_default=True,
+    help="Samples to render (of a run: to score) again, or all.",
+)
 def command(path: str, source: str | None, samples: int) -> None:
-    """Check that PATH, a data set's folder or archive, is what it says it is.
+    """Check that PATH, the folder or archive of a data set or a run, is what it says it is.
 
-    Checksums, schema, the exactness law, and samples rendered again from their recipes; of an archive
-    every byte of its headers and padding as well.
+    Of a data set: checksums, schema, the exactness law, and samples rendered again from their recipes. Of a run:
+    that its tables agree and, if it kept its maps, that the scores come out of them again. Of an archive every
+    byte of its headers and padding as well.
     """
     from salgen.evaluation.verifying import verify
 

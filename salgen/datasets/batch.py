@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from salgen.datasets import png
 from salgen.datasets.manifest import Manifest
-from salgen.datasets.schema import mask_columns, recipe_from_text
+from salgen.datasets.schema import class_numbers, mask_columns, recipe_from_text
 from salgen.datasets.shards import shards_of
 from salgen.errors import SalgenError
 from salgen.types import Float32, Mask, Recipe
+
+Read = TypeVar("Read")
 
 
 class Batch:
@@ -88,12 +90,12 @@ class Batch:
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
         shape, column = self._manifest.spec.image_size, "alternative_masks"
-        return [
-            np.array([self._decode(column, row, one["bytes"], png.decode_mask, shape) for one in there]).reshape(
-                -1, *shape
-            )
-            for row, there in enumerate(self._rows[column].to_pylist())
-        ]
+        found = []
+        for row, there in enumerate(self._rows[column].to_pylist()):
+            stored = [None] if there is None else [one and one["bytes"] for one in there]
+            masks = [self._decode(column, row, data, png.decode_mask, shape) for data in stored]
+            found.append(np.array(masks).reshape(-1, *shape))
+        return found
 
     @cached_property
     def acceptable(self) -> Mask:
@@ -117,7 +119,8 @@ class Batch:
     @cached_property
     def recipes(self) -> list[Recipe]:
         """What the samples were rendered from."""
-        return [recipe_from_text(text) for text in self._rows["recipe"].to_pylist()]
+        texts = enumerate(self._rows["recipe"].to_pylist())
+        return [self._named("recipe is", row, recipe_from_text, text) for row, text in texts]
 
     @cached_property
     def pixel_digests(self) -> list[str]:
@@ -126,7 +129,10 @@ class Batch:
 
     def classes(self, task: str) -> NDArray[np.int64]:
         """int64 (N,): classes of a task."""
-        return np.asarray(self._rows[task].to_numpy(), dtype=np.int64)
+        try:
+            return class_numbers(self._rows[task], self._manifest.tasks[task])
+        except SalgenError as error:
+            raise SalgenError(f"{self._shard_of(self.ids[0])}: column {task!r} {error}") from None
 
     def region(self, name: str) -> Mask:
         """One region of every sample, bool (N, H, W)."""
@@ -169,22 +175,34 @@ class Batch:
         shape: tuple[int, ...],
     ) -> NDArray[Any]:
         """One decoded image of the expected shape, or an error that names its shard and sample."""
-        try:
-            if data is None:
+
+        def checked(stored: bytes | None) -> NDArray[Any]:
+            if stored is None:
                 raise SalgenError("is absent")
-            pixels = decode(data)
+            png.check_size(stored, shape[:2])
+            pixels = decode(stored)
             if pixels.shape != shape:
                 raise SalgenError(f"has shape {pixels.shape}, {shape} is expected")
+            return pixels
+
+        return self._named(column, row, checked, data)
+
+    def _named(self, column: str, row: int, read: Callable[[Any], Read], stored: Any) -> Read:
+        """What is read of one cell, or an error that names its shard and sample."""
+        try:
+            return read(stored)
         except SalgenError as error:
             sample = self.ids[row]
             raise SalgenError(f"{self._shard_of(sample)}: sample {sample}: {column} {error}") from None
-        return pixels
 
     def _shard_of(self, sample: str) -> Path:
-        """The file that a sample lies in, from its name."""
+        """The file that a sample lies in, from its name; the folder where the name is no sample's."""
         split, _, number = sample.rpartition("-")
-        shard = shards_of(self._manifest, split)[int(number) // self._manifest.samples_per_shard]
-        return self._folder / shard.path
+        if split not in self._manifest.splits or not number.isdecimal():
+            return self._folder
+        place = int(number[:18]) // self._manifest.samples_per_shard
+        shards = shards_of(self._manifest, split)
+        return self._folder / shards[place].path if place < len(shards) else self._folder
 
 
 class _Regions(Mapping[str, Mask]):

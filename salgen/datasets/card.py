@@ -117,18 +117,18 @@ def _splits(manifest: Manifest) -> str:
         + f". Ground truth: region `{manifest.targets[task]}`."
         for task, names in manifest.tasks.items()
     ]  # fmt: skip
-    return f"## Splits and labels\n\n{_table(('split', 'samples', 'files'), rows)}\n\n" + "\n".join(tasks)
+    return f"## Splits and labels\n\n{markdown_table(('split', 'samples', 'files'), rows)}\n\n" + "\n".join(tasks)
 
 
 def _columns(manifest: Manifest) -> str:
     rows = [(f"`{column.name}`", column.kind.value, column.description) for column in columns(manifest)]
-    return f"## Columns\n\nImages are lossless PNG.\n\n{_table(('column', 'holds', 'meaning'), rows)}"
+    return f"## Columns\n\nImages are lossless PNG.\n\n{markdown_table(('column', 'holds', 'meaning'), rows)}"
 
 
 def _parameters(manifest: Manifest, plugin: Any) -> str:
     values = _values(manifest)
     rows = [(f"`{p.name}`", f"`{_plain(values[p.name])}`", p.help) for p in describe(plugin) if p.name in values]
-    return f"## Parameters\n\n{_table(('parameter', 'value', 'meaning'), rows)}"
+    return f"## Parameters\n\n{markdown_table(('parameter', 'value', 'meaning'), rows)}"
 
 
 def _source(manifest: Manifest, publication: Publication | None) -> str:
@@ -231,7 +231,7 @@ def _plain(value: Any) -> str:
     return " x ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table; a ``|`` within a cell is escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -8,14 +8,14 @@ from pathlib import Path
 from salgen.datasets import manifest as manifests
 from salgen.datasets.manifest import Manifest
 from salgen.datasets.shards import shards_of
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.files import sha256_of, write_text
 
 FILE = "SHA256SUMS"
 CARD = "README.md"
 CROISSANT = "croissant.json"
 
-_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_LINE = re.compile(r"([0-9a-f]{64})  ([^\n]+)\n")
 
 
 def files_of(manifest: Manifest) -> list[str]:
@@ -35,19 +35,22 @@ def read_checksums(folder: Path) -> dict[str, str]:
     Raises
     ------
     SalgenError
-        If the file is missing or a line is not a checksum.
+        If the file is missing, a line is not a checksum, or the lines are not in order: nothing else says
+        whether this file was altered.
     """
     path = folder / FILE
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_bytes().decode().splitlines(keepends=True)
     except FileNotFoundError:
         raise SalgenError(f"{FILE} is missing: the data set is not complete; run its 'salgen make' again") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SalgenError(f"{FILE} cannot be read: {error}") from None
-    found = {}
+        raise SalgenError(f"{FILE} cannot be read: {reason(error)}") from None
+    found: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         match = _LINE.fullmatch(line)
         if match is None:
-            raise SalgenError(f"{FILE}: line {number} is not a checksum and a file name")
+            raise SalgenError(f"{FILE}: line {number} is not a checksum, two spaces and a file name")
+        if found and match[2] <= next(reversed(found)):
+            raise SalgenError(f"{FILE}: line {number} is not in the order of the files' names")
         found[match[2]] = match[1]
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from salgen.datasets.manifest import Manifest
@@ -37,23 +38,53 @@ def citation_text(manifest: Manifest, plugin: Any, publication: Publication) -> 
         What the publisher states.
     """
     spec = manifest.spec
+    return cff_text(
+        title=title(manifest),
+        kind="data set",
+        abstract=manifest.summary,
+        version=f"{spec.generator_version}.0.0",
+        identifier=(spec.fingerprint, "SHA-256 of the data set's description"),
+        publication=publication,
+        references=papers(plugin),
+    )
+
+
+def cff_text(
+    *,
+    title: str,
+    kind: str,
+    abstract: str,
+    version: str,
+    identifier: tuple[str, str],
+    publication: Publication,
+    references: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The contents of a `CITATION.cff`.
+
+    Parameters
+    ----------
+    kind
+        What it is that is cited, in words.
+    identifier
+        What tells it from all others, and what that is.
+    references
+        Papers, as the format has them.
+    """
+    value, description = identifier
     values = {
         "cff-version": "1.2.0",
         "type": "dataset",
-        "message": "If you use this data set, please cite it as below.",
-        "title": title(manifest),
-        "abstract": manifest.summary,
-        "version": f"{spec.generator_version}.0.0",
+        "message": f"If you use this {kind}, please cite it as below.",
+        "title": title,
+        "abstract": abstract,
+        "version": version,
         "authors": [{"name": name} for name in publication.creators or (SALGEN,)],
         **_licence(publication),
         "date-released": publication.date,
         **({"url": publication.url} if publication.url else {}),
-        "identifiers": [
-            {"type": "other", "value": spec.fingerprint, "description": "SHA-256 of the data set's description"}
-        ],
+        "identifiers": [{"type": "other", "value": value, "description": description}],
     }
-    found = papers(plugin)
-    return yaml_text({**values, "references": found} if found else values)
+    return yaml_text({**values, "references": list(references)} if references else values)
 
 
 def title(manifest: Manifest) -> str:
@@ -65,7 +96,12 @@ def papers(plugin: Any) -> list[dict[str, Any]]:
     """The papers that the documentation of a generator's class, and of its module, names as its references."""
     places = [part for cls in plugin.__mro__ for part in (cls, sys.modules.get(cls.__module__))]
     sections = [found[1] for place in places for found in _SECTION.finditer(inspect.getdoc(place) or "")]
-    matches = [found for text in sections for found in _PAPER.finditer(" ".join(text.split()))]
+    return papers_in(sections)
+
+
+def papers_in(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """The papers that texts name, as ``Budding et al. 2021, *Title*``."""
+    matches = [found for text in texts for found in _PAPER.finditer(" ".join(text.split()))]
     by_title = {
         found["title"]: {
             "type": "generic",

@@ -37,6 +37,10 @@ FORMATS = {
     "json": "application/json",
     "md": "text/markdown",
     "cff": "application/yaml",
+    "csv": "text/csv",
+    "html": "text/html",
+    "npz": "application/zip",
+    "safetensors": "application/octet-stream",
 }
 _TERMS = (
     *("annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract"),
@@ -93,7 +97,7 @@ def croissant_text(
         **responsible_ai(manifest),
         "distribution": [
             *(_files(split) for split in manifest.splits),
-            *(_file(name, digest) for name, digest in sorted((digests or {}).items())),
+            *(file_object(name, digest) for name, digest in sorted((digests or {}).items())),
         ],
         "recordSet": [_records(split, manifest) for split in manifest.splits],
     }
@@ -124,7 +128,8 @@ def _statements(manifest: Manifest, publication: Publication | None) -> dict[str
     }
 
 
-def _file(name: str, digest: str) -> dict[str, Any]:
+def file_object(name: str, digest: str) -> dict[str, Any]:
+    """A file with its checksum."""
     return {
         "@type": "cr:FileObject",
         "@id": name,

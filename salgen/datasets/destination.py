@@ -11,6 +11,7 @@ from typing import Any
 
 from salgen.datasets import checksums, manifest
 from salgen.datasets.manifest import Manifest, installed_libraries, read_manifest
+from salgen.datasets.shards import DATA
 from salgen.errors import SalgenError
 from salgen.files import TEMPORARY
 from salgen.spec import DatasetSpec
@@ -36,8 +37,8 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
     """
     if folder.exists() and not folder.is_dir():
         raise SalgenError(f"{folder} is a file: OUT must be a folder")
-    _check_permission(folder)
-    if not folder.exists() or all(_is_temporary(path) for path in folder.iterdir()):
+    if not folder.exists() or all(_is_remnant(path) for path in folder.iterdir()):
+        _check_permission(folder)
         return State.NOTHING
     if not (folder / manifest.FILE).exists():
         raise SalgenError(f"{folder} is not empty and not a salgen data set: {WAY_OUT}")
@@ -49,6 +50,7 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
         raise SalgenError(f"{folder} holds this data set as it was published, without pixels: {WAY_OUT}")
     if _is_complete(folder, there):
         return State.ALL
+    _check_permission(folder)
     _check_continuation(folder, there)
     return State.PART
 
@@ -67,19 +69,31 @@ def sole_writer(folder: Path, called: Path | None = None) -> Iterator[None]:
         return
     import fcntl
 
-    handle = os.open(folder, os.O_RDONLY)
+    busy = SalgenError(f"{called or folder} is being written by another salgen process: wait until it is done")
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:  # the other one has just put its folder away
+        raise busy from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SalgenError(
-                f"{called or folder} is being written by another salgen process: wait until it is done"
-            ) from None
+            raise busy from None
         except OSError:  # a file system without locks
             pass
+        if not _is_at(folder, handle):
+            raise busy
         yield
     finally:
         os.close(handle)
+
+
+def _is_at(folder: Path, handle: int) -> bool:
+    """Whether an open folder still has its name: another process may have removed or replaced it meanwhile."""
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def _check_permission(folder: Path) -> None:
@@ -90,6 +104,13 @@ def _check_permission(folder: Path) -> None:
         raise SalgenError(f"{existing} is a file: OUT cannot lie within it")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise SalgenError(f"no permission to write to {existing}")
+
+
+def _is_remnant(path: Path) -> bool:
+    """Whether it is what a process leaves that was killed before it wrote the manifest."""
+    if path.name == DATA and path.is_dir() and not path.is_symlink():
+        return all(map(_is_temporary, path.iterdir()))
+    return _is_temporary(path)
 
 
 def _is_temporary(path: Path) -> bool:

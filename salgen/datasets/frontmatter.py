@@ -34,8 +34,11 @@ def tags(manifest: Manifest) -> list[str]:
 
 def _licence(manifest: Manifest, publication: Publication | None) -> dict[str, str]:
     """The hub's keys for the licence that the publisher states, else for that of the material."""
-    if publication is None:
-        return {"license": hub_licence(manifest.licence)}
+    return licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
+
+
+def licence_keys(publication: Publication) -> dict[str, str]:
+    """The hub's keys for the licence that a publisher states."""
     name = hub_licence(publication.licence)
     if name != "other":
         return {"license": name}

@@ -23,7 +23,7 @@ from salgen.datasets.croissant import croissant_text
 from salgen.datasets.destination import State, check_destination, sole_writer
 from salgen.datasets.manifest import Manifest, describe
 from salgen.datasets.pool import write_in_parallel
-from salgen.datasets.shards import Shard, shards_of, write_shard
+from salgen.datasets.shards import DATA, Shard, shards_of, write_shard
 from salgen.errors import SalgenError
 from salgen.files import remove_temporaries, write_text
 from salgen.generators import opening
@@ -93,13 +93,12 @@ def make(
     spec = generator.spec(
         _counts(generator, opening.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
     )
-    state = check_destination(folder, spec, twins=twins)
-    if state is State.ALL:
+    if check_destination(folder, spec, twins=twins) is State.ALL:
         print(f"{folder} is there already and complete: nothing to do", file=sys.stderr)
         return folder
     described = describe(generator, spec, twins=twins)
     started = time.monotonic()
-    images = _make(generator, described, folder, workers, anew=state is State.NOTHING)
+    images = _make(generator, described, folder, workers)
     _log(folder, command or sys.argv, workers, images, time.monotonic() - started)
     return folder
 
@@ -127,38 +126,43 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     return {split: count for split, count in {**capped, **wanted}.items() if count is not None}
 
 
-def _make(generator: Generator, described: Manifest, folder: Path, workers: int, *, anew: bool) -> int:
+def _make(generator: Generator, described: Manifest, folder: Path, workers: int) -> int:
     """Write what is missing, and say how many images that were.
 
     A fault of the spec leaves nothing behind, any other a folder that can be continued.
     """
     existed = folder.exists()
     try:
-        (folder / "data").mkdir(parents=True, exist_ok=True)
+        (folder / DATA).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
     with sole_writer(folder):
+        state = check_destination(folder, described.spec, twins=described.twins)  # another may have been here meanwhile
         try:
-            return _write(generator, described, folder, workers)
+            return 0 if state is State.ALL else _write(generator, described, folder, workers)
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            raise SalgenError(f"{folder}: {reason}; {GO_ON}") from error
+            raise SalgenError(f"{folder}: {_reason(error)}; {GO_ON}") from error
         except SalgenError:
-            if anew:
+            if state is State.NOTHING:
                 _discard(folder, keep=existed)
             raise
 
 
+def _reason(error: OSError) -> str:
+    place = f" ({error.filename})" if error.filename else ""
+    return (os.strerror(error.errno) if error.errno else str(error)) + place
+
+
 def _discard(folder: Path, *, keep: bool) -> None:
     """Remove a data set that cannot be made, and its folder unless it was there before."""
-    shutil.rmtree(folder / "data")
+    shutil.rmtree(folder / DATA)
     (folder / manifest.FILE).unlink(missing_ok=True)
     if not keep:
         folder.rmdir()
 
 
 def _write(generator: Generator, described: Manifest, folder: Path, workers: int) -> int:
-    for place in (folder, folder / "data"):
+    for place in (folder, folder / DATA):
         remove_temporaries(place)
     if not (folder / manifest.FILE).exists():
         write_text(folder / manifest.FILE, described.to_text())

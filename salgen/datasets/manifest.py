@@ -9,12 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from salgen.datasets.manifest_checks import manifest_fault
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.generators.generator import Generator
 from salgen.sources import OWN_COPY
 from salgen.spec import DatasetSpec
 
 FILE = "salgen.json"
+RUN = "run.json"  # what the folder of a run has instead
 FORMAT = 1
 LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that a byte on disk depends on
 SAMPLES_PER_SHARD = 512
@@ -126,10 +127,11 @@ class Manifest:
             fault = manifest_fault(manifest)
             if fault:
                 raise ValueError(fault)
+            made = manifest.spec.fingerprint
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise SalgenError(f"not a salgen data set description ({type(error).__name__}: {error})") from None
-        if manifest.spec.fingerprint != fingerprint:
-            raise SalgenError(f"the spec's fingerprint is {manifest.spec.fingerprint}, but {fingerprint} is written")
+            raise SalgenError(f"not a salgen data set description ({type(error).__name__}: {reason(error)})") from None
+        if made != fingerprint:
+            raise SalgenError(f"the spec's fingerprint is {made}, but {fingerprint} is written")
         return manifest
 
 
@@ -172,6 +174,8 @@ def read_manifest(folder: Path) -> Manifest:
     if not folder.is_dir():
         raise SalgenError(f"{folder} is not a folder: give the folder that 'salgen make' wrote")
     path = folder / FILE
+    if not path.is_file() and (folder / RUN).is_file():
+        raise SalgenError(f"{folder} is a run, not a data set: read it with 'salgen report' or evaluate --from-maps")
     if not path.is_file():
         raise SalgenError(f"{folder} is not a salgen data set: it has no {FILE}")
     try:

@@ -7,6 +7,7 @@ bytes do not depend on the zlib of the machine.
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from functools import lru_cache
@@ -16,10 +17,11 @@ import imagecodecs
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.types import Mask
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+HEAD = 33  # bytes of signature and first chunk
 GREY, COLOUR = 0, 2
 UP = 2
 
@@ -78,8 +80,22 @@ def decode(data: bytes) -> NDArray[Any]:
     try:
         pixels = np.asarray(imagecodecs.png_decode(data))
     except Exception as error:  # libpng's faults arrive as several types
-        raise SalgenError(f"not a readable PNG: {error}") from None
+        raise SalgenError(f"not a readable PNG: {reason(error)}") from None
     return pixels if pixels.ndim == 3 else pixels[..., np.newaxis]
+
+
+def check_size(data: bytes, size: tuple[int, ...]) -> None:
+    """Compare the size that a PNG announces with the expected (H, W), before memory is taken for it.
+
+    Raises
+    ------
+    SalgenError
+        If it is larger.
+    """
+    if data.startswith(SIGNATURE) and len(data) >= HEAD:
+        width, height = struct.unpack_from(">II", data, len(SIGNATURE) + 8)
+        if height * width > math.prod(size):
+            raise SalgenError(f"announces {height} x {width} pixels, {' x '.join(map(str, size))} are expected")
 
 
 def decode_mask(data: bytes) -> Mask:

@@ -76,7 +76,7 @@ def published(
     plugin = _plugin(folder, there)
     digests = _checked(folder)
     described = replace(there, pixels=there.pixels and (there.redistributable or may_redistribute))
-    with _shards(folder, there, described) as shards:
+    with shards_to_publish(folder, there, described, shards_of(there)) as shards:
         rewritten = described.pixels != there.pixels
         sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
         texts = _texts(described, plugin, publication, sums)
@@ -147,9 +147,20 @@ def _texts(described: Manifest, plugin: Any, publication: Publication, sums: Map
 
 
 @contextmanager
-def _shards(folder: Path, there: Manifest, described: Manifest) -> Iterator[dict[str, Path]]:
-    """The shards to publish: those of the folder, or written anew without pixels."""
-    shards = shards_of(there)
+def shards_to_publish(
+    folder: Path, there: Manifest, described: Manifest, shards: Sequence[Shard]
+) -> Iterator[dict[str, Path]]:
+    """Names of shards to the files to publish: those of the folder, or written anew without pixels.
+
+    Parameters
+    ----------
+    folder, there
+        A data set, and its manifest.
+    described
+        What is published: the same, perhaps without pixels.
+    shards
+        Those of the data set that are published.
+    """
     if described.pixels == there.pixels:
         yield {shard.path: folder / shard.path for shard in shards}
         return

@@ -151,10 +151,9 @@ class Dataset:
         plain = [key for key, kind in kinds.items() if kind in (Kind.TEXT, Kind.LABEL)]
         if name not in plain:
             raise unknown_name("column", name, [*plain, *self.manifest.factors])
-        parts = [table[name] for table in self._tables([name])]
         if kinds[name] is Kind.TEXT:
-            return [text for part in parts for text in part.to_pylist()]
-        return np.concatenate([part.to_numpy() for part in parts]).astype(np.int64)
+            return [text for table in self._tables([name]) for text in table[name].to_pylist()]
+        return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
 
     def present(self, region: str) -> NDArray[np.bool_]:
         """Whether a region of each sample has any pixel, bool (N,)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from salgen.datasets.manifest import Manifest
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json
 from salgen.types import Recipe
 
@@ -122,8 +122,22 @@ def recipe_from_text(text: str) -> Recipe:
     """
     try:
         return Recipe(**json.loads(text))
-    except (TypeError, ValueError) as error:
-        raise SalgenError(f"not a recipe: {error}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SalgenError(f"not a recipe: {reason(error)}") from None
+
+
+def class_numbers(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.int64]:
+    """A task's column as int64 (N,).
+
+    Raises
+    ------
+    SalgenError
+        If an entry is empty, or is not the number of a class.
+    """
+    found = np.zeros(0, dtype=np.int64) if column.null_count else np.asarray(column.to_numpy(), dtype=np.int64)
+    if len(found) != len(column) or ((found < 0) | (found >= len(names))).any():
+        raise SalgenError(f"has a class that is none of the {len(names)} of its task")
+    return found
 
 
 def pixels_digest(image: NDArray[Any]) -> str:

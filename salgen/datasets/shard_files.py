@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from salgen.datasets.shards import Shard
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
+
+FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)  # names that are not text, sizes that no file has
 
 
 def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: int) -> pq.ParquetFile:
@@ -23,14 +25,15 @@ def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: in
     path = folder / shard.path
     try:
         file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+        fault = _difference(file.schema_arrow, schema)
     except FileNotFoundError:
         raise SalgenError(f"{path} is missing: the same 'salgen make' writes it again") from None
-    except (pa.ArrowException, OSError) as error:
+    except FAULTS as error:
         raise _unreadable(path, error) from None
-    fault = _difference(file.schema_arrow, schema)
     if fault is None and file.metadata.num_rows != len(shard):
         fault = f"it has {file.metadata.num_rows} rows, {len(shard)} are expected"
-    if fault is None and file.num_row_groups != -(-len(shard) // rows_per_group):
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    if fault is None and sizes != [min(rows_per_group, len(shard) - s) for s in range(0, len(shard), rows_per_group)]:
         fault = f"its row groups do not have {rows_per_group} rows"
     if fault:
         raise SalgenError(f"{path} was altered: {fault}")
@@ -47,14 +50,14 @@ def read_group(path: Path, file: pq.ParquetFile, group: int, columns: Sequence[s
     """
     try:
         return file.read_row_group(group, columns=None if columns is None else list(columns))
-    except (pa.ArrowException, OSError) as error:
+    except FAULTS as error:
         raise _unreadable(path, error) from None
 
 
 def _unreadable(path: Path, error: Exception) -> SalgenError:
-    reason = str(error).partition("\n")[0].rstrip(".")
     return SalgenError(
-        f"{path} is truncated or altered ({reason}): remove it, and the same 'salgen make' writes it again"
+        f"{path} is truncated or altered ({reason(error).rstrip('.')}): "
+        "remove it, and the same 'salgen make' writes it again"
     )
 
 

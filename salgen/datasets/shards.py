@@ -19,6 +19,8 @@ from salgen.files import atomic_path
 from salgen.generators.generator import Generator
 from salgen.types import Mask, Sample
 
+DATA = "data"  # the folder of the shards
+
 Pair = tuple[Sample, NDArray[Any] | None]
 
 
@@ -43,7 +45,7 @@ class Shard:
     @property
     def path(self) -> str:
         """Where the shard lies in the data set's folder."""
-        return f"data/{self.split}-{self.number:05d}-of-{self.of:05d}.parquet"
+        return f"{DATA}/{self.split}-{self.number:05d}-of-{self.of:05d}.parquet"
 
     def __len__(self) -> int:
         return self.stop - self.start

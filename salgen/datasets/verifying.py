@@ -41,8 +41,8 @@ def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> lis
     try:
         described = read_manifest(folder)
     except SalgenError as error:
-        return [str(error), *_file_problems(folder, None)]
-    return [*_file_problems(folder, described), *_content_problems(folder, described, source, samples)]
+        return [str(error), *file_problems(folder, None)]
+    return [*file_problems(folder, described), *_content_problems(folder, described, source, samples)]
 
 
 def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:
@@ -61,8 +61,8 @@ def _content_problems(folder: Path, described: Manifest, source: str | None, sam
     return problems + rendering_problems(folder, described, readable, source, min(samples, total))
 
 
-def _file_problems(folder: Path, described: Manifest | None) -> list[str]:
-    """Files that are missing, altered or not of the data set."""
+def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:
+    """Files that are missing, altered or not listed in `SHA256SUMS`, or not those that a manifest describes."""
     try:
         sums = read_checksums(folder)
     except SalgenError as error:
@@ -73,7 +73,11 @@ def _file_problems(folder: Path, described: Manifest | None) -> list[str]:
     belonging = {*sums, *(files_of(described) if described else ())}
     for name in sorted(belonging):
         problems += _file_problem(folder / name, name, sums.get(name))
-    return problems + [f"{name}: is not a file of this data set" for name in _files_in(folder) if name not in belonging]
+    return problems + [
+        f"{name}: is not a file of this data set" if described else f"{name}: is not listed in {checksums.FILE}"
+        for name in _files_in(folder)
+        if name not in belonging
+    ]
 
 
 def _file_problem(path: Path, name: str, digest: str | None) -> list[str]:

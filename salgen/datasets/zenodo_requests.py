@@ -9,36 +9,23 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
+from salgen.datasets.retries import PassingError, asked_wait, insist
+from salgen.datasets.tokens import check_address, check_token, message
 from salgen.errors import SalgenError
 from salgen.progress import Advance, progress
 
 TIMEOUT_S = 60.0
 PIECE = 1 << 20  # bytes of a file held in memory at a time
-BACKOFF_S = (1.0, 2.0, 4.0, 8.0)  # between five tries
-LONGEST_WAIT_S = 3600.0
 LARGEST_ANSWER = 1 << 20
-LONGEST_MESSAGE = 500
 SCOPES = "deposit:write"
-LOCAL = ("127.0.0.1", "localhost", "::1")
-_TOKEN = re.compile(r"[!-~]+")
 
 T = TypeVar("T")
-
-
-class _PassingError(Exception):
-    """A fault that may be gone at the next try, and how long the server asks to wait for that."""
-
-    def __init__(self, message: str, wait: float | None = None) -> None:
-        super().__init__(message)
-        self.wait = wait
 
 
 @dataclass(frozen=True)
@@ -68,9 +55,10 @@ class Server:
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        _check_address(self.address)
-        if not _TOKEN.fullmatch(self.token):
-            raise SalgenError("the token for Zenodo is not one word of visible characters: copy it from Zenodo again")
+        check_address(self.address, "the server", "https://zenodo.org")
+        if urlsplit(self.address).path:
+            raise SalgenError("the server is not an address of the form https://HOST, such as https://zenodo.org")
+        check_token(self.token, "Zenodo")
 
     def send(self, method: str, path: str, value: Any) -> dict[str, Any]:
         """Send a value as JSON, and receive one.
@@ -105,10 +93,7 @@ class Server:
 
     def clean(self, text: str) -> str:
         """A text in one line, without the token and not too long."""
-        for secret in {self.token, quote(self.token, safe=""), json.dumps(self.token)[1:-1]}:
-            text = text.replace(secret, "[token]")
-        line = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
-        return line if len(line) <= LONGEST_MESSAGE else f"{line[:LONGEST_MESSAGE]}..."
+        return message(text, self.token)
 
     def _sent(self, target: str, path: Path) -> None:
         """One try to upload a file."""
@@ -118,22 +103,20 @@ class Server:
             pieces = _pieces(path, size, digest.update, advance)
             answer = self._answer("PUT", target, "application/octet-stream", size, pieces)
         if answer.get("checksum") != f"md5:{digest.hexdigest()}":
-            raise _PassingError(
+            raise PassingError(
                 f"arrived with checksum {answer.get('checksum')}, but was sent as md5:{digest.hexdigest()}"
             )
 
     def _insist(self, what: str, attempt: Callable[[], T]) -> T:
         """Try, and try again while the fault may pass."""
-        for wait in (*BACKOFF_S, None):
+
+        def named() -> T:
             try:
                 return attempt()
-            except _PassingError as fault:
-                if wait is None or (fault.wait or 0) > LONGEST_WAIT_S:
-                    asked = f"; it asks to wait {fault.wait:.0f} s" if fault.wait else ""
-                    message = f"{self.address}: {what}: {fault}{asked}: run the same command again later"
-                    raise SalgenError(self.clean(message)) from None
-                self.sleep(wait if fault.wait is None else fault.wait)
-        raise AssertionError("the last try returns or raises")
+            except PassingError as fault:
+                raise PassingError(self.clean(f"{self.address}: {what}: {fault}"), fault.wait) from None
+
+        return insist(named, self.sleep)
 
     def _answer(self, method: str, path: str, kind: str, size: int, pieces: Iterator[bytes]) -> dict[str, Any]:
         """Send one request, and read the answer to it."""
@@ -150,12 +133,12 @@ class Server:
         except ssl.SSLCertVerificationError as error:
             raise SalgenError(self.clean(f"{self.address}: {error.verify_message}: it is not who it says")) from None
         except (OSError, HTTPException) as error:
-            raise _PassingError(f"the connection broke ({str(error) or type(error).__name__})") from None
+            raise PassingError(f"the connection broke ({str(error) or type(error).__name__})") from None
         finally:
             connection.close()
         self._check(response.status, response.headers, data, f"{method} {path}")
         if not whole:
-            raise _PassingError("the connection broke while the file was sent")
+            raise PassingError("the connection broke while the file was sent")
         return self._object(data, f"{method} {path}")
 
     def _check(self, status: int, headers: Message, data: bytes, what: str) -> None:
@@ -164,7 +147,7 @@ class Server:
             return
         said = f"status {status}{_message(data)}"
         if status == 429 or status >= 500:
-            raise _PassingError(said, _wait(headers.get("Retry-After")))
+            raise PassingError(said, asked_wait(headers.get("Retry-After")))
         if status in (401, 403):
             said += f": the token must be one of this server, with the scope {SCOPES}"
         elif 300 <= status < 400:
@@ -208,19 +191,6 @@ def _pieces(path: Path, size: int, update: Callable[[bytes], None], advance: Adv
         raise SalgenError(f"{path} changed while it was sent: nothing else may write to it")
 
 
-def _check_address(address: str) -> None:
-    """Only a bare server; what else was written is not repeated, as it may be a secret."""
-    try:
-        parts = urlsplit(address)
-        bare = parts.netloc and parts.port != 0 and f"{parts.scheme}://{parts.netloc}" == address
-    except ValueError:
-        bare = False
-    if not bare or "@" in address or not re.fullmatch(r"[!-~]+", address):
-        raise SalgenError("the server is not an address of the form https://HOST, such as https://zenodo.org")
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOCAL):
-        raise SalgenError(f"{address} would send the token in the clear: give an address with https://")
-
-
 def _parsed(data: bytes) -> Any:
     try:
         return json.loads(data)
@@ -238,16 +208,3 @@ def _message(data: bytes) -> str:
     parts = [f"{fault.get('field')}: {fault.get('message', fault.get('messages'))}" for fault in fields]
     said = "; ".join([*([str(found["message"])] if "message" in found else []), *parts])
     return f" ({said})" if said else ""
-
-
-def _wait(asked: str | None) -> float | None:
-    """The seconds of a Retry-After header, which may be a date."""
-    if asked is None:
-        return None
-    if re.fullmatch(r"[0-9]{1,9}", asked.strip()):
-        return float(asked)
-    try:
-        when = parsedate_to_datetime(asked)
-    except ValueError:
-        return None
-    return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

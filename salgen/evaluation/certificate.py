@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.probe import Probe
 from salgen.evaluation.reliance import REDRAWS, TOLERATED, Certificate, certificate_of
 from salgen.evaluation.rendered_again import Renderer
@@ -107,7 +107,7 @@ def certify(works: Sequence[SubjectWork], source: str | None = None) -> Certific
         for certifier in certifiers:
             for table in certifier.tables():
                 writer.write_table(table)
-    return _read(path)
+    return read_certificates(path)
 
 
 @dataclass(frozen=True)
@@ -181,10 +181,23 @@ class _Certifier:
         return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
 
 
-def _read(path: Path) -> Certification:
-    """What a file of certificates says."""
+def read_certificates(path: Path) -> Certification:
+    """What a file of certificates says.
+
+    Raises
+    ------
+    SalgenError
+        If it is damaged.
+    """
+    try:
+        return _certification(pq.read_table(path).to_pylist())
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it, or evaluate, again") from None
+
+
+def _certification(found: Sequence[dict[str, Any]]) -> Certification:
     per_model: dict[Model, list[dict[str, Any]]] = {}
-    for row in pq.read_table(path).to_pylist():
+    for row in found:
         per_model.setdefault((row["model"], row["training_seed"]), []).append(row)
     certified = {
         model: {row["sample_id"]: row["certified"] for row in rows if row["certified"] is not None}

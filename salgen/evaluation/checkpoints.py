@@ -13,11 +13,12 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.random_state import random_state
 from salgen.files import write_bytes, write_text
 from salgen.registry import MODELS
+from salgen.spec import LARGEST_SIDE
 
 if TYPE_CHECKING:
     from salgen.datasets.reader import Dataset
@@ -151,8 +152,8 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     weights = _read_weights(path / WEIGHTS)
     try:
         classifier = build_classifier(card)
-    except SalgenError as error:
-        raise SalgenError(f"{path / CARD}: {error}") from None
+    except (SalgenError, RuntimeError, MemoryError, ArithmeticError, TypeError, ValueError) as error:
+        raise SalgenError(f"{path / CARD}: no such network can be built ({reason(error)})") from None
     misfit = _misfit(classifier.state_dict(), weights)
     if misfit:
         raise SalgenError(
@@ -181,8 +182,10 @@ def read_card(path: Path) -> Card:
         raise SalgenError(
             f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}{hint}"
         ) from None
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"{file} cannot be read as JSON ({error}): train again, or restore the file") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise SalgenError(
+            f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
+        ) from None
     names = {f.name for f in fields(Card)}
     if not isinstance(values, dict) or values.keys() != names:
         wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
@@ -238,9 +241,16 @@ def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
         kind = str(item.type).partition("[")[0]
         if not isinstance(values[item.name], kinds[kind]):  # type: ignore[arg-type]
             raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be of type {kind})")
-    size = values["image_size"]
-    if len(size) != 2 or not all(isinstance(extent, int) and extent > 0 for extent in size):
-        raise SalgenError(f"{file} is not the card of a checkpoint (image_size must be two numbers of pixels)")
+    size, classes = values["image_size"], values["class_names"]
+    faults = {
+        "image_size must be two numbers of pixels": len(size) == 2
+        and all(type(extent) is int and 1 <= extent <= LARGEST_SIDE for extent in size),
+        "channels must be 1 or 3": values["channels"] in (1, 3),
+        "class_names must be two texts or more": len(classes) > 1 and all(isinstance(name, str) for name in classes),
+    }
+    for fault, absent in faults.items():
+        if not absent:
+            raise SalgenError(f"{file} is not the card of a checkpoint ({fault})")
 
 
 def _read_weights(file: Path) -> dict[str, Tensor]:
@@ -249,7 +259,7 @@ def _read_weights(file: Path) -> dict[str, Tensor]:
     except FileNotFoundError:
         raise SalgenError(f"the checkpoint {file.parent} has no {WEIGHTS}: train again, or restore the file") from None
     except (OSError, safetensors.SafetensorError) as error:
-        raise SalgenError(f"{file} is damaged ({error}): train again, or restore the file") from None
+        raise SalgenError(f"{file} is damaged ({reason(error)}): train again, or restore the file") from None
 
 
 def _misfit(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> str | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_WHO = "\0"  # stands for the name of whoever asks, which an error begins with
+_WHO = "<who asks>"  # stands for the name of whoever asks, which an error begins with
 
 
 class Learnt(Generic[T]):

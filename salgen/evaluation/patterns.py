@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.arguments import check_images
 from salgen.evaluation.first_look import first_look
 from salgen.evaluation.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
@@ -97,7 +97,9 @@ class Patterns:
                 metadata = file.metadata() or {}
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (it is no dict)
         except (OSError, safetensors.SafetensorError) as error:
-            raise SalgenError(f"{path} is damaged ({error}): fit the patterns again, or restore the file") from None
+            raise SalgenError(
+                f"{path} is damaged ({reason(error)}): fit the patterns again, or restore the file"
+            ) from None
         degenerate = _counts(metadata.get(KIND, ""))
         keys = [_key(place) for place in range(len(tensors))]
         if degenerate is None or len(degenerate) != len(tensors) or set(keys) != tensors.keys():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from salgen.datasets.reader import Batch, Dataset
 from salgen.errors import unknown_name
 from salgen.evaluation.conventions import CHUNK, LABEL, PREDICTED, Conventions
 from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.kept_maps import KINDS, OF_SAMPLES
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import Patterns
@@ -20,6 +21,9 @@ from salgen.evaluation.predictions import Classes
 from salgen.evaluation.question import Explained
 from salgen.evaluation.subjects import Subject
 from salgen.types import Float32, Mask
+
+if TYPE_CHECKING:
+    from salgen.evaluation.given_run import GivenRun
 
 WHOLE_IMAGE = "region:image"
 
@@ -40,6 +44,10 @@ class Plan:
         A second model, for metrics that contrast two.
     shuffled
         Training seed to a model that was trained with it on permuted labels.
+    keep_maps
+        Whether the maps stay on disk.
+    given
+        The run whose maps are scored, where nothing is explained.
     """
 
     dataset: Dataset
@@ -51,6 +59,8 @@ class Plan:
     max_memory: float | None
     paired: Subject | None = None
     shuffled: Mapping[int, Subject] = field(default_factory=dict)
+    keep_maps: bool = False
+    given: GivenRun | None = None
 
     @cached_property
     def task(self) -> str:
@@ -132,6 +142,11 @@ class Plan:
     def needs(self) -> frozenset[str]:
         """All that these need."""
         return frozenset().union(*(metric.needs for metric in self.of_maps.values()))
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kinds of maps that are scored."""
+        return [kind for kind in KINDS if kind == OF_SAMPLES or kind in self.needs]
 
     def metrics_in(self, variant: str) -> dict[str, Metric]:
         """Those that are scored in a variant: some look at the whole image only."""

@@ -10,21 +10,25 @@ from typing import Any
 
 from salgen.datasets.archives.writing import archive, check_target
 from salgen.datasets.edition import Edition
+from salgen.datasets.hub import SCHEME as HUB
+from salgen.datasets.hub import push, repository
 from salgen.datasets.publication import stated
 from salgen.datasets.publishing import published
 from salgen.datasets.zenodo import SCHEME as ZENODO
 from salgen.datasets.zenodo import deposit
 from salgen.datasets.zenodo import server as zenodo_server
 from salgen.errors import SalgenError
+from salgen.evaluation.run_edition import published_run
+from salgen.evaluation.run_record import RECORD
 
 
 def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **statements: Any) -> Path:
-    """Write a data set into an archive that others can cite, check and load.
+    """Write a data set or a run into an archive that others can cite, check and load.
 
     Parameters
     ----------
     path
-        A complete data set folder.
+        The folder of a complete data set, or of a finished run.
     out
         The archive: ``.tar``, ``.tar.gz`` or ``.zip``. Its digest is written beside it, as `<out>.sha256`.
     statements
@@ -59,17 +63,17 @@ def upload(
     token_file: str | os.PathLike[str] | None = None,
     **statements: Any,
 ) -> str:
-    """Publish on a server, as a draft.
+    """Publish on a server: as a draft on Zenodo, or as a dataset repository on a Hugging Face hub.
 
     Parameters
     ----------
     path, statements
         As for :func:`publish`.
     to
-        ``zenodo:`` (the sandbox) or ``zenodo:https://zenodo.org``.
+        ``zenodo:`` (the sandbox), ``zenodo:https://zenodo.org`` or ``hf://ORG/NAME``.
     out
-        The archive that is written first and uploaded. One that is there already is uploaded if it is what
-        would be written.
+        The archive that is written first and uploaded to Zenodo. One that is there already is uploaded if it is
+        what would be written. A hub gets the files themselves, so there it must be None.
     token_file
         A file with the token; otherwise it is that of the environment.
 
@@ -82,9 +86,16 @@ def upload(
     SalgenError
         As :func:`publish`; if `to` is of no known kind, there is no token, or the server refuses or does not answer.
     """
+    if to.startswith(HUB):
+        if out is not None:
+            raise SalgenError(f"{HUB} takes the files themselves, and no archive is written: leave out {out}")
+        at_hub = repository(to, token_file)
+        with edition(path, **statements) as found:
+            return push(found, at_hub)
     if not to.startswith(ZENODO):
         raise SalgenError(
-            f"--to {to.partition(':')[0]!r} is not known: give {ZENODO} (Zenodo's sandbox) or {ZENODO}https://zenodo.org"
+            f"--to {to.partition(':')[0]!r} is not known: give {ZENODO} (Zenodo's sandbox) or "
+            f"{ZENODO}https://zenodo.org, or {HUB}ORG/NAME (Hugging Face)"
         )
     if out is None:
         raise SalgenError(f"{to} takes an archive: say where to write it, as OUT")
@@ -98,7 +109,9 @@ def upload(
 def edition(path: str | os.PathLike[str], **statements: Any) -> Iterator[Edition]:
     """What is published of a folder, checked; files that had to be written are there within the ``with`` block."""
     stated(statements.get("licence"), statements.get("date"), statements.get("creators", ()), statements.get("url"))
-    with published(Path(path), **statements) as found:
+    folder = Path(path)
+    make = published_run if (folder / RECORD).is_file() else published
+    with make(folder, **statements) as found:
         yield found
 
 

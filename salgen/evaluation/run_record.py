@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from salgen.datasets.manifest import RUN
 from salgen.files import write_text
 from salgen.parameters import to_json
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.subjects import Subject
     from salgen.evaluation.unit_files import Unit
 
-RECORD = "run.json"
+RECORD = RUN
 LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
 
 
@@ -60,6 +61,8 @@ def write_run_record(
         "certificates": {"models": list(certificates.summary), "reason": certificates.reason},
         "timings": {"evaluate_seconds": round(seconds, 3)},
         "notes": _notes(plan, certificates.reason),
+        "maps": plan.kinds if plan.keep_maps else [],
+        "scored_from": _given(plan),
     }
     write_text(run / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
@@ -81,7 +84,16 @@ def _dataset(plan: Plan) -> dict[str, Any]:
         "tasks": {task: list(names) for task, names in dataset.tasks.items()},
         "source": dataset.spec.source,
         "valid_region": dataset.valid_region,
+        "redistributable": dataset.manifest.redistributable,
     }
+
+
+def _given(plan: Plan) -> dict[str, Any] | None:
+    """The run whose maps were scored, if it is another one."""
+    if plan.given is None:
+        return None
+    record = plan.given.record
+    return {"record_sha256": plan.given.digest, **{key: record[key] for key in ("created", "device", "versions")}}
 
 
 def _model(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None) -> dict[str, Any]:

@@ -16,27 +16,17 @@ from salgen.datasets.manifest import FILE as MANIFEST
 from salgen.datasets.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.arguments import check_methods_given
-from salgen.evaluation.certificate import certify
-from salgen.evaluation.comparisons import write_comparisons
 from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.gallery import save_gallery
+from salgen.evaluation.finishing import finish_run, run_folder
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.plan import Plan
-from salgen.evaluation.predictions import write_predictions
 from salgen.evaluation.rendered_again import Renderer
-from salgen.evaluation.retraining import retrain
 from salgen.evaluation.run_metrics import run_metrics
-from salgen.evaluation.run_record import RECORD, write_run_record
-from salgen.evaluation.score_cube import SCORES, read_scores
+from salgen.evaluation.run_record import RECORD
 from salgen.evaluation.selection import Selection, select_methods
-from salgen.evaluation.settling import write_scores
 from salgen.evaluation.subjects import is_factory, load_paired, load_subject, train_again, train_subjects
-from salgen.evaluation.summary import write_summary
 from salgen.evaluation.training_setup import initial_classifier
-from salgen.evaluation.unit_files import PARTS
-from salgen.evaluation.units import SubjectWork
-from salgen.files import remove_temporaries
 from salgen.parameters import build
 from salgen.registry import MODELS
 
@@ -57,6 +47,7 @@ def evaluate(
     seeds: int = 1,
     max_memory: float | None = None,
     source: str | None = None,
+    keep_maps: bool = False,
     command: Sequence[str] | None = None,
     **conventions: Any,
 ) -> Path:
@@ -90,6 +81,9 @@ def evaluate(
     source
         The outside material the data set was made from, where that is not its generator's own: samples
         are rendered again for the reliance certificate.
+    keep_maps
+        Keep the maps, the split's data and the models in the run folder, so that others can score the maps: see
+        :func:`salgen.evaluation.rescoring.rescore`.
     command
         What to record as the command.
     conventions
@@ -118,27 +112,12 @@ def evaluate(
     chosen = run_metrics(metrics, scale, dataset, model, paired_model)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
+    plan = replace(plan, keep_maps=keep_maps)
     if source is not None:
         Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
-    plan = _with_models(plan, model, paired_model, training, run)
-    (run / PARTS).mkdir(parents=True, exist_ok=True)
-    remove_temporaries(run / PARTS)
-    works = [SubjectWork(plan, subject, run) for subject in plan.models]
-    for work in works:
-        work.finish()
-    units = [unit for work in works for unit in work.units]
-    predictions = [work.predictions for work in works]
-    who = [(work.subject.name, work.subject.seed) for work in works]
-    write_predictions(run, [str(name) for name in dataset.column("id")], who, predictions)
-    certificates = certify(works, source)
-    write_scores(units, plan.of_maps, run / SCORES, dataset.name, certificates.certified, others=retrain(works))
-    save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
-    patterns = [work.patterns for work in works]
-    write_run_record(plan, predictions, patterns, certificates, units, run, time.monotonic() - started, command)
-    cube = read_scores(run)
-    write_summary(run, cube)
-    write_comparisons(run, cube)
-    return run
+    with run_folder(run):
+        plan = _with_models(plan, model, paired_model, training, run)
+        return finish_run(plan, run, started, source=source, command=command)
 
 
 @dataclass(frozen=True)

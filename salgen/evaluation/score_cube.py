@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.types import Float64
 
 SCORES = "scores.parquet"
@@ -19,6 +19,7 @@ SERIES = ("model", "method", "reduction")
 AXES = ("metric", "variant", "training_seed", "sample_id")
 STANDING = ("target", "correct", "certified")  # of a sample under a model and a training seed
 ALL, CORRECT, CERTIFIED = "all", "correct", "certified"
+LARGEST = 1e100
 SUBSETS = (ALL, CORRECT, CERTIFIED)
 
 Codes = NDArray[np.integer[Any]]
@@ -43,8 +44,8 @@ def read_scores(run: Path) -> ScoreCube:
         there = pq.read_schema(path).names
         columns = [name for name in (*names, "value", "value_worst_case", *STANDING) if name in there]
         return score_cube(pq.read_table(path, columns=columns, read_dictionary=names))
-    except (pa.ArrowException, OSError) as error:
-        raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
+    except (pa.ArrowException, OSError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
+        raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
     except SalgenError as error:
         raise SalgenError(f"{path}: {error}") from None
 
@@ -186,8 +187,8 @@ def score_cube(table: Any) -> ScoreCube:
         variants=names["variant"],
         seeds=names["training_seed"],
         samples=names["sample_id"],
-        value=_placed(_numbers(table, "value"), place, shape, np.nan),
-        worst=_placed(_numbers(table, "value_worst_case"), place, shape, np.nan),
+        value=_placed(_values(table, "value"), place, shape, np.nan),
+        worst=_placed(_values(table, "value_worst_case"), place, shape, np.nan),
         scored=scored,
         reason=_placed(reason, place, shape, 0),
         reason_names=reason_names,
@@ -237,6 +238,14 @@ def _numbers(table: Any, column: str) -> NDArray[Any]:
     if column not in table.column_names:
         raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
     return np.asarray(table.column(column).to_numpy())
+
+
+def _values(table: Any, column: str) -> Float64:
+    """Scores, of which the square is a number too."""
+    values = _numbers(table, column)
+    if values.dtype != np.float64 or (np.abs(values[np.isfinite(values)]) > LARGEST).any():
+        raise SalgenError(f"column {column!r} holds what no metric gives: evaluate again into a new folder")
+    return values
 
 
 def _placed(values: NDArray[Any], place: tuple[Codes, ...], shape: tuple[int, ...], empty: Any) -> NDArray[Any]:

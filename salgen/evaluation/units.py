@@ -23,6 +23,7 @@ import torch
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.conventions import CHUNK
+from salgen.evaluation.kept_maps import OF_SAMPLES, KeptMaps, key_of, maps_path, read_maps, write_maps
 from salgen.evaluation.measuring import measure
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
@@ -36,7 +37,7 @@ from salgen.evaluation.unit_files import PARTS, Unit, unit_table
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
-from salgen.types import Float32, SaliencyMap
+from salgen.types import Float32
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,23 @@ class SubjectWork:
 
     def finish(self) -> None:
         """Write the files that are missing."""
-        missing = [[unit for unit in chunk if not unit.path.exists()] for chunk in self.chunks]
+        missing = [
+            [unit for unit in units if not self._is_there(unit, number)] for number, units in enumerate(self.chunks)
+        ]
         total = len(self.plan.scored) * len(self.plan.methods)
         done = total - sum(len(unit.indices) for units in missing for unit in units)
-        label = f"explain and score, {self.subject.name} seed {self.subject.seed}"
+        doing = "score" if self.plan.given else "explain and score"
+        label = f"{doing}, {self.subject.name} seed {self.subject.seed}"
         with progress(label, total, "maps", done=done) as advance:
-            for chunk, units in zip(self.chunks, missing, strict=True):
-                for unit in self._explain(chunk, units) if units else ():
+            for number, units in enumerate(missing):
+                for unit in self._score(number, units) if units else ():
                     advance(len(unit.indices))
 
     @cached_property
     def predictions(self) -> Predictions:
         """What the model says of the whole split; asked once and kept."""
+        if self.plan.given is not None:
+            return self.plan.given.predictions(self.subject)
         dataset = self.plan.dataset
         known = [dataset.fingerprint, dataset.split, self.subject.digest, self.subject.device.type, library_versions()]
         digest = hashlib.sha256(canonical_json(known).encode()).hexdigest()[:16]
@@ -85,6 +91,8 @@ class SubjectWork:
         """The model's patterns on the training images, if a method needs them; fitted once and kept."""
         if not any("patterns" in method.needs for method in self.plan.methods.values()):
             return None
+        if self.plan.given is not None and "method" not in self.plan.needs:
+            return None  # nothing is explained
         train = open_dataset(self.plan.dataset.path, "train")
         known = f"{self.subject.digest} {train.fingerprint} {PATTERNS_VERSION}"
         digest = hashlib.sha256(known.encode()).hexdigest()[:16]
@@ -109,21 +117,59 @@ class SubjectWork:
         """The model as methods see it."""
         return ModelView.of(self.subject.classifier)
 
-    def _explain(self, chunk: Sequence[Unit], missing: Sequence[Unit]) -> Iterator[Unit]:
+    def _score(self, number: int, missing: Sequence[Unit]) -> Iterator[Unit]:
         """Write the missing units of a chunk, those that share passes together."""
-        (batch,) = self.plan.dataset.batches(CHUNK, chunk[0].indices)
-        predicted = self.predictions.predicted[list(chunk[0].indices)]
+        chunk = list(self.plan.chunks[number])
+        (batch,) = self.plan.dataset.batches(CHUNK, chunk)
+        predicted = self.predictions.predicted[chunk]
         targets = self.plan.targets(batch.labels, lambda: predicted)
         for calls in self.plan.groups:
             units = [unit for unit in missing if unit.call in calls]
-            if not units:
-                continue
             names = tuple(unit.call for unit in units)
-            explained = self.plan.explain(self.view, names, batch.images, targets, batch, self.patterns)
-            evidence = ChunkEvidence(self, batch, predicted, targets, names)
+            evidence = ChunkEvidence(self, batch, predicted, targets, names, number)
             for unit in units:
-                self._write(unit, explained[unit.call], explained.seconds[unit.call], evidence)
+                self._write(unit, evidence)
                 yield unit
+
+    # Maps that are kept ---------------------------------------------------------------------------
+
+    def kept(self, kind: str, call: str, number: int, ids: list[str]) -> KeptMaps | None:
+        """The maps of some samples of a chunk, if they were kept.
+
+        Raises
+        ------
+        SalgenError
+            If another run's maps are scored and it has not kept these.
+        """
+        given = self.plan.given
+        path = self._maps_path(self.run if given is None else given.folder, kind, call, number)
+        if given is None and key_of(path) != self._maps_key(kind, call, number):
+            return None
+        return read_maps(path, ids)
+
+    def keep(self, kind: str, call: str, number: int, maps: KeptMaps) -> None:
+        """Write maps to disk, where the run keeps them."""
+        if self.plan.keep_maps:
+            write_maps(self._maps_path(self.run, kind, call, number), maps, self._maps_key(kind, call, number))
+
+    def _is_there(self, unit: Unit, number: int) -> bool:
+        """Whether a unit is scored, and its maps are kept where they shall be."""
+        return unit.path.exists() and not (
+            self.plan.keep_maps
+            and any(
+                key_of(self._maps_path(self.run, kind, unit.call, number)) != self._maps_key(kind, unit.call, number)
+                for kind in self.plan.kinds
+            )
+        )
+
+    def _maps_path(self, run: Path, kind: str, call: str, number: int) -> Path:
+        return maps_path(run, self.subject.name, self.subject.seed, call, kind, number)
+
+    def _maps_key(self, kind: str, call: str, number: int) -> str:
+        """A digest of all that maps depend on."""
+        other = self.others.get(kind)
+        known = {**self._depends_on(call, self.plan.chunks[number]), "kind": kind, "other": other and other._digests}
+        return hashlib.sha256(canonical_json(known).encode()).hexdigest()[:32]
 
     def probabilities(self, images: Float32) -> Float32:
         """Softmax probabilities (n, K) of images (n, C, H, W)."""
@@ -146,37 +192,50 @@ class SubjectWork:
             if subject is not None and name in plan.needs
         }
 
-    def _key(self, call: str, chunk: Sequence[int]) -> str:
-        """A digest of all that a unit's scores depend on."""
+    @property
+    def _digests(self) -> list[str | None]:
+        """What a model is known by to another one's work."""
+        return [self.subject.digest, self.subject.task]
+
+    def _depends_on(self, call: str, chunk: Sequence[int]) -> dict[str, Any]:
+        """All that the maps of a chunk depend on, other models excepted."""
         plan, method = self.plan, self.plan.methods[call]
-        config = {
+        return {
             "dataset": [plan.dataset.fingerprint, plan.dataset.split, list(chunk)],
             "model": [self.subject.name, self.subject.seed, self.subject.digest],
             "by": [self.subject.device.type, library_versions()],
             "method": [call, to_json(method), method.version, PATTERNS_VERSION if "patterns" in method.needs else None],
-            "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
-            "others": {name: [work.subject.digest, work.subject.task] for name, work in self.others.items()},
-            "variants": list(plan.variants),
             "conventions": {**to_json(plan.conventions), "limit": None},  # the chunk says which samples
+        }
+
+    def _key(self, call: str, chunk: Sequence[int]) -> str:
+        """A digest of all that a unit's scores depend on."""
+        plan = self.plan
+        config = {
+            **self._depends_on(call, chunk),
+            "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
+            "others": {name: work._digests for name, work in self.others.items()},
+            "variants": list(plan.variants),
+            "given": plan.given and plan.given.digest,
         }
         return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
 
-    def _write(self, unit: Unit, maps: SaliencyMap, seconds: float, evidence: ChunkEvidence) -> None:
+    def _write(self, unit: Unit, evidence: ChunkEvidence) -> None:
         """Score one unit's maps, and keep the rows with the time that the maps took."""
-        batch, predicted = evidence.batch, evidence.predicted
+        batch, maps = evidence.batch, evidence.found(OF_SAMPLES)[unit.call]
         record = {
             "method": unit.call,
-            "seconds": seconds,
+            "seconds": maps.seconds,
             "maps": len(batch.ids),
             "reduction": maps.reduction,
             "native_resolution": "x".join(map(str, maps.native_resolution)),
         }
         shared = self.shared_columns(record)
-        shared |= {"target": evidence.targets, "correct": predicted == batch.labels}
+        shared |= {"target": maps.targets, "correct": maps.correct}
         tables = []
         for variant, region in self.plan.variants.items():
             metrics = self.plan.metrics_in(variant)
-            measured = measure(evidence.of(unit.call, maps, region), metrics)
+            measured = measure(evidence.of(unit.call, region), metrics)
             tables.append(unit_table(shared, variant, batch.ids, metrics, measured))
         table = pa.concat_tables(tables).replace_schema_metadata({"salgen": json.dumps(record)})
         with atomic_path(unit.path) as temporary:

@@ -9,14 +9,18 @@ from salgen.datasets import verifying as data_sets
 from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.archives.files import SUFFIXES, is_archive
 from salgen.errors import SalgenError
+from salgen.evaluation.run_checks import run_problems
+from salgen.evaluation.run_record import RECORD
 
 
 def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> list[str]:
-    """Check a data set's folder, or an archive.
+    """Check a data set's or a run's folder, or an archive of one.
 
     Of a data set, checked are the checksums, the spec's fingerprint, the schema, and for every sample its
     id, the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
     and rendered again and must come out with the same recipe and the same bits.
+    Of a run, checked are the checksums, where it was published; that its summary follows from its scores;
+    and where it kept its maps those, its data and its models: some samples are rendered and scored again.
     An archive is checked to the last byte of its headers and padding as well, and unpacked into a
     temporary folder for the rest.
 
@@ -27,7 +31,7 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     source
         The outside material that a data set was made from, where that is not the generator's default.
     samples
-        How many samples to render again, evenly spread over the splits; 0 for none.
+        How many samples to render again, evenly spread over the splits, or of a run to score again; 0 for none.
 
     Returns
     -------
@@ -44,10 +48,11 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     if not place.is_dir():
         fault = "is not a folder" if place.exists() else "does not exist"
         raise SalgenError(
-            f"{place} {fault}: give the folder that 'salgen make' wrote, or an archive ({', '.join(SUFFIXES)})"
+            f"{place} {fault}: give the folder of a data set or a run, or an archive ({', '.join(SUFFIXES)})"
         )
     return _folder_problems(place, source, samples)
 
 
 def _folder_problems(folder: Path, source: str | None, samples: int) -> list[str]:
-    return data_sets.verify(folder, source=source, samples=samples)
+    check = run_problems if (folder / RECORD).is_file() else data_sets.verify
+    return check(folder, source=source, samples=samples)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.types import Float32
 
 FEWEST_VOXELS = 8  # along an axis
@@ -86,8 +86,7 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
     except SalgenError:
         raise
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SalgenError(f"{path}: cannot be read as NIfTI, truncated or of another kind ({reason})") from None
+        raise SalgenError(f"{path}: cannot be read as NIfTI, truncated or of another kind ({reason(error)})") from None
     return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.generators.nifti import Volume, load_volume
 from salgen.sources import Files, Source
 from salgen.spec import SPLIT_NAME_RULE
@@ -180,4 +180,4 @@ def _rows(table: Path) -> list[tuple[int, str, str]]:
                 raise SalgenError(f"{table}: has no column {sorted(missing)[0]!r}; it needs path and split")
             return [(reader.line_num, row["path"].strip(), row["split"].strip()) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SalgenError(f"{table}: cannot be read as CSV ({error})") from None
+        raise SalgenError(f"{table}: cannot be read as CSV ({reason(error)})") from None

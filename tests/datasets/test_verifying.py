@@ -154,7 +154,7 @@ def break_recipe(rows):
         (drop_twin, "rendered again, it differs in twin"),
         (flip_label, "sample train-000005: rendered again, it differs in label"),
         (alter_recipe, "sample train-000005: drawn again, its recipe is another"),
-        (break_recipe, "sample train-000005 could not be rendered again: not a recipe"),
+        (break_recipe, "sample train-000005: recipe is not a recipe"),
     ],
 )
 def test_a_forged_shard_with_fitting_checksums_is_found(folder, change, said):

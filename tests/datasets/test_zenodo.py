@@ -18,7 +18,7 @@ import pytest
 from conftest import contents, made
 
 from salgen.cli.main import main
-from salgen.datasets import zenodo, zenodo_requests
+from salgen.datasets import retries, zenodo, zenodo_requests
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.publication import LICENCES
 from salgen.datasets.publishing import published
@@ -425,7 +425,7 @@ def run(arguments, capsys):
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(zenodo_requests, "BACKOFF_S", (0.0,) * 4)
+    monkeypatch.setattr(retries, "BACKOFF_S", (0.0,) * 4)
 
 
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".zip"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from salgen.datasets import checksums
 from salgen.datasets.archives.files import USUAL, Limits, form_of, members
 from salgen.datasets.archives.members import Member
-from salgen.datasets.archives.workplace import workplace
+from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.checksums import read_checksums
 from salgen.errors import SalgenError
 from salgen.files import cache_folder, sha256_of, sync_folder
@@ -68,7 +68,11 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
         if target.exists():
             target.rmdir()
         content.rename(target)
-        sync_folder(target.absolute().parent)
+        try:
+            sync_folder(target.absolute().parent)
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
     return target
 
 
@@ -179,6 +183,7 @@ def _check_target(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise SalgenError(f"{folder} is not a folder: choose one that does not exist yet")
     if folder.is_dir() and any(folder.iterdir()):
+        forget(folder)
         raise SalgenError(f"{folder} is not empty: choose a folder that does not exist yet")
     if not folder.absolute().parent.is_dir():
         raise SalgenError(f"{folder.absolute().parent} is not a folder: make it, or choose another place")

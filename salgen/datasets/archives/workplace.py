@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from salgen.datasets.destination import sole_writer
@@ -23,7 +23,7 @@ def workplace(out: Path) -> Iterator[Path]:
     SalgenError
         If another process is writing `out`, or the disk refuses.
     """
-    place = out.absolute().with_name(f".{out.absolute().name}.unfinished")
+    place = _place_of(out)
     try:
         place.mkdir(exist_ok=True)
         with sole_writer(place, out):
@@ -35,6 +35,18 @@ def workplace(out: Path) -> Iterator[Path]:
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise SalgenError(f"{out}: {reason}; nothing was written") from error
+
+
+def forget(out: Path) -> None:
+    """Remove the folder beside a finished `out` that a process left which was killed just after it gave the name."""
+    place = _place_of(out)
+    if place.is_dir() and not place.is_symlink():
+        with suppress(SalgenError, OSError), sole_writer(place, out):  # unless another process is at it
+            shutil.rmtree(place)
+
+
+def _place_of(out: Path) -> Path:
+    return out.absolute().with_name(f".{out.absolute().name}.unfinished")
 
 
 def _empty(place: Path) -> None:

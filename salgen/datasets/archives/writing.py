@@ -9,7 +9,7 @@ from pathlib import Path
 
 from salgen.datasets.archives.files import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
 from salgen.datasets.archives.members import Entry
-from salgen.datasets.archives.workplace import workplace
+from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.edition import Edition, Files
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
@@ -94,10 +94,11 @@ def _put(written: Path, out: Path) -> None:
     try:
         written.with_name(beside.name).replace(beside)
         written.replace(out)
+        sync_folder(out.parent)
     except BaseException:
+        out.unlink(missing_ok=True)
         beside.unlink(missing_ok=True)
         raise
-    sync_folder(out.parent)
 
 
 def check_target(out: Path) -> str:
@@ -110,6 +111,7 @@ def check_target(out: Path) -> str:
     """
     form = form_of(out)
     if out.exists() or out.is_symlink():
+        forget(out)
         raise SalgenError(f"{out} is there already: remove it or choose another name")
     if not out.parent.is_dir():
         raise SalgenError(f"{out.parent} is not a folder: make it, or choose another place for {out.name}")

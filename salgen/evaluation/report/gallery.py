@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
 from salgen.types import Mask
 
 GALLERY = "gallery.npz"
-ARRAYS = ("ids", "images", "masks", "labels", "predicted", "methods", "maps", "class_names")
+ARRAYS = {  # name to kind of numbers or text, and number of axes
+    "ids": "U1",
+    "images": "u4",
+    "masks": "b3",
+    "labels": "i1",
+    "predicted": "i1",
+    "methods": "U1",
+    "maps": "f4",
+    "class_names": "U1",
+}
 LONGEST = 128  # pixels of a picture's longer side; larger ones are averaged down
 LEVELS = 127  # odd, so that zero has a colour of its own
 SATURATED = 99.5  # percentile of a map that gets the strongest colour
@@ -100,14 +107,23 @@ def read_gallery(path: Path) -> dict[str, NDArray[Any]]:
         If the file is damaged.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
             data = {name: file[name] for name in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise SalgenError(f"{path.name} is damaged ({error}): remove it or evaluate again") from None
+            _check_kinds(data)
+    except Exception as error:  # a damaged archive fails in any way
+        raise SalgenError(f"{path.name} is damaged ({reason(error)}): remove it or evaluate again") from None
     expected = (len(data["methods"]), len(data["ids"]), *data["masks"].shape[1:])
     if data["maps"].shape != expected:
         raise SalgenError(f"{path.name}: maps have shape {data['maps'].shape}, not {expected}: evaluate again")
     return data
+
+
+def _check_kinds(data: dict[str, NDArray[Any]]) -> None:
+    for name, kind in ARRAYS.items():
+        if f"{data[name].dtype.kind}{data[name].ndim}" != kind:
+            raise ValueError(f"{name} are {data[name].dtype} with {data[name].ndim} axes")
+    for name in ("ids", "methods", "class_names"):
+        "".join(data[name]).encode()  # half a character cannot be written into a page
 
 
 def gallery_row(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 
 ENTRIES = ("salgen", "created", "versions", "device", "metrics", "headline_variant")
 REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -34,12 +34,15 @@ def read_record(path: Path) -> dict[str, Any]:
         )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SalgenError(f"{path} is not JSON ({error}): evaluate again") from None
+        json.dumps(record, ensure_ascii=False).encode()  # half a character cannot be written into a page
+    except (OSError, ValueError, RecursionError) as error:
+        raise SalgenError(f"{path} is not JSON ({reason(error)}): evaluate again") from None
     for entry in (*ENTRIES, *REQUIRED):
         _require(path, record, entry, entry)
     for entry, keys in REQUIRED.items():
         _require_all(path, record[entry], keys, entry)
+    if not record["dataset"]["tasks"]:
+        raise SalgenError(f"{path} names no task: evaluate again with this version")
     if record.get("certificates") is not None:
         _require_all(path, record["certificates"], ("models", "reason"), "certificates")
         _require_all(path, record["certificates"]["models"], CERTIFICATE, "certificates.models")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.comparisons import Comparison, compare_families
 from salgen.evaluation.families import Key, families, is_ceiling
 from salgen.evaluation.metric_groups import canonical, higher_is_better, ranking_metrics
@@ -20,6 +20,10 @@ from salgen.evaluation.statistics import near_chance, too_few_to_tell
 from salgen.evaluation.summary import ALL_SEEDS, SummaryRow, summarise
 
 RECORD = "run.json"
+STRANGE = (  # what content that is no run's leads to
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
+    *(StopIteration, MemoryError),
+)
 METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
 
 
@@ -199,12 +203,16 @@ def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
     """
     from jinja2 import TemplateError
 
+    names = ", ".join(map(str, paths))
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, TemplateError) as error:
-        names = ", ".join(map(str, paths))
+    except SalgenError as error:
+        if any(str(path) in str(error) for path in paths):
+            raise
+        raise SalgenError(f"{names}: {error}") from error
+    except (*STRANGE, TemplateError) as error:
         raise SalgenError(
-            f"a file of {names} holds what `salgen evaluate` does not write ({type(error).__name__}: {error}): "
+            f"a file of {names} holds what `salgen evaluate` does not write ({type(error).__name__}: {reason(error)}): "
             "evaluate again"
         ) from error
 

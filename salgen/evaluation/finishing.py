@@ -1,0 +1,99 @@
+"""From a plan to a run folder: every map scored, and the files that say what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+
+from salgen.datasets.destination import sole_writer
+from salgen.errors import SalgenError
+from salgen.evaluation.certificate import Certification, certify
+from salgen.evaluation.comparisons import write_comparisons
+from salgen.evaluation.gallery import save_gallery
+from salgen.evaluation.keeping import keep_for_scoring
+from salgen.evaluation.plan import Plan
+from salgen.evaluation.predictions import write_predictions
+from salgen.evaluation.retraining import retrain
+from salgen.evaluation.run_record import write_run_record
+from salgen.evaluation.score_cube import SCORES, read_scores
+from salgen.evaluation.settling import write_scores
+from salgen.evaluation.summary import write_summary
+from salgen.evaluation.unit_files import PARTS
+from salgen.evaluation.units import SubjectWork
+from salgen.files import remove_temporaries
+
+
+@contextmanager
+def run_folder(run: Path) -> Iterator[None]:
+    """Make a run's folder, and keep other processes from writing to it; left empty, it is removed again.
+
+    Raises
+    ------
+    SalgenError
+        If it cannot be made, or another process is writing to it.
+    """
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SalgenError(f"{run} cannot be made: {error.strerror or error}") from None
+    with sole_writer(run):
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                run.rmdir()
+            raise
+
+
+def finish_run(
+    plan: Plan, run: Path, started: float, *, source: str | None = None, command: Sequence[str] | None = None
+) -> Path:
+    """Explain and score what a stopped run has not, and write the run's files.
+
+    Parameters
+    ----------
+    plan
+        What to do, with its models.
+    run
+        The folder, which is there.
+    started
+        ``time.monotonic()`` when the work began.
+    source
+        The outside material the data set was made from, where that is not the generator's default.
+    command
+        What to record as the command.
+
+    Returns
+    -------
+    The folder.
+    """
+    (run / PARTS).mkdir(exist_ok=True)
+    for folder in (run, *filter(Path.is_dir, run.rglob("*"))):
+        remove_temporaries(folder)
+    works = [SubjectWork(plan, subject, run) for subject in plan.models]
+    for work in works:
+        work.finish()
+    units = [unit for work in works for unit in work.units]
+    predictions = [work.predictions for work in works]
+    who = [(work.subject.name, work.subject.seed) for work in works]
+    write_predictions(run, [str(name) for name in plan.dataset.column("id")], who, predictions)
+    certificates = _certificates(plan, works, run, source)
+    write_scores(units, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, others=retrain(works))
+    if plan.given is not None:
+        plan.given.copy_gallery(run)
+    else:
+        save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
+    if plan.keep_maps:
+        keep_for_scoring(plan, run)
+    patterns = [work.patterns for work in works]
+    write_run_record(plan, predictions, patterns, certificates, units, run, monotonic() - started, command)
+    cube = read_scores(run)
+    write_summary(run, cube)
+    write_comparisons(run, cube)
+    return run
+
+
+def _certificates(plan: Plan, works: Sequence[SubjectWork], run: Path, source: str | None) -> Certification:
+    return certify(works, source) if plan.given is None else plan.given.copy_certificates(run)

@@ -1,0 +1,184 @@
+"""A run that kept its maps, as others score it: what it says of data, models and samples is taken as it stands."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from torch import Tensor, nn
+
+from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.unpacking import unpacked
+from salgen.datasets.reader import Dataset, open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation import predictions as predicted
+from salgen.evaluation.certificate import FILE as CERTIFICATES
+from salgen.evaluation.certificate import Certification, read_certificates
+from salgen.evaluation.checkpoints import load_checkpoint
+from salgen.evaluation.gallery import GALLERY
+from salgen.evaluation.keeping import DATA, checkpoint_of
+from salgen.evaluation.kept_maps import KINDS
+from salgen.evaluation.predictions import Predictions
+from salgen.evaluation.report.record import read_record
+from salgen.evaluation.run_record import RECORD
+from salgen.evaluation.subjects import Subject
+from salgen.files import atomic_path
+
+ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # of a model, as its run says
+
+
+@dataclass(frozen=True)
+class GivenRun:
+    """A run folder with maps.
+
+    Attributes
+    ----------
+    folder
+        Where it lies, unpacked.
+    record
+        What its ``run.json`` holds.
+    digest
+        SHA-256 of that.
+    """
+
+    folder: Path
+    record: Mapping[str, Any]
+    digest: str
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> GivenRun:
+        """The run in a folder or an archive.
+
+        Raises
+        ------
+        SalgenError
+            If it is no run, is damaged, or did not keep its maps.
+        """
+        place = Path(path)
+        folder = unpacked(place) if is_archive(place) else place
+        if not folder.is_dir():
+            fault = "is not a folder" if folder.exists() else "does not exist"
+            raise SalgenError(
+                f"{path} {fault}: give a run that 'salgen evaluate --keep-maps' wrote, or an archive of it"
+            )
+        record = read_record(folder / RECORD)
+        if not record.get("maps"):
+            raise SalgenError(f"{path} holds no maps: evaluate with --keep-maps, and publish that")
+        if not isinstance(record["maps"], list) or not all(kind in KINDS for kind in record["maps"]):
+            raise SalgenError(f"{path}: {RECORD} names kinds of maps that are none: one of {', '.join(KINDS)} each")
+        return cls(folder, record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of maps that it has."""
+        return frozenset(self.record["maps"])
+
+    @property
+    def calls(self) -> list[str]:
+        """Its methods."""
+        return [str(method["call"]) for method in self.record["methods"]]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Methods that are not defined for its models, and why."""
+        return dict(self.record.get("left_out") or {})
+
+    def dataset(self, path: str | os.PathLike[str] | None = None) -> Dataset:
+        """The split that was evaluated: a copy of the user's, or the one that the run has.
+
+        Raises
+        ------
+        SalgenError
+            If it is another data set.
+        """
+        there = self.record["dataset"]
+        dataset = open_dataset(self.folder / DATA if path is None else path, str(there["split"]))
+        fingerprint = str(there["fingerprint"])
+        if dataset.fingerprint != fingerprint:
+            raise SalgenError(
+                f"{dataset.path} is not the data set of these maps: its fingerprint is {dataset.fingerprint[:12]}, "
+                f"that of {there['name']} {fingerprint[:12]}"
+            )
+        dataset.name = str(there["name"])
+        return dataset
+
+    @cached_property
+    def subjects(self) -> list[Subject]:
+        """The models, with their weights where the run has them."""
+        return [self._subject(model) for model in self.record["models"]]
+
+    @property
+    def has_models(self) -> bool:
+        """Whether all models can be asked."""
+        return not any(isinstance(subject.classifier, Absent) for subject in self.subjects)
+
+    def predictions(self, subject: Subject) -> Predictions:
+        """What a model said of every sample of the split.
+
+        Raises
+        ------
+        SalgenError
+            If the file that says it is damaged.
+        """
+        path = self.folder / predicted.FILE
+        try:
+            rows = pq.read_table(path).to_pandas()
+            mine = rows[(rows["model"] == subject.name) & (rows["training_seed"] == subject.seed)]
+            labels = mine["label"].to_numpy(dtype=np.int64)
+            return Predictions(labels, np.stack(list(mine["probabilities"])).astype(np.float32))
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+            raise SalgenError(f"{path} is damaged ({error}): fetch the archive again") from None
+
+    def copy_certificates(self, run: Path) -> Certification:
+        """Copy the reliance certificates into another run, and say what they are."""
+        if not (self.folder / CERTIFICATES).is_file():
+            return Certification(reason=str((self.record.get("certificates") or {}).get("reason", "")))
+        certificates = read_certificates(self.folder / CERTIFICATES)
+        _copy(self.folder / CERTIFICATES, run / CERTIFICATES)
+        return certificates
+
+    def copy_gallery(self, run: Path) -> None:
+        """Copy the samples for the report's pictures into another run, if it has them."""
+        if (self.folder / GALLERY).is_file():
+            _copy(self.folder / GALLERY, run / GALLERY)
+
+    def _subject(self, model: Mapping[str, Any]) -> Subject:
+        name, seed, digest = str(model["name"]), int(model["seed"]), str(model["weights_sha256"])
+        origin = {key: model.get(key) for key in ORIGIN}
+        folder = checkpoint_of(self.folder, name, seed, digest)
+        if folder is None:
+            return Subject(name, seed, Absent(name), digest, self.folder, origin)
+        trained = load_checkpoint(folder)
+        return Subject(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
+
+
+class Absent(nn.Module):
+    """A model that is known by its maps alone."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._called = name
+
+    def forward(self, _images: Tensor) -> Tensor:
+        """Nothing that can be had.
+
+        Raises
+        ------
+        SalgenError
+            Always.
+        """
+        raise SalgenError(f"the weights of {self._called} are not in the run whose maps are scored")
+
+
+def _copy(source: Path, target: Path) -> None:
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)

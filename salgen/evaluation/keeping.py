@@ -1,0 +1,63 @@
+"""What a run keeps beside its maps, so that it can be scored again elsewhere: the split's data and the models."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from salgen.datasets import manifest as manifests
+from salgen.datasets.shards import shards_of
+from salgen.evaluation.checkpoints import CARD, WEIGHTS
+from salgen.evaluation.kept_maps import folder_name
+from salgen.files import atomic_path, sha256_of
+
+if TYPE_CHECKING:
+    from salgen.evaluation.plan import Plan
+    from salgen.evaluation.subjects import Subject
+
+DATA = "dataset"
+CHECKPOINTS = "checkpoints"
+
+
+def keep_for_scoring(plan: Plan, run: Path) -> None:
+    """Copy the split that was evaluated, and models that lie outside the run folder, into it."""
+    data = plan.dataset
+    names = [manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))]
+    for name in names:
+        _copy(data.path / name, run / DATA / name)
+    for subject in plan.models:
+        if (subject.folder / WEIGHTS).is_file() and checkpoint_of(
+            run, subject.name, subject.seed, subject.digest
+        ) is None:
+            _copy_checkpoint(subject, run)
+
+
+def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:
+    """The folder within a run that holds a model's checkpoint, if one with these weights is there."""
+    name = f"{folder_name(model)}-seed{seed}"
+    for folder in (run / name, run / CHECKPOINTS / name):
+        if (folder / CARD).is_file() and (folder / WEIGHTS).is_file() and sha256_of(folder / WEIGHTS) == digest:
+            return folder
+    return None
+
+
+def checkpoint_files(folder: Path) -> list[Path]:
+    """What belongs to a checkpoint: its card, its weights, and the patterns that were fitted to it."""
+    return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
+
+
+def _copy_checkpoint(subject: Subject, run: Path) -> None:
+    target = run / CHECKPOINTS / f"{folder_name(subject.name)}-seed{subject.seed}"
+    for path in checkpoint_files(subject.folder):
+        _copy(path, target / path.name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, whole or not at all, unless it is there already."""
+    if target.is_file() and filecmp.cmp(source, target, shallow=False):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)

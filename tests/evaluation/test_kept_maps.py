@@ -1,0 +1,118 @@
+"""Maps on disk: every bit comes back, names never clash, damage is said."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from salgen.errors import SalgenError
+from salgen.evaluation.kept_maps import KeptMaps, folder_name, key_of, maps_path, read_maps, write_maps
+
+
+def kept(values, ids=None):
+    count = len(values)
+    return KeptMaps(
+        ids=ids or [f"test-{i:06d}" for i in range(count)],
+        targets=np.arange(count) % 3,
+        correct=np.arange(count) % 2 == 0,
+        there=np.arange(count) % 5 != 1,
+        values=values,
+        reduction="max_abs",
+        native_resolution=(4, 5),
+        seconds=1.25,
+    )
+
+
+any_floats = st.floats(width=32, allow_nan=True, allow_infinity=True, allow_subnormal=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(arrays(np.float32, array_shapes(min_dims=3, max_dims=3, max_side=6), elements=any_floats))
+def test_every_bit_comes_back(tmp_path_factory, values):
+    path = tmp_path_factory.mktemp("maps") / "maps-00000.parquet"
+    write_maps(path, kept(values), "a key")
+    found = read_maps(path)
+    assert found.values.dtype == np.float32
+    assert found.values.shape == values.shape
+    assert found.values.tobytes() == values.tobytes()
+    expected = kept(values)
+    assert found.ids == expected.ids
+    for name in ("targets", "correct", "there"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert (found.reduction, found.native_resolution, found.seconds) == ("max_abs", (4, 5), 1.25)
+    assert key_of(path) == "a key"
+
+
+def test_bytes_are_shuffled_and_compressed(tmp_path):
+    rows, columns = np.mgrid[0:64, 0:64] / 64
+    smooth = np.stack([np.sin(3 * rows + k) * columns for k in range(16)]).astype(np.float32)
+    write_maps(tmp_path / "a.parquet", kept(smooth), "key")
+    column = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(4)
+    assert "BYTE_STREAM_SPLIT" in column.encodings
+    assert column.compression == "ZSTD"
+    assert column.total_compressed_size < smooth.nbytes
+
+
+def test_half_precision_would_change_what_is_ranked():
+    """Why maps are kept as float32: values that differ become one, and ties have another score than orders."""
+    values = np.linspace(1.0, 1.001, 64, dtype=np.float32)
+    assert len(np.unique(values)) == 64
+    assert len(np.unique(values.astype(np.float16))) < 4
+
+
+def test_some_samples_in_another_order(tmp_path):
+    values = np.arange(5 * 2 * 3, dtype=np.float32).reshape(5, 2, 3)
+    write_maps(tmp_path / "a.parquet", kept(values, list("abcde")), "key")
+    found = read_maps(tmp_path / "a.parquet", ["d", "a"])
+    np.testing.assert_array_equal(found.values, values[[3, 0]])
+    assert found.ids == ["d", "a"]
+    np.testing.assert_array_equal(found.targets, [0, 0])
+    np.testing.assert_array_equal(found.correct, [False, True])
+    with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(it holds no map of sample x\)"):
+        read_maps(tmp_path / "a.parquet", ["a", "x"])
+
+
+@pytest.mark.parametrize("place", [4, 400, 2000, -8, -4])
+def test_a_flipped_bit_is_found(tmp_path, place):
+    """In the maps, where a checksum guards each page, and in what describes them."""
+    path = tmp_path / "a.parquet"
+    write_maps(path, kept(np.random.default_rng(0).normal(size=(4, 16, 16)).astype(np.float32)), "key")
+    data = bytearray(path.read_bytes())
+    data[place] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(.*\): remove it") as caught:
+        read_maps(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file_of_maps_is_said(tmp_path):
+    with pytest.raises(SalgenError, match="is missing: the run does not hold these maps"):
+        read_maps(tmp_path / "none.parquet")
+    (tmp_path / "text.parquet").write_text("no Parquet")
+    with pytest.raises(SalgenError, match=r"text\.parquet is damaged"):
+        read_maps(tmp_path / "text.parquet")
+    assert key_of(tmp_path / "none.parquet") is None
+    assert key_of(tmp_path / "text.parquet") is None
+
+
+calls = st.text(st.characters(min_codepoint=32, max_codepoint=300), min_size=1, max_size=120)
+
+
+@settings(max_examples=200, deadline=None)
+@given(calls, calls)
+def test_names_of_folders_are_plain_and_differ_where_calls_do(first, second):
+    names = [folder_name(first), folder_name(second)]
+    assert all(re.fullmatch(r"[A-Za-z0-9+_-][A-Za-z0-9.+_-]{0,100}", name) for name in names)
+    assert (names[0].lower() == names[1].lower()) == (first == second)
+
+
+def test_a_plain_call_is_its_own_name():
+    assert folder_name("grad-cam++") == "grad-cam++"
+    assert folder_name("lrp-alpha-beta:alpha=1,beta=0").startswith("lrp-alpha-beta_alpha_1_beta_0-")
+    path = maps_path(Path("run"), "lesion-cnn", 2, "gradient", "twin_maps", 3)
+    assert path.as_posix() == "run/maps/lesion-cnn-seed2/gradient/twin_maps-00003.parquet"

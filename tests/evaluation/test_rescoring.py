@@ -1,0 +1,209 @@
+"""Maps that a run kept, scored elsewhere: the same numbers with nothing explained, or a clear word why not."""
+
+import json
+import shutil
+
+import pytest
+from kept_runs import CALLS, METRICS, SAMPLES, STATED, make_data, make_run, rows
+from pandas.testing import assert_frame_equal
+
+import salgen
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation import plan as plans
+from salgen.evaluation.kept_maps import read_maps
+from salgen.evaluation.rescoring import rescore
+from salgen.evaluation.unit_evidence import ChunkEvidence
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return make_data(tmp_path_factory.mktemp("rescoring"))
+
+
+@pytest.fixture(scope="module")
+def run(data):
+    return make_run(data, data.parent / "run")
+
+
+@pytest.fixture(scope="module")
+def archive(run):
+    return salgen.publish(run, run.parent / "run.tar", **STATED)
+
+
+@pytest.fixture
+def unexplained(monkeypatch):
+    """Fails whoever explains."""
+
+    def explain(*_given, **_named):
+        raise AssertionError("nothing may be explained")
+
+    monkeypatch.setattr(plans, "explain_all", explain)
+
+
+def test_the_same_metrics_give_the_same_tables(run, archive, tmp_path, unexplained):
+    for number, maps in enumerate((run, archive)):
+        again = rescore(maps, metrics=METRICS, out=tmp_path / str(number))
+        assert_frame_equal(rows(again), rows(run), check_exact=True)
+        for name in ("summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet", "gallery.npz"):
+            assert (again / name).read_bytes() == (run / name).read_bytes(), name
+
+
+def test_other_metrics_are_those_of_an_evaluation(run, data, archive, tmp_path):
+    """Metrics of the map, of the whole data set, of the image, and of the model, which the archive holds."""
+    metrics = ["m-gt", "iou", "mask-localization-error", "edge-correlation", "insertion-auc"]
+    direct = make_run(data, tmp_path / "direct", metrics=metrics, keep_maps=False)
+    again = rescore(archive, metrics=metrics, out=tmp_path / "again")
+    assert_frame_equal(rows(again), rows(direct), check_exact=False, rtol=1e-12)
+
+
+def test_maps_are_those_that_explain_gives(run, data):
+    from salgen.evaluation.checkpoints import load_checkpoint
+
+    classifier = load_checkpoint(run / "lesion-cnn-seed0").classifier
+    kept = read_maps(next((run / "maps" / "lesion-cnn-seed0").glob("lrp-alpha-beta*/maps-00000.parquet")))
+    by_id = {sample["id"]: sample for sample in salgen.open(data)}
+    assert kept.ids == [name for name, sample in by_id.items() if sample["mask"].any()]
+    sample = by_id[kept.ids[0]]
+    maps = salgen.explain(classifier, sample["image"][None], [1], method=CALLS[1], ids=[sample["id"]])
+    assert abs(maps.values[0].numpy() - kept.values[0]).max() < 1e-5 * abs(kept.values[0]).max()
+
+
+def test_a_run_goes_on_from_its_maps(run, data, tmp_path, monkeypatch):
+    """One more metric: nothing is explained again but the gallery; one more method: that one alone."""
+    copy = shutil.copytree(run, tmp_path / "run")
+    explained, usual = [], ChunkEvidence._explained
+
+    def watched(self, kind, calls):
+        explained.append((kind, calls))
+        return usual(self, kind, calls)
+
+    monkeypatch.setattr(ChunkEvidence, "_explained", watched)
+    make_run(data, copy, metrics=[*METRICS, "m-gt"])
+    assert explained == []
+    assert set(rows(copy)["metric"]) == {*METRICS, "m-gt"}
+    make_run(data, copy, methods=[*CALLS, "input-x-gradient"])
+    assert {call for _, calls in explained for call in calls} == {"input-x-gradient"}
+    assert {kind for kind, _ in explained} == {"maps", "twin_maps"}
+
+
+def test_maps_are_kept_later_too(data, tmp_path):
+    """A run that did not keep them explains again when it shall."""
+    out = make_run(data, tmp_path / "run", keep_maps=False)
+    assert not (out / "maps").exists()
+    before = rows(out)
+    make_run(data, out)
+    assert_frame_equal(rows(rescore(out, metrics=METRICS, out=tmp_path / "again")), before, check_exact=True)
+
+
+def test_fewer_samples(run, tmp_path):
+    again = rescore(run, metrics=METRICS[:2], limit=5, out=tmp_path / "again")
+    few = set(rows(again)["sample_id"])
+    assert few < set(rows(run)["sample_id"])
+    assert all(int(name.rpartition("-")[2]) < 5 for name in few)
+    expected = rows(run)
+    expected = expected[expected["sample_id"].isin(few) & expected["metric"].isin(METRICS[:2])]
+    assert_frame_equal(rows(again), expected.reset_index(drop=True), check_exact=True)
+
+
+def test_the_record_says_where_the_maps_are_from(run, tmp_path):
+    again = json.loads((rescore(run, out=tmp_path / "again") / "run.json").read_text())
+    there = json.loads((run / "run.json").read_text())
+    assert there["maps"] == ["maps", "twin_maps"]
+    assert there["scored_from"] is None
+    assert again["maps"] == []
+    assert again["scored_from"]["created"] == there["created"]
+    assert again["models"] == there["models"]
+    assert again["left_out"] == there["left_out"]
+
+
+def test_a_checkpoint_from_elsewhere_is_kept_too(run, data, tmp_path):
+    given = shutil.copytree(run / "lesion-cnn-seed0", tmp_path / "somewhere" / "weights")
+    out = make_run(data, tmp_path / "run", model=given, settings=None)
+    shutil.rmtree(given.parent)
+    again = rescore(out, metrics=["insertion-auc"], out=tmp_path / "again")
+    assert rows(again)["value"].notna().any()
+
+
+def test_a_model_that_is_not_there_is_asked_nothing(run, data, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    shutil.rmtree(copy / "lesion-cnn-seed0")
+    again = rescore(copy, metrics=METRICS, out=tmp_path / "again")
+    assert_frame_equal(rows(again), rows(run), check_exact=True)
+    with pytest.raises(SalgenError, match="'insertion-auc' cannot be scored from these maps: it asks the model"):
+        rescore(copy, metrics=["insertion-auc"], out=tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+
+
+def test_without_images_the_data_set_is_asked_for(run, data, tmp_path):
+    """As an archive of data that may not be passed on: recipes and masks only."""
+    copy = shutil.copytree(run, tmp_path / "run")
+    for path in (copy / "run.json", copy / "dataset" / "salgen.json"):
+        path.write_text(path.read_text().replace('"redistributable": true', '"redistributable": false'))
+    archive = salgen.publish(copy, tmp_path / "run.tar", **STATED)
+    assert_frame_equal(rows(rescore(archive, metrics=METRICS[:2], out=tmp_path / "a")).iloc[:, 1:], scores_of(run, 2))
+    with pytest.raises(SalgenError, match="looks at images, and this run holds none; give the data set too, as PATH"):
+        rescore(archive, metrics=["edge-correlation"], out=tmp_path / "b")
+    found = rescore(archive, metrics=["edge-correlation"], path=data, out=tmp_path / "b")
+    assert_frame_equal(rows(found), rows(rescore(run, metrics=["edge-correlation"], out=tmp_path / "c")))
+
+
+def scores_of(run, count):
+    table = rows(run)
+    return table[table["metric"].isin(METRICS[:count])].reset_index(drop=True).iloc[:, 1:]
+
+
+def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
+    def refused(message, maps=run, **given):
+        with pytest.raises(SalgenError, match=message) as caught:
+            rescore(maps, **{"out": tmp_path / "out", **given})
+        assert "\n" not in str(caught.value)
+        assert not (tmp_path / "out").exists()
+
+    refused("does not exist: give a run that", tmp_path / "none")
+    refused(r"run\.json is missing", data)
+    refused("looks at paired maps, and the run kept none", metrics=["mcs"])
+    refused("it trains the model again", metrics=["roar:fraction=0.1"])
+    refused("unknown metric 'rocauc'", metrics=["rocauc"])
+    refused("is the run whose maps are scored: choose another", out=run)
+    refused("nowhere does not exist", path=tmp_path / "nowhere")
+    other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 2}, seed=3, workers=1)
+    refused("is not the data set of these maps: its fingerprint is", path=other)
+    plain = shutil.copytree(run, tmp_path / "plain")
+    record = json.loads((plain / "run.json").read_text())
+    (plain / "run.json").write_text(json.dumps({**record, "maps": []}))
+    refused("holds no maps: evaluate with --keep-maps", plain)
+    (plain / "run.json").write_text(json.dumps({**record, "maps": 7}))
+    refused("names kinds of maps that are none", plain)
+
+
+def test_a_map_that_is_missing_or_another_sample_s_is_said(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    folder = copy / "maps" / "lesion-cnn-seed0"
+    shutil.copyfile(folder / "sobel" / "maps-00000.parquet", folder / "gradient" / "maps-00000.parquet")
+    (folder / "sobel" / "maps-00000.parquet").unlink()
+    with pytest.raises(SalgenError, match=r"sobel/maps-00000\.parquet is missing: the run does not hold these maps"):
+        rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
+
+
+def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", "--from-maps", str(archive), "--metrics", "roc-auc,iou:threshold=0.3"]) == 0
+    out = capsys.readouterr().out
+    assert "report: runs/lesions-rescored/report.html" in out
+    assert (tmp_path / "runs" / "lesions-rescored" / "report.html").is_file()
+    for options, said in {
+        ("--model", "lesion-cnn"): "--model does not go with --from-maps",
+        ("--keep-maps",): "--keep-maps does not go with --from-maps",
+        ("--target", "pred"): "--target does not go with --from-maps",
+        ("-m", "gradient"): "-m does not go with --from-maps",
+        ("--set", "epochs=2"): "--set does not go with --from-maps",
+    }.items():
+        assert main(["evaluate", "--from-maps", str(archive), *options]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["evaluate"]) == 2
+    assert "give the PATH of a data set, or the maps of a run with --from-maps" in capsys.readouterr().err
+
+
+def test_numbers_of_samples(run):
+    assert len(set(rows(run)["sample_id"])) == SAMPLES // 2

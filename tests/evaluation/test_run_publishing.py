@@ -1,0 +1,258 @@
+"""A published run: the same bytes each time, whole, checked to the last bit, and no pixel that may not be passed on."""
+
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import datasets
+import mlcroissant
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from kept_runs import CALLS, STATED, make_data, make_run, rows
+
+import salgen
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation.kept_maps import folder_name, read_maps, write_maps
+from salgen.evaluation.publishing import edition
+from salgen.evaluation.run_card import FIELDS
+from salgen.evaluation.unit_files import RESULT_COLUMNS
+
+TABLES = {"run.json", "scores.parquet", "summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet"}
+TEXTS = {"README.md", "CITATION.cff", "croissant.json", "SHA256SUMS"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    place = tmp_path_factory.mktemp("publishing")
+    return make_run(make_data(place), place / "run")
+
+
+@pytest.fixture(scope="module")
+def archive(run):
+    return salgen.publish(run, run.parent / "run.tar", **STATED)
+
+
+@pytest.fixture(scope="module")
+def unpacked(archive):
+    return salgen.unpack(archive, archive.parent / "unpacked")
+
+
+@pytest.fixture
+def copy(run, tmp_path):
+    return shutil.copytree(run, tmp_path / "run")
+
+
+def names_in(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def withheld(run):
+    """Make the run one of data that may not be passed on."""
+    for path in (run / "run.json", run / "dataset" / "salgen.json"):
+        text = path.read_text()
+        assert '"redistributable": true' in text
+        path.write_text(text.replace('"redistributable": true', '"redistributable": false'))
+    return run
+
+
+# What is in it --------------------------------------------------------------------------------------
+
+
+def test_everything_that_scoring_and_reading_take_is_there(run, unpacked):
+    methods = {method["call"] for method in json.loads((run / "run.json").read_text())["methods"]}
+    maps = {
+        f"maps/lesion-cnn-seed0/{folder_name(call)}/{kind}-00000.parquet"
+        for call in methods
+        for kind in ("maps", "twin_maps")
+    }
+    model = {f"lesion-cnn-seed0/{name}" for name in ("model.json", "weights.safetensors")}
+    data = {"dataset/salgen.json", "dataset/data/test-00000-of-00001.parquet"}
+    assert names_in(unpacked) == TABLES | TEXTS | maps | model | data | {"report.html", "gallery.npz"}
+    for name in names_in(unpacked) - TEXTS - {"report.html"}:
+        assert (unpacked / name).read_bytes() == (run / name).read_bytes(), name
+    assert (unpacked / "report.html").read_bytes() == salgen.report([run], run.parent / "a.html").read_bytes()
+
+
+def test_the_same_bytes_in_every_form(run, archive, tmp_path):
+    again = salgen.publish(run, tmp_path / "run.tar", **STATED)
+    assert again.read_bytes() == archive.read_bytes()
+    for form in (".tar.gz", ".zip"):
+        other = salgen.publish(run, tmp_path / f"run{form}", **STATED)
+        assert salgen.verify(other, samples=0) == []
+        folder = salgen.unpack(other, tmp_path / f"unpacked{form}")
+        assert names_in(folder) == names_in(salgen.unpack(again, tmp_path / f"tar-for{form}"))
+
+
+def test_a_run_without_maps_is_published_too(run, tmp_path):
+    plain = make_run(run.parent / "lesions", tmp_path / "run", keep_maps=False)
+    folder = salgen.unpack(salgen.publish(plain, tmp_path / "run.tar", **STATED), tmp_path / "unpacked")
+    assert not {name for name in names_in(folder) if name.startswith(("maps/", "dataset/"))}
+    assert salgen.verify(tmp_path / "run.tar") == []
+    assert "- Maps: the run did not keep them." in (folder / "README.md").read_text()
+    with pytest.raises(SalgenError, match="holds no maps: evaluate with --keep-maps"):
+        salgen.rescore(tmp_path / "run.tar")
+
+
+def test_checksums_and_citation(unpacked):
+    listed = dict(line.split("  ")[::-1] for line in (unpacked / "SHA256SUMS").read_text().splitlines())
+    assert set(listed) == names_in(unpacked) - {"SHA256SUMS"}
+    for name, digest in listed.items():
+        assert hashlib.sha256((unpacked / name).read_bytes()).hexdigest() == digest
+    cited = yaml.safe_load((unpacked / "CITATION.cff").read_text())
+    assert cited["license"] == "CC-BY-4.0"
+    assert str(cited["date-released"]) == "2026-01-31"
+    assert cited["identifiers"][0]["value"] == listed["run.json"]
+    titles = [paper["title"] for paper in cited["references"]]
+    assert "On pixel-wise explanations by layer-wise relevance propagation" in titles
+
+
+# Read without salgen --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("config", ["scores", "predictions", "samples", f"maps-{folder_name(CALLS[1])}"])
+def test_hugging_face_reads_every_table(unpacked, tmp_path, config):
+    found = datasets.load_dataset(str(unpacked), config, split="train", cache_dir=str(tmp_path))
+    if config == "scores":
+        assert found.column_names == list(RESULT_COLUMNS)
+        assert len(found) == len(rows(unpacked))
+    elif config == "samples":
+        sample = salgen.open(unpacked / "dataset")[0]
+        np.testing.assert_array_equal(np.asarray(found[0]["image"], dtype=np.float32) / 255, sample["image"][0])
+        np.testing.assert_array_equal(np.asarray(found[0]["mask"]) > 0, sample["mask"])
+    elif config.startswith("maps"):
+        kept = read_maps(next((unpacked / "maps").glob(f"*/{config.removeprefix('maps-')}/maps-*.parquet")))
+        np.testing.assert_array_equal(np.array(found[0]["map"], dtype=np.float32), kept.values[0])
+    else:
+        assert len(found) == len(pq.read_table(unpacked / "predictions.parquet"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_croissant_reads_the_scores_record_by_record(unpacked):
+    described = mlcroissant.Dataset(jsonld=unpacked / "croissant.json")
+    table = pq.read_table(unpacked / "scores.parquet").to_pylist()
+    count = 0
+    for found, row in zip(described.records("scores"), table, strict=True):
+        assert found["scores/sample_id"].decode() == row["sample_id"]
+        assert found["scores/method"].decode() == row["method"]
+        assert found["scores/value"] == (None if np.isnan(row["value"]) else row["value"])
+        count += 1
+    assert count == len(table)
+    assert set(FIELDS) == set(RESULT_COLUMNS)
+
+
+# Pixels that may not be passed on -------------------------------------------------------------------
+
+
+def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
+    withheld(copy)
+    folder = salgen.unpack(salgen.publish(copy, tmp_path / "a.tar", **STATED), tmp_path / "a")
+    assert "gallery.npz" not in names_in(folder)
+    assert "data:image/png" not in (folder / "report.html").read_text()
+    table = pq.read_table(folder / "dataset" / "data" / "test-00000-of-00001.parquet")
+    assert table["image"].null_count == table["twin"].null_count == len(table)
+    assert table["mask"].null_count == 0
+    assert "- Images and pictures:" in (folder / "README.md").read_text()
+    assert salgen.verify(tmp_path / "a.tar") == []
+    allowed = salgen.publish(copy, tmp_path / "b.tar", **STATED, may_redistribute=True)
+    folder = salgen.unpack(allowed, tmp_path / "b")
+    assert "data:image/png" in (folder / "report.html").read_text()
+    assert "gallery.npz" in names_in(folder)
+
+
+def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy, tmp_path):
+    record = json.loads((copy / "run.json").read_text())
+    del record["dataset"]["redistributable"]
+    (copy / "run.json").write_text(json.dumps(record))
+    with edition(copy, **STATED) as found:
+        assert "gallery.npz" not in found.files
+
+
+# What is wrong with it ------------------------------------------------------------------------------
+
+
+def test_a_sound_run_has_no_problems(run, archive, unpacked, tmp_path):
+    for place in (run, archive, unpacked):
+        assert salgen.verify(place) == []
+    assert main(["verify", str(run), "--samples", "all"]) == 0
+    few = make_run(run.parent / "lesions", tmp_path / "few", limit=6, model=run / "lesion-cnn-seed0", settings=None)
+    assert salgen.verify(few, samples=1000) == []
+
+
+def test_what_is_no_number_of_samples_is_said(run, capsys):
+    for text in ("some", "-1", "1.5"):
+        assert main(["verify", str(run), "--samples", text]) == 2
+        assert f"{text!r} is neither a number of samples nor 'all'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_a_flipped_bit_in_an_archive_is_found(archive, tmp_path, part):
+    data = bytearray(archive.read_bytes())
+    place = np.random.default_rng(part).integers(len(data))
+    data[place] ^= 1 << part
+    (tmp_path / "run.tar").write_bytes(data)
+    assert salgen.verify(tmp_path / "run.tar", samples=0)
+
+
+def test_another_map_is_found_by_its_score(copy):
+    """All checksums and digests would fit: only scoring again shows it."""
+    path = copy / "maps" / "lesion-cnn-seed0" / "gradient" / "maps-00000.parquet"
+    kept = read_maps(path)
+    write_maps(path, replace(kept, values=-kept.values), "key")
+    assert salgen.verify(copy, samples=0) == []
+    (problem,) = salgen.verify(copy)
+    assert re.search(r"scores\.parquet: \d+ scores are not those of the maps, the first that of gradient", problem)
+
+
+def test_a_summary_that_does_not_follow_is_found(copy):
+    lines = (copy / "summary.csv").read_text().splitlines()
+    fields = lines[3].split(",")
+    place = lines[0].split(",").index("mean")
+    fields[place] = "0.123"
+    (copy / "summary.csv").write_text("\n".join([*lines[:3], ",".join(fields), *lines[4:]]) + "\n")
+    (problem,) = salgen.verify(copy, samples=0)
+    assert "summary.csv: line 4 is not what the scores come to" in problem
+
+
+def test_data_that_are_not_what_their_recipes_say_are_found(copy):
+    text = (copy / "dataset" / "salgen.json").read_text()
+    spec = json.loads(text)
+    assert spec["spec"]["seed"] == 0
+    (copy / "dataset" / "salgen.json").write_text(text.replace('"seed": 0', '"seed": 1'))
+    assert salgen.verify(copy)
+
+
+def test_what_is_missing_is_named(copy):
+    (copy / "maps" / "lesion-cnn-seed0" / "sobel" / "maps-00000.parquet").unlink()
+    (copy / "comparisons.csv").unlink()
+    problems = salgen.verify(copy)
+    assert any("comparisons.csv is missing" in problem for problem in problems)
+    assert any("sobel/maps-00000.parquet is missing" in problem for problem in problems)
+    with pytest.raises(SalgenError, match="cannot be published: "):
+        salgen.publish(copy, copy.parent / "run.tar", **STATED)
+    assert not (copy.parent / "run.tar").exists()
+
+
+# The commands ---------------------------------------------------------------------------------------
+
+
+def test_the_commands_go_together(archive, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", str(archive)]) == 0
+    assert main(["unpack", str(archive), "there"]) == 0
+    assert "salgen report there" in capsys.readouterr().out
+    assert main(["report", "there"]) == 0
+    assert main(["leaderboard", "there", "--out", "site"]) == 0
+    assert (tmp_path / "site" / "index.html").is_file()
+    assert main(["show", str(archive)]) == 2
+    assert "is a run" in capsys.readouterr().err
+
+
+def test_opening_a_run_as_a_data_set_says_what_it_is(archive, unpacked):
+    for place in (archive, unpacked):
+        with pytest.raises(SalgenError, match="is a run, not a data set"):
+            salgen.open(place)

@@ -1,0 +1,149 @@
+"""Damaged maps that a run kept: read, scored again under other metrics, and verified."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from mutations import mutated_bytes, mutated_json, mutated_value
+from test_mutated_checkpoints import LEARNT
+from trials import Box, BrokenError, run
+
+import salgen
+from salgen.evaluation.checkpoints import build_classifier, save_checkpoint
+from salgen.evaluation.kept_maps import KeptMaps, key_of, read_maps, write_maps
+from salgen.evaluation.rescoring import rescore
+
+IDS = [f"test-{index:06d}" for index in range(4)]
+TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}
+STRANGE = (pa.float64(), pa.float16(), pa.string(), pa.list_(pa.float32()), pa.list_(pa.list_(pa.float64())))
+
+
+@pytest.fixture(scope="module")
+def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one file of maps."""
+    folder = tmp_path_factory.mktemp("original") / "maps"
+    folder.mkdir()
+    values = np.random.default_rng(0).normal(size=(4, 16, 16)).astype(np.float32)
+    flags, targets = np.ones(4, dtype=bool), np.zeros(4, dtype=np.int64)
+    write_maps(folder / "a.parquet", KeptMaps(IDS, targets, flags, flags, values, "sum", (16, 16), 0.5), "f" * 64)
+    return folder
+
+
+@pytest.fixture
+def box(maps: Path) -> Iterator[Box]:
+    made = Box(maps)
+    yield made
+    made.remove()
+
+
+def test_mutated_maps(request: pytest.FixtureRequest, box: Box) -> None:
+    def trial(rng: Random) -> str:
+        box.fresh()
+        path = box.inside / "a.parquet"
+        path.write_bytes(damaged_maps(path.read_bytes(), rng))
+        key_of(path)
+        calls = {"all": lambda: checked(read_maps(path)), "some": lambda: checked(read_maps(path, IDS[1:3]))}
+        return box.attempt(path.name, calls)
+
+    run(request, "kept maps", 600, trial)
+
+
+def checked(kept: KeptMaps) -> None:
+    """What is read must be what a run can go on with."""
+    count, _, _ = kept.values.shape
+    lengths = {len(kept.ids), len(kept.targets), len(kept.correct), len(kept.there), count}
+    if kept.values.dtype != np.float32 or len(lengths) != 1:
+        raise BrokenError(f"maps of {kept.values.dtype}, {sorted(lengths)}")
+
+
+def damaged_maps(data: bytes, rng: Random) -> bytes:
+    """Other bytes, or a whole file of maps with other cells, another column or another record."""
+    if rng.random() < 0.5:
+        return mutated_bytes(data, rng)
+    table = pq.read_table(io.BytesIO(data))
+    if rng.random() < 0.3:
+        record = mutated_json(table.schema.metadata[b"salgen"].decode(), rng)
+        table = table.replace_schema_metadata({b"salgen": record})
+    else:
+        table = other_column(table, rng)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def other_column(table: pa.Table, rng: Random) -> pa.Table:
+    """Another cell, another type, or a column that is gone or there twice."""
+    place = rng.randrange(table.num_columns)
+    name, cells = table.column_names[place], table.column(place).to_pylist()
+    change = rng.random()
+    if change < 0.1:
+        return table.remove_column(place)
+    if change < 0.2:
+        return table.append_column(name, table.column(place))
+    row = rng.randrange(len(cells))
+    if isinstance(cells[row], list):
+        ways = (None, [], [[]], [[1.0]], cells[row][:-1], [*cells[row][:-1], []], [None, *cells[row][1:]])
+        cells[row] = rng.choice((*ways, [[float("nan")] * 16] * 16, [[None] * 16] * 16))
+    else:
+        cells[row] = mutated_value(cells[row], rng)
+    kind = rng.choice((table.schema.field(place).type, table.schema.field(place).type, *STRANGE))
+    try:
+        column = pa.array(cells, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        column = pa.array([repr(cell).encode("utf-8", "replace").decode() for cell in cells])
+    return table.set_column(place, name, column)
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of a network that learnt nothing, on four images, with its maps."""
+    place = tmp_path_factory.mktemp("original")
+    splits = {"train": 2, "val": None, "test": 4}
+    data = salgen.make("perlin-lesions", place / "tiny", splits=splits, parameters=TINY, workers=1)
+    task, classes = next(iter(salgen.open(data).tasks.items()))
+    card = replace(LEARNT, task=task, class_names=list(classes))
+    save_checkpoint(place / "network", build_classifier(card).state_dict(), card)
+    network, out = str(place / "network"), place / "run"
+    return salgen.evaluate(data, model=network, methods=["gradient"], metrics=["roc-auc"], out=out, keep_maps=True)
+
+
+def test_mutated_runs_are_scored_again(request: pytest.FixtureRequest) -> None:
+    if not request.config.getoption("--torture"):
+        pytest.skip("a whole run and its scoring take too long here; the files of maps are tried one by one above")
+    box = Box(request.getfixturevalue("evaluated"))
+
+    def trial(rng: Random) -> str:
+        box.fresh()
+        files = sorted(path for path in box.inside.rglob("*") if path.suffix in (".parquet", ".json", ".safetensors"))
+        path = rng.choice(files)
+        change = mutated_json_bytes if path.suffix == ".json" else mutated_bytes
+        if path.parent.parent.parent.name == "maps":
+            change = damaged_maps
+        path.write_bytes(change(path.read_bytes(), rng))
+        calls = {
+            "rescore": lambda: rescore(box.inside, metrics=["m-gt"], out=box.out / "again"),
+            "verify": lambda: salgen.verify(box.inside, samples=2),
+        }
+        return box.attempt(box.inside.name, calls)
+
+    run(request, "runs scored again", 100, trial)
+    box.remove()
+
+
+def mutated_json_bytes(data: bytes, rng: Random) -> bytes:
+    return mutated_json(data.decode(), rng)
+
+
+def test_the_original_is_sound(maps: Path) -> None:
+    """Or nothing that is refused here would mean anything."""
+    checked(read_maps(maps / "a.parquet"))
+    assert read_maps(maps / "a.parquet", IDS[:2]).ids == IDS[:2]
+    assert key_of(maps / "a.parquet") == "f" * 64

@@ -1,0 +1,233 @@
+"""What mutated inputs once broke, each as one small case."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_mutated_checkpoints import LEARNT
+from trials import command
+
+import salgen
+from salgen.datasets import png
+from salgen.datasets.checksums import read_checksums
+from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
+from salgen.evaluation.certificate import read_certificates
+from salgen.evaluation.checkpoints import CARD, read_card
+from salgen.evaluation.kept_maps import key_of, read_maps
+from salgen.evaluation.report.gallery import read_gallery
+from salgen.evaluation.report.record import read_record
+from salgen.evaluation.report.runs import content_faults
+from salgen.spec import DatasetSpec
+
+TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}
+SPEC = DatasetSpec("perlin-lesions", "1", {"lesions": 2}, {"train": 3}, 0, (16, 16), 8, "", "").to_json()
+DEEP = "[" * 20_000 + "]" * 20_000
+SHARD = "data/test-00000-of-00001.parquet"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("made") / "tiny"
+    return salgen.make("perlin-lesions", out, splits={"train": 1, "val": None, "test": 2}, parameters=TINY, workers=1)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "tiny"))
+
+
+def refusal(call: Callable[[], object]) -> str:
+    with pytest.raises(SalgenError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_message_is_one_line_of_bounded_length() -> None:
+    message = str(SalgenError("a\nb\r\0\ud800" + "x" * 5000 + " and what to do"))
+    assert message.startswith("a b   x")
+    assert message.endswith("x and what to do")
+    assert message.isprintable()
+    assert len(message) <= LONGEST_MESSAGE + 5
+    assert reason(ValueError("  a\n  b")) == "a b"
+    assert reason(MemoryError()) == "MemoryError"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"image_size": [float("inf"), 16]},
+        {"image_size": [1 << 17, 16]},
+        {"parameters": {"lesions": float("nan")}},
+        {"splits": []},
+        {"splits": {"train": "3"}},
+        {"splits": {"train": True}},
+        {"seed": 0.5},
+        {"seed": "0"},
+    ],
+)
+def test_a_spec_holds_what_can_be_written(changes: dict[str, Any]) -> None:
+    refusal(lambda: DatasetSpec.from_json({**SPEC, **changes}))
+
+
+def test_a_manifest_has_rows_that_can_be_counted(folder: Path) -> None:
+    values = json.loads((folder / "salgen.json").read_text())
+    (folder / "salgen.json").write_text(json.dumps({**values, "rows_per_group": 2**64}))
+    assert "rows_per_group" in refusal(lambda: salgen.open(folder))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("  ", " *", 1),
+        lambda text: text + text.splitlines(keepends=True)[0],
+        lambda text: "".join(reversed(text.splitlines(keepends=True))),
+    ],
+    ids=["no last line end", "other line ends", "marks of binary", "a line twice", "another order"],
+)
+def test_every_byte_of_the_checksums_counts(folder: Path, change: Callable[[str], str]) -> None:
+    """Nothing else has a checksum of this file."""
+    path = folder / "SHA256SUMS"
+    path.write_bytes(change(path.read_text()).encode())
+    assert salgen.verify(folder, samples=0)
+
+
+def test_the_checksums_of_a_made_data_set_are_in_order(folder: Path) -> None:
+    assert len(read_checksums(folder)) == 5
+
+
+def rewrite(path: Path, name: str, cells: list[Any]) -> None:
+    table = pq.read_table(path)
+    place = table.column_names.index(name)
+    column = pa.array(cells, table.schema.field(name).type)
+    pq.write_table(table.set_column(place, table.schema.field(name), column), path)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "look"),
+    [
+        ("label", [None, 0], lambda samples: samples[0]),
+        ("label", [2**40, 0], lambda samples: samples.column("label")),
+        ("label", [-1, 0], lambda samples: samples.column("label")),
+        ("recipe", ["{", "{}"], lambda samples: samples[0]),
+        ("recipe", [DEEP, "{}"], lambda samples: samples[0]),
+        ("recipe", [None, "{}"], lambda samples: samples[0]),
+        ("alternative_masks", [None, []], lambda samples: samples[0]),
+        ("alternative_masks", [[None], []], lambda samples: samples[0]),
+    ],
+)
+def test_a_cell_that_cannot_be_read_is_named(
+    folder: Path, column: str, cells: list[Any], look: Callable[[Any], object]
+) -> None:
+    column = salgen.open(folder).manifest.default_task if column == "label" else column
+    rewrite(folder / SHARD, column, cells)
+    assert SHARD in refusal(lambda: look(salgen.open(folder)))
+
+
+def test_a_mask_of_a_sample_without_a_name_is_refused(folder: Path) -> None:
+    rewrite(folder / SHARD, "id", ["nonsense", "test-99999999999999999999"])
+    rewrite(folder / SHARD, "mask", [None, None])
+    assert "mask is absent" in refusal(lambda: salgen.open(folder)[0])
+    assert "mask is absent" in refusal(lambda: salgen.open(folder)[1])
+
+
+def test_names_that_are_no_text_are_refused(folder: Path) -> None:
+    path = folder / SHARD
+    path.write_bytes(path.read_bytes().replace(b"recipe", b"rec\xffpe"))
+    assert str(path) in refusal(lambda: salgen.open(folder)[0])
+
+
+def test_a_png_that_announces_more_is_not_decoded(folder: Path) -> None:
+    """The bytes are those of a small image; only its head speaks of 4 x 10^9 pixels."""
+    huge = png.encode(np.zeros((1, 1, 1), dtype=np.uint8)).replace(
+        b"IHDR" + (1).to_bytes(4, "big") * 2, b"IHDR" + (1 << 16).to_bytes(4, "big") * 2
+    )
+    rewrite(folder / SHARD, "image", [{"bytes": huge, "path": None}] * 2)
+    assert "announces 65536 x 65536 pixels" in refusal(lambda: salgen.open(folder)[0])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"channels": 0},
+        {"image_size": [2**60, 16]},
+        {"class_names": []},
+        {"class_names": [1, 2]},
+        {"image_size": [True, 16]},
+    ],
+)
+def test_a_card_speaks_of_images_that_can_be(tmp_path: Path, changes: dict[str, Any]) -> None:
+    (tmp_path / CARD).write_text(json.dumps({**asdict(LEARNT), **changes}))
+    assert CARD in refusal(lambda: read_card(tmp_path))
+
+
+@pytest.mark.parametrize("read", [lambda path: read_card(path.parent), read_record])
+def test_json_that_is_nested_deep_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    path = tmp_path / CARD
+    path.write_text(DEEP)
+    assert CARD in refusal(lambda: read(path))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"splits": [["train", 2]]},
+        {"splits": {"train": "2"}},
+        {"parameters": 3},
+        {"scale": 1.5},
+        {"seed": [0]},
+        {"workers": {}},
+        {"twins": "no"},
+        {"source": 1},
+        {"parameters": {"image_size": [64, 2**33]}},
+    ],
+    ids=str,
+)
+def test_a_config_of_another_kind_is_refused(tmp_path: Path, setting: dict[str, Any]) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(setting))
+    refusal(lambda: command("make", "zings", str(tmp_path / "out"), "--config", str(config)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_config_that_is_nested_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(DEEP)
+    refusal(lambda: command("make", "zings", str(tmp_path / "out"), "--config", str(tmp_path / "config.json")))
+
+
+def test_a_fault_within_a_run_names_the_run() -> None:
+    def fail(error: Exception) -> None:
+        with content_faults(["runs/a"]):
+            raise error
+
+    assert refusal(lambda: fail(SalgenError("unknown metric 'mask'"))) == "runs/a: unknown metric 'mask'"
+    assert refusal(lambda: fail(SalgenError("runs/a/run.json is damaged"))) == "runs/a/run.json is damaged"
+    assert "runs/a" in refusal(lambda: fail(OverflowError("too large")))
+
+
+def test_a_damaged_gallery_is_closed_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "gallery.npz"
+    path.write_bytes(b"PK\x03\x04 and nothing more")
+    assert path.name in refusal(lambda: read_gallery(path))
+
+
+def test_damaged_maps_and_certificates_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table({"sample_id": ["a"]})
+    for record in ({"native_resolution": [float("inf"), 1], "key": 1}, DEEP):
+        text = record if isinstance(record, str) else json.dumps(record)
+        pq.write_table(table.replace_schema_metadata({"salgen": text}), path)
+        assert str(path) in refusal(lambda: read_maps(path))
+    assert key_of(path) is None
+    path.write_bytes(b"PAR1")
+    assert str(path) in refusal(lambda: read_certificates(path))

@@ -1,0 +1,152 @@
+"""Damaged run folders, given to the report and the leaderboard."""
+
+from __future__ import annotations
+
+import io
+import runpy
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from mutations import mutated_bytes, mutated_json, mutated_text, mutated_value
+from trials import Box, command, run
+
+from salgen.evaluation.leaderboard import leaderboard
+from salgen.evaluation.report import console_summary, report
+
+METHODS = ("gradient", "random", "oracle")
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run, made up."""
+    place = tmp_path_factory.mktemp("original")
+    run_folders = runpy.run_path(str(Path(__file__).parents[1] / "evaluation" / "report" / "run_folders.py"))
+    made = run_folders["make_run"](
+        place / "run", methods=METHODS, metrics=("roc-auc", "m-gt"), samples=8, pictures=2, size=16, coverage=0.5
+    )
+    report([made], place / "report.html")  # what this compiles, all trials share
+    return Path(made)
+
+
+@pytest.fixture
+def box(evaluated: Path) -> Iterator[Box]:
+    made = Box(evaluated)
+    yield made
+    made.remove()
+
+
+def tried(box: Box, name: str, data: bytes, rng: Random) -> str:
+    """Put other bytes into one file, and report on the run."""
+    (box.inside / name).write_bytes(data)
+    calls: dict[str, Callable[[], object]] = {
+        "report": lambda: report([box.inside], box.out / "report.html"),
+        "console": lambda: console_summary([box.inside]),
+    }
+    if rng.random() < 0.1:
+        calls["leaderboard"] = lambda: leaderboard([box.inside], box.out / "site")
+    if rng.random() < 0.05:
+        calls["salgen report"] = lambda: command("report", str(box.inside), "--out", str(box.out / "again.html"))
+    return box.attempt(box.inside.name, calls)
+
+
+def test_mutated_records(request: pytest.FixtureRequest, box: Box) -> None:
+    def trial(rng: Random) -> str:
+        box.fresh()
+        return tried(box, "run.json", mutated_json((box.inside / "run.json").read_text(), rng), rng)
+
+    run(request, "run.json", 150, trial)
+
+
+@pytest.mark.parametrize(("name", "large"), [("scores", 100), ("predictions", 20)])
+def test_mutated_tables(request: pytest.FixtureRequest, box: Box, name: str, large: int) -> None:
+    def trial(rng: Random) -> str:
+        box.fresh()
+        path = box.inside / f"{name}.parquet"
+        change = mutated_bytes if rng.random() < 0.5 else mutated_table
+        return tried(box, path.name, change(path.read_bytes(), rng), rng)
+
+    run(request, f"{name}.parquet", large, trial)
+
+
+def test_mutated_galleries(request: pytest.FixtureRequest, box: Box) -> None:
+    def trial(rng: Random) -> str:
+        box.fresh()
+        path = box.inside / "gallery.npz"
+        change = mutated_bytes if rng.random() < 0.5 else mutated_arrays
+        return tried(box, path.name, change(path.read_bytes(), rng), rng)
+
+    run(request, "gallery.npz", 80, trial)
+
+
+def mutated_table(data: bytes, rng: Random) -> bytes:
+    """A whole Parquet file with other values in one column, or without it."""
+    table = pq.read_table(io.BytesIO(data))
+    name = rng.choice(table.column_names)
+    place = table.column_names.index(name)
+    if rng.random() < 0.1:
+        table = table.remove_column(place)
+    else:
+        cells = table[name].to_pylist()
+        for _ in range(rng.choice((1, 1, 5))):
+            row = rng.randrange(len(cells))
+            cell = cells[row]
+            cells[row] = mutated_text(cell, rng) if isinstance(cell, str) else mutated_value(cell, rng)
+        try:
+            column = pa.array(cells)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            column = pa.array([repr(cell).encode("utf-8", "replace").decode() for cell in cells])
+        table = table.set_column(place, name, column)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def mutated_arrays(data: bytes, rng: Random) -> bytes:
+    """A whole npz in which one array has another shape, type or values, or other bytes, or is gone."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(buffer, "w") as target:
+        chosen = rng.choice(source.namelist())
+        for name in source.namelist():
+            member = source.read(name)
+            if name != chosen:
+                target.writestr(name, member)
+            elif rng.random() < 0.9:
+                target.writestr(name, other_array(member, rng))
+    return buffer.getvalue()
+
+
+def other_array(member: bytes, rng: Random) -> bytes:
+    if rng.random() < 0.3:
+        return mutated_bytes(member[:128], rng) + member[128:]
+    if rng.random() < 0.2:  # a head that announces more than there can be
+        shape = rng.choice(((2**40,), (2**31, 2**31), (10**6, 10**5), (-1,), (0,), (1 << 20, 600)))
+        buffer = io.BytesIO()
+        np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+        return buffer.getvalue() + bytes(rng.choice((0, 64)))
+    array = np.load(io.BytesIO(member), allow_pickle=False)
+    ways: tuple[Callable[[], np.ndarray], ...] = (
+        lambda: array[:0],
+        lambda: array[..., :1],
+        lambda: array.ravel(),
+        lambda: array[None],
+        lambda: array.astype(str),
+        lambda: np.full_like(array, rng.choice((0, 1))),
+        lambda: array.astype(np.float64) * np.nan if array.dtype.kind in "fiub" else array[::-1],
+        lambda: array.astype(np.int64) * -(2**40) if array.dtype.kind in "fiub" else array[:1],
+        lambda: array.astype(np.complex128) if array.dtype.kind in "fiub" else array.astype("S"),
+    )
+    buffer = io.BytesIO()
+    np.save(buffer, rng.choice(ways)())
+    return buffer.getvalue()
+
+
+def test_the_original_is_sound(evaluated: Path, tmp_path: Path) -> None:
+    """Or nothing that is refused here would mean anything."""
+    assert report([evaluated], tmp_path / "report.html").is_file()
+    assert leaderboard([evaluated], tmp_path / "site").is_file()

@@ -1,0 +1,94 @@
+"""Two processes that write the same OUT: one wins, the other says so or finds it complete."""
+
+import fcntl
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from forked import finish, start
+from works import assert_equal, assert_refused
+
+from salgen.datasets import making
+from salgen.datasets.destination import State, sole_writer
+from salgen.errors import SalgenError
+
+NAMES = ["make", "make with workers", "publish .tar", "unpack", "evaluate"]
+BUSY = "is being written by another salgen process: wait until it is done"
+DONE = ("is there already", "is not empty")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_while_one_is_at_work_the_other_is_refused(stage, name):
+    work = stage.works[name]
+    place = work.place()
+    first = start(work.arguments, place)
+    while not begun(place):
+        assert first.process.is_alive()
+    os.kill(first.pid, signal.SIGSTOP)
+    try:
+        assert first.process.is_alive()
+        second = finish(work.arguments, place)
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    assert_refused(second, BUSY)
+    assert first.wait().status == 0
+    assert_equal(place, work.usual[0])
+
+
+def begun(place):
+    """Whether something was written: a command that writes holds the lock by then."""
+    return any(path.is_file() for path in place.rglob("*"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_begun_within_a_moment_one_wins_and_the_result_is_whole(stage, name, record_property):
+    work = stage.works[name]
+    outcomes = []
+    for between in np.random.default_rng(1).random(stage.size.races) * work.usual[1].seconds:
+        place = work.place()
+        first = start(work.arguments, place)
+        time.sleep(between)
+        second = start(work.arguments, place)
+        both = [first.wait(), second.wait()]
+        assert 0 in [done.status for done in both], [done.text for done in both]
+        for done in both:
+            if done.status != 0:
+                assert_refused(done)
+                assert any(words in done.text for words in (BUSY, *DONE)), done.text
+        outcomes.append(BUSY in both[0].text + both[1].text)
+        assert_equal(place, work.usual[0])
+    record_property("figure", f"two writers: {name}: {len(outcomes)} races, in {sum(outcomes)} one was refused as busy")
+
+
+class Unaware:
+    """The first look at OUT comes before the other process has written there."""
+
+    def __call__(self):
+        def look(*_, **__):
+            making.check_destination = usual
+            return State.NOTHING
+
+        usual, making.check_destination = making.check_destination, look
+
+
+def test_two_data_sets_do_not_mix(stage):
+    """The other process was through between the look at OUT and the lock."""
+    work = stage.works["make"]
+    place = work.place()
+    assert finish(work.arguments, place).status == 0
+    assert_refused(finish((*work.arguments, "--seed", "1"), place, Unaware()), "holds another data set (seed is 0")
+    assert finish(work.arguments, place, Unaware()).status == 0
+    assert_equal(place, work.usual[0])
+
+
+def test_a_folder_that_went_while_it_was_locked_is_refused(tmp_path, monkeypatch):
+    """The other process is done and has put its folder away; a third one may be about to make it again."""
+    place = tmp_path / "place"
+    monkeypatch.setattr(fcntl, "flock", lambda *_: place.rmdir())
+    for there in (True, False):
+        if there:
+            place.mkdir()
+        with pytest.raises(SalgenError, match="being written by another salgen process"), sole_writer(place):
+            pass
