@@ -30,6 +30,7 @@ from salgen.evaluation.given_run import GivenRun
 from salgen.evaluation.keeping import DATA
 from salgen.evaluation.kept_maps import maps_path, read_maps
 from salgen.evaluation.metric_selection import create_metric
+from salgen.evaluation.report.gallery import GALLERY, read_gallery
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.report.runs import content_faults
 from salgen.evaluation.rescoring import rescore
@@ -93,6 +94,8 @@ def _table_problems(folder: Path) -> Iterator[str]:
     for name in (predictions.FILE, COMPARISONS):
         if not (folder / name).is_file():
             yield f"{folder / name} is missing: the run is not finished"
+    if (folder / GALLERY).is_file():
+        read_gallery(folder / GALLERY)
     cube = read_scores(folder)
     expected = csv_text([field.name for field in fields(SummaryRow)], summarise_subsets(cube))
     try:
