@@ -1,4 +1,4 @@
-"""`salgen publish`: an archive of a data set that others can cite, check and load."""
+"""`salgen publish`: an archive of a data set or a run that others can cite, check and load."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 @click.argument("out", type=click.Path(), required=False)
 @click.option("--license", "licence", metavar="SPDX", help="Your licence: CC-BY-4.0, a URL, ...  [required]")
 @click.option("--date", metavar="YYYY-MM-DD", help="The day of publication.  [required]")
-@click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made the data; may be repeated.")
-@click.option("--url", metavar="URL", help="Where the data will be found.")
+@click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made it; may be repeated.")
+@click.option("--url", metavar="URL", help="Where it will be found.")
 @click.option(
     "--i-may-redistribute",
     "may_redistribute",
@@ -34,7 +34,7 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 )
 @click.option("--token-file", type=click.Path(), help="A file with the token for --to, instead of the variable.")
 def command(path: str, out: str | None, to: str | None, token_file: str | None, **stated: Any) -> None:
-    """Write the data set at PATH into the archive OUT (.tar, .tar.gz or .zip), or upload it.
+    """Write the data set or the run at PATH into the archive OUT (.tar, .tar.gz or .zip), or upload it.
 
     The same data set gives the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A Hugging Face hub
     (--to hf://ORG/NAME) gets the files themselves, and no OUT.

@@ -100,7 +100,8 @@ def certify(works: Sequence[SubjectWork], source: str | None = None) -> Certific
             renderer = Renderer.of(plan.dataset, source, plan.scored[0])
         except (SalgenError, OSError) as error:
             path.unlink(missing_ok=True)  # what another run left says nothing of these models
-            return Certification(reason=f"the samples cannot be rendered again: {error}")
+            said = str(error) if source is None else str(error).replace(source, Path(source).name)
+            return Certification(reason=f"the samples cannot be rendered again: {said}")
         for certifier in certifiers:
             certifier.finish(renderer)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(COLUMNS)) as writer:

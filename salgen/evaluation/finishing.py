@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 
 from salgen.datasets.destination import sole_writer
+from salgen.datasets.manifest import FILE as MANIFEST
+from salgen.datasets.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.certificate import Certification, certify
 from salgen.evaluation.comparisons import write_comparisons
@@ -16,13 +19,42 @@ from salgen.evaluation.keeping import keep_for_scoring
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.predictions import write_predictions
 from salgen.evaluation.retraining import retrain
-from salgen.evaluation.run_record import write_run_record
+from salgen.evaluation.run_record import RECORD, write_run_record
 from salgen.evaluation.score_cube import SCORES, read_scores
 from salgen.evaluation.settling import write_scores
 from salgen.evaluation.summary import write_summary
 from salgen.evaluation.unit_files import PARTS
 from salgen.evaluation.units import SubjectWork
 from salgen.files import remove_temporaries
+
+
+def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None) -> None:
+    """Whether a run on a data set may be written to a folder.
+
+    Parameters
+    ----------
+    scored_from
+        The digest of the run whose maps are to be scored, if any.
+
+    Raises
+    ------
+    SalgenError
+        If the folder is a data set, or holds a finished run on another one or of another run's maps.
+    """
+    if (run / MANIFEST).exists():
+        raise SalgenError(f"{run} is a data set: choose another folder for the run")
+    try:
+        record = json.loads((run / RECORD).read_text(encoding="utf-8"))
+        there, source = record["dataset"], record.get("scored_from")
+        name, fingerprint, split = there["name"], there["fingerprint"], there["split"]
+        digest = None if source is None else source["record_sha256"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or none that says
+        return
+    if (fingerprint, split) != (dataset.fingerprint, dataset.split):
+        raise SalgenError(f"{run} holds a run on {name}, split {split}: choose another folder, or remove it")
+    if digest != scored_from:
+        what = "a run that explained its maps itself" if digest is None else "scores of another run's maps"
+        raise SalgenError(f"{run} holds {what}: choose another folder, or remove it")
 
 
 @contextmanager
@@ -88,7 +120,8 @@ def finish_run(
     if plan.keep_maps:
         keep_for_scoring(plan, run)
     patterns = [work.patterns for work in works]
-    write_run_record(plan, predictions, patterns, certificates, units, run, monotonic() - started, command)
+    kept = {name: key for work in works for name, key in work.kept_files.items()}
+    write_run_record(plan, predictions, patterns, certificates, units, kept, run, monotonic() - started, command)
     cube = read_scores(run)
     write_summary(run, cube)
     write_comparisons(run, cube)

@@ -18,20 +18,26 @@ from torch import Tensor, nn
 
 from salgen.datasets.archives.files import is_archive
 from salgen.datasets.archives.unpacking import unpacked
+from salgen.datasets.publishing import PIXELS
 from salgen.datasets.reader import Dataset, open_dataset
-from salgen.errors import SalgenError
+from salgen.datasets.row_checks import shard_problems
+from salgen.datasets.schema import arrow_schema
+from salgen.datasets.shard_files import open_shard
+from salgen.datasets.shards import shards_of
+from salgen.errors import SalgenError, reason
 from salgen.evaluation import predictions as predicted
 from salgen.evaluation.certificate import FILE as CERTIFICATES
 from salgen.evaluation.certificate import Certification, read_certificates
 from salgen.evaluation.checkpoints import load_checkpoint
 from salgen.evaluation.gallery import GALLERY
 from salgen.evaluation.keeping import DATA, checkpoint_of
-from salgen.evaluation.kept_maps import KINDS
+from salgen.evaluation.kept_maps import KeptMaps, check_maps, folder_name, parts_of, read_maps
 from salgen.evaluation.predictions import Predictions
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.run_record import RECORD
 from salgen.evaluation.subjects import Subject
 from salgen.files import atomic_path
+from salgen.progress import progress
 
 ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # of a model, as its run says
 
@@ -44,6 +50,8 @@ class GivenRun:
     ----------
     folder
         Where it lies, unpacked.
+    called
+        The folder or the archive, as it was given.
     record
         What its ``run.json`` holds.
     digest
@@ -51,6 +59,7 @@ class GivenRun:
     """
 
     folder: Path
+    called: str
     record: Mapping[str, Any]
     digest: str
 
@@ -72,20 +81,36 @@ class GivenRun:
             )
         record = read_record(folder / RECORD)
         if not record.get("maps"):
-            raise SalgenError(f"{path} holds no maps: evaluate with --keep-maps, and publish that")
-        if not isinstance(record["maps"], list) or not all(kind in KINDS for kind in record["maps"]):
-            raise SalgenError(f"{path}: {RECORD} names kinds of maps that are none: one of {', '.join(KINDS)} each")
-        return cls(folder, record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
+            why = "was itself scored from another run's" if record.get("scored_from") else "holds no"
+            raise SalgenError(f"{path} {why} maps: evaluate with --keep-maps, and publish that")
+        if not isinstance(record["maps"], dict):
+            raise SalgenError(f"{path}: {RECORD} does not say which maps there are: evaluate again with --keep-maps")
+        for name in record["maps"]:  # which a stranger wrote
+            parts_of(name)
+        return cls(folder, str(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of maps that it has."""
-        return frozenset(self.record["maps"])
+        return frozenset(parts_of(name)[1] for name in self.record["maps"])
 
-    @property
+    @cached_property
     def calls(self) -> list[str]:
-        """Its methods."""
-        return [str(method["call"]) for method in self.record["methods"]]
+        """The methods whose maps it has."""
+        there = {parts_of(name)[0] for name in self.record["maps"]}
+        calls = [str(method["call"]) for method in self.record["methods"]]
+        return [call for call in calls if folder_name(call) in there]
+
+    def maps(self, name: str, ids: list[str]) -> KeptMaps:
+        """The maps of some samples in a file.
+
+        Raises
+        ------
+        SalgenError
+            If the run does not have them, or has others in their place.
+        """
+        check_maps(self.folder, name, self.record["maps"])
+        return read_maps(self.folder / name, ids)
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -98,7 +123,7 @@ class GivenRun:
         Raises
         ------
         SalgenError
-            If it is another data set.
+            If it is another data set, or a copy with other samples.
         """
         there = self.record["dataset"]
         dataset = open_dataset(self.folder / DATA if path is None else path, str(there["split"]))
@@ -108,6 +133,8 @@ class GivenRun:
                 f"{dataset.path} is not the data set of these maps: its fingerprint is {dataset.fingerprint[:12]}, "
                 f"that of {there['name']} {fingerprint[:12]}"
             )
+        if path is not None:
+            check_same_samples(dataset, open_dataset(self.folder / DATA, dataset.split))
         dataset.name = str(there["name"])
         return dataset
 
@@ -121,8 +148,8 @@ class GivenRun:
         """Whether all models can be asked."""
         return not any(isinstance(subject.classifier, Absent) for subject in self.subjects)
 
-    def predictions(self, subject: Subject) -> Predictions:
-        """What a model said of every sample of the split.
+    def predictions(self, subject: Subject, ids: list[str]) -> Predictions:
+        """What a model said of every sample of the split, whose names are `ids`.
 
         Raises
         ------
@@ -131,16 +158,20 @@ class GivenRun:
         """
         path = self.folder / predicted.FILE
         try:
-            rows = pq.read_table(path).to_pandas()
-            mine = rows[(rows["model"] == subject.name) & (rows["training_seed"] == subject.seed)]
-            labels = mine["label"].to_numpy(dtype=np.int64)
-            return Predictions(labels, np.stack(list(mine["probabilities"])).astype(np.float32))
+            mine = pq.read_table(
+                path, filters=[("model", "=", subject.name), ("training_seed", "=", subject.seed)]
+            ).to_pydict()
+            if mine["sample_id"] != ids:
+                raise ValueError(f"it does not hold what {subject.name} said of each sample once, in order")
+            labels = np.array(mine["label"], dtype=np.int64)
+            return Predictions(labels, np.array(mine["probabilities"], dtype=np.float32))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise SalgenError(f"{path} is damaged ({error}): fetch the archive again") from None
+            raise SalgenError(f"{path} is damaged ({reason(error)}): fetch the archive again") from None
 
     def copy_certificates(self, run: Path) -> Certification:
         """Copy the reliance certificates into another run, and say what they are."""
         if not (self.folder / CERTIFICATES).is_file():
+            (run / CERTIFICATES).unlink(missing_ok=True)  # what another run left says nothing of these models
             return Certification(reason=str((self.record.get("certificates") or {}).get("reason", "")))
         certificates = read_certificates(self.folder / CERTIFICATES)
         _copy(self.folder / CERTIFICATES, run / CERTIFICATES)
@@ -148,6 +179,7 @@ class GivenRun:
 
     def copy_gallery(self, run: Path) -> None:
         """Copy the samples for the report's pictures into another run, if it has them."""
+        (run / GALLERY).unlink(missing_ok=True)
         if (self.folder / GALLERY).is_file():
             _copy(self.folder / GALLERY, run / GALLERY)
 
@@ -159,6 +191,26 @@ class GivenRun:
             return Subject(name, seed, Absent(name), digest, self.folder, origin)
         trained = load_checkpoint(folder)
         return Subject(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
+
+
+def check_same_samples(copy: Dataset, own: Dataset) -> None:
+    """Raise a SalgenError if a copy differs from the data that a run keeps; pixels must be those of their digests."""
+    schema = arrow_schema(own.manifest)
+    kept = [name for name in schema.names if name not in PIXELS]
+    shards = shards_of(own.manifest, own.split)
+    with progress("comparing the data", sum(map(len, shards)), "images") as advance:
+        for shard in shards:
+            files = [open_shard(data.path, shard, schema, data.manifest.rows_per_group) for data in (copy, own)]
+            tables = [pa.concat_tables(_groups(file, kept)) for file in files]
+            if not tables[0].equals(tables[1]):
+                raise SalgenError(f"{copy.path / shard.path} is not the data set of these maps: its samples are others")
+            if problems := shard_problems(copy.path, copy.manifest, shard):
+                raise SalgenError(f"{copy.path}: {problems[0]}")
+            advance(len(shard))
+
+
+def _groups(file: pq.ParquetFile, names: list[str]) -> list[pa.Table]:
+    return [file.read_row_group(number, columns=names) for number in range(file.num_row_groups)]
 
 
 class Absent(nn.Module):

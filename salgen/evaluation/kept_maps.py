@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ COLUMNS = {
     "there": pa.bool_(),
     "map": pa.list_(pa.list_(pa.float32())),
 }
+_PART = "[A-Za-z0-9+_-][A-Za-z0-9.+_-]*"
+_NAME = re.compile(rf"{FOLDER}/{_PART}/({_PART})/({'|'.join(KINDS)})-([0-9]{{5,}})\.parquet")
 _VALUES = "map.list.element.list.element"
 
 
@@ -83,8 +86,8 @@ def folder_name(text: str) -> str:
     return f"{plain[:LONGEST_NAME].strip('._') or 'call'}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def maps_path(run: Path, model: str, seed: int, call: str, kind: str, chunk: int) -> Path:
-    """Where the maps of a chunk lie in a run folder.
+def maps_name(model: str, seed: int, call: str, kind: str, chunk: int) -> str:
+    """Where the maps of a chunk lie within a run folder.
 
     Parameters
     ----------
@@ -93,7 +96,21 @@ def maps_path(run: Path, model: str, seed: int, call: str, kind: str, chunk: int
     chunk
         The chunk's place among the scored samples.
     """
-    return run / FOLDER / f"{folder_name(model)}-seed{seed}" / folder_name(call) / f"{kind}-{chunk:05d}.parquet"
+    return f"{FOLDER}/{folder_name(model)}-seed{seed}/{folder_name(call)}/{kind}-{chunk:05d}.parquet"
+
+
+def parts_of(name: str) -> tuple[str, str]:
+    """The method's folder and the kind of the maps in a file.
+
+    Raises
+    ------
+    SalgenError
+        If the name is none that :func:`maps_name` gives.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise SalgenError(f"{name!r} is no name of a file of maps")
+    return found[1], found[2]
 
 
 def write_maps(path: Path, kept: KeptMaps, key: str) -> None:
@@ -165,6 +182,25 @@ def _of(table: pa.Table, ids: list[str] | None) -> pa.Table:
     if places.null_count:
         raise ValueError(f"it holds no map of sample {ids[places.is_null().index(True).as_py()]}")
     return table.take(places)
+
+
+def check_maps(folder: Path, name: str, keys: Mapping[str, str]) -> None:
+    """Raise a SalgenError if a file of maps is not the one that a run speaks of.
+
+    Parameters
+    ----------
+    folder, name
+        The run, and the file within it.
+    keys
+        What the run's record says: files of maps to the digest of all that they depend on.
+    """
+    if name not in keys:
+        raise SalgenError(f"{folder / name} is missing: the run does not hold these maps")
+    if (folder / name).is_file() and key_of(folder / name) != keys[name]:
+        raise SalgenError(
+            f"{folder / name} holds maps of another evaluation than {folder.name} speaks of, which was stopped or is "
+            "damaged: evaluate again with --keep-maps"
+        )
 
 
 def key_of(path: Path) -> str | None:

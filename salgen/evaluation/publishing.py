@@ -110,6 +110,9 @@ def edition(path: str | os.PathLike[str], **statements: Any) -> Iterator[Edition
     """What is published of a folder, checked; files that had to be written are there within the ``with`` block."""
     stated(statements.get("licence"), statements.get("date"), statements.get("creators", ()), statements.get("url"))
     folder = Path(path)
+    if not folder.is_dir():
+        fault = "is not a folder" if folder.exists() else "does not exist"
+        raise SalgenError(f"{folder} {fault}: give the folder of a data set or of a run")
     make = published_run if (folder / RECORD).is_file() else published
     with make(folder, **statements) as found:
         yield found

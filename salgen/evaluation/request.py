@@ -159,6 +159,9 @@ class Method(Protocol):
     shares
         Methods with the same word here have passes in common, and a run explains them together:
         ``"passes"`` for those that need a few passes; None for one that makes many of its own.
+    shows_image
+        Whether a map shows the image itself, or is a product with it: where images may not be passed on, such
+        maps are not published either.
     version
         Changes whenever its maps do.
     quick
@@ -178,6 +181,7 @@ class Method(Protocol):
     defined_for: ClassVar[str]
     needs: ClassVar[frozenset[str]]
     shares: ClassVar[str | None]
+    shows_image: ClassVar[bool]
     version: ClassVar[str]
     quick: ClassVar[Mapping[str, Any]]
     scales: ClassVar[Mapping[str, Mapping[str, Any]]]

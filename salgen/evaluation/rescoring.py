@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+import torch
 
 from salgen.datasets.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.evidence import OF_THE_MASK
-from salgen.evaluation.finishing import finish_run, run_folder
+from salgen.evaluation.finishing import check_run_folder, finish_run, run_folder
 from salgen.evaluation.given_run import GivenRun
-from salgen.evaluation.kept_maps import OF_SAMPLES
+from salgen.evaluation.kept_maps import OF_SAMPLES, folder_name
+from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.metric_selection import DEFAULT, swept
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.plan import Plan
@@ -50,7 +52,7 @@ def rescore(
     path
         The data set, as a folder or an archive, where the run does not hold its pixels and a metric looks at them.
     out
-        The new run folder; ``runs/<data set>-rescored`` by default.
+        The new run folder; ``runs/<data set>-<models>-rescored`` by default.
     limit
         Only the first `limit` samples of the split.
     scale
@@ -76,12 +78,22 @@ def rescore(
         conventions, models = _conventions(given, limit), given.subjects
     dataset = given.dataset(path)
     chosen = _metrics(metrics, scale, given, dataset)
+    memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = Plan(dataset, models, methods, chosen, conventions, given.left_out, max_memory, given=given)
-    run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-rescored"
+    if not plan.scored:
+        raise SalgenError(
+            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise limit"
+        )
+    models_named = "-".join(dict.fromkeys(folder_name(subject.name) for subject in models))
+    run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{models_named}-rescored"
     if run.resolve() == given.folder.resolve():
         raise SalgenError(f"{run} is the run whose maps are scored: choose another folder with --out")
-    with run_folder(run):
-        return finish_run(plan, run, started, command=command)
+    check_run_folder(run, dataset, given.digest)
+    try:
+        with run_folder(run):
+            return finish_run(plan, run, started, command=command)
+    except SalgenError as error:  # a stranger knows the archive, and not where it was unpacked
+        raise SalgenError(str(error).replace(str(given.folder), given.called)) from None
 
 
 def _conventions(given: GivenRun, limit: int | None) -> Conventions:
@@ -89,9 +101,10 @@ def _conventions(given: GivenRun, limit: int | None) -> Conventions:
     conventions = build(Conventions, given.record["conventions"])
     if limit is None:
         return conventions
+    fewer = build(Conventions, {**given.record["conventions"], "limit": limit})
     if conventions.limit is not None and limit > conventions.limit:
         raise SalgenError(f"limit = {limit}: the run holds maps of the first {conventions.limit} samples")
-    return replace(conventions, limit=limit)
+    return fewer
 
 
 def _metrics(calls: Sequence[str] | None, scale: str, given: GivenRun, dataset: Dataset) -> dict[str, Metric]:

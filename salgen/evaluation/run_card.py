@@ -20,7 +20,7 @@ from salgen.datasets.yaml_text import yaml_text
 from salgen.evaluation import predictions
 from salgen.evaluation.keeping import DATA
 from salgen.evaluation.kept_maps import FOLDER as MAPS
-from salgen.evaluation.kept_maps import OF_SAMPLES, folder_name
+from salgen.evaluation.kept_maps import OF_SAMPLES, folder_name, parts_of
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.unit_files import RESULT_COLUMNS
 
@@ -71,15 +71,21 @@ class Contents:
         Its results as plain text.
     pixels
         Whether its pictures and the images of its data are there.
-    models, maps
-        Whether all models' weights are there, and whether maps are.
+    models
+        Whether all models' weights are there.
     """
 
     record: Mapping[str, Any]
     summary: str
     pixels: bool
     models: bool
-    maps: bool
+
+    @property
+    def maps(self) -> list[str]:
+        """The methods whose maps are there."""
+        there = {parts_of(name)[0] for name in self.record["maps"]}
+        calls = [str(method["call"]) for method in self.record["methods"]]
+        return [call for call in calls if folder_name(call) in there]
 
     @property
     def title(self) -> str:
@@ -192,8 +198,13 @@ def _lacking(contents: Contents) -> str:
             "that look at images take the data set too: `salgen evaluate DATA --from-maps PATH`."
         )
     if not contents.models:
-        lines.append("- The weights of a model that was not trained by salgen: metrics that ask the model need it.")
-    if not contents.maps:
+        lines.append(
+            "- The weights of a model that salgen has neither trained nor read from a checkpoint: metrics that ask the "
+            "model need it."
+        )
+    if left_out := contents.record["maps_left_out"]:
+        lines.append(f"- Maps by {', '.join(f'`{call}`' for call in left_out)}, since they show the image.")
+    if not contents.record["maps"]:
         lines.append("- Maps: the run did not keep them.")
     return "## What is not included\n\n" + "\n".join(lines) if lines else ""
 
@@ -216,10 +227,10 @@ def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publica
         configs.append({"config_name": "samples", "data_files": f"{DATA}/data/{split}-*.parquet"})
         configs += [
             {
-                "config_name": f"maps-{folder_name(method['call'])}",
-                "data_files": f"{MAPS}/*/{folder_name(method['call'])}/{OF_SAMPLES}-*.parquet",
+                "config_name": f"maps-{folder_name(call)}",
+                "data_files": f"{MAPS}/*/{folder_name(call)}/{OF_SAMPLES}-*.parquet",
             }
-            for method in contents.record["methods"]
+            for call in contents.maps
         ]
     values = {
         "pretty_name": contents.title,

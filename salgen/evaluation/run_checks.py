@@ -24,11 +24,10 @@ from salgen.datasets.verifying import file_problems
 from salgen.errors import SalgenError
 from salgen.evaluation import predictions
 from salgen.evaluation.comparisons import COMPARISONS
-from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.evidence import OF_THE_MASK
 from salgen.evaluation.given_run import GivenRun
 from salgen.evaluation.keeping import DATA
-from salgen.evaluation.kept_maps import maps_path, read_maps
+from salgen.evaluation.kept_maps import check_maps, parts_of, read_maps
 from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
 from salgen.evaluation.report.record import read_record
@@ -78,17 +77,6 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     return list(dict.fromkeys(problems))
 
 
-def maps_of(folder: Path, record: Mapping[str, Any]) -> Iterator[tuple[Path, int]]:
-    """The files of maps that a run has, with the number of samples in each."""
-    count = record["samples"]["with_mask"]
-    for model in record["models"]:
-        for method in record["methods"]:
-            for kind in record.get("maps") or []:
-                for chunk in range(-(-count // CHUNK)):
-                    path = maps_path(folder, model["name"], model["seed"], method["call"], kind, chunk)
-                    yield path, min(CHUNK, count - chunk * CHUNK)
-
-
 def _table_problems(folder: Path) -> Iterator[str]:
     """Tables that cannot be read, and a summary that is not that of the scores."""
     for name in (predictions.FILE, COMPARISONS):
@@ -136,18 +124,19 @@ def _only(manifest: Manifest, split: str) -> Manifest:
 
 
 def _map_problems(folder: Path, record: Mapping[str, Any]) -> Iterator[str]:
-    """Maps that are missing, damaged, or not of the size of the images."""
+    """Maps that are missing, damaged, of another evaluation, or not of the size of the images."""
     size = tuple(record["dataset"]["image_size"])
-    files = list(maps_of(folder, record))
-    with progress("verifying maps", len(files), "files") as advance:
-        for path, count in files:
+    with progress("verifying maps", len(record["maps"]), "files") as advance:
+        for name in record["maps"]:
             try:
-                kept = read_maps(path)
+                parts_of(name)
+                check_maps(folder, name, record["maps"])
+                kept = read_maps(folder / name)
             except SalgenError as error:
                 yield str(error)
             else:
-                if kept.values.shape != (count, *size):
-                    yield f"{path}: holds maps {kept.values.shape}, {(count, *size)} are expected"
+                if kept.values.shape[1:] != size:
+                    yield f"{folder / name}: holds maps {kept.values.shape[1:]} of images {size}"
             advance()
 
 

@@ -23,12 +23,13 @@ from salgen.evaluation.certificate import FILE as CERTIFICATES
 from salgen.evaluation.comparisons import COMPARISONS
 from salgen.evaluation.gallery import GALLERY
 from salgen.evaluation.keeping import DATA, checkpoint_files, checkpoint_of
+from salgen.evaluation.published_record import published_record
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.page import PAGE
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.run_card import TAGS, Contents, run_card, run_croissant
-from salgen.evaluation.run_checks import maps_of, run_problems
-from salgen.evaluation.run_record import RECORD
+from salgen.evaluation.run_checks import run_problems
+from salgen.evaluation.run_record import RECORD, record_text
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.summary import SUMMARY
 from salgen.files import sha256_of
@@ -62,28 +63,41 @@ def published_run(
         If licence or date is missing or malformed, or the run is not finished or was altered.
     """
     publication = stated(licence, date, creators, url)
-    record = read_record(folder / RECORD)
     if problems := run_problems(folder, samples=0):
         more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
         raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
-    pixels = bool(record["dataset"].get("redistributable", False) or may_redistribute)
+    there = read_record(folder / RECORD)
+    pixels = may_redistribute or _is_redistributable(folder, there)
+    record = published_record(there, pixels=pixels)
     checkpoints = _checkpoints(folder, record)
-    contents = Contents(record, console_summary([folder]), pixels, all(checkpoints), bool(record.get("maps")))
-    files = [folder / name for name in (RECORD, *TABLES)]
-    files += [folder / CERTIFICATES] if (folder / CERTIFICATES).is_file() else []
-    files += [path for found in checkpoints if found for path in checkpoint_files(found)]
-    files += [path for path, _ in maps_of(folder, record)]
-    if pixels and (folder / GALLERY).is_file():
-        files.append(folder / GALLERY)
-    there: dict[str, Path | bytes] = {path.relative_to(folder).as_posix(): path for path in files}
-    with _data(folder, contents) as data, _report(folder, contents) as page:
-        yield _edition(contents, {**there, **data, PAGE: page}, publication)
+    with _data(folder, record, pixels) as (data, images):
+        contents = Contents(record, console_summary([folder]), images, all(checkpoints))
+        files: dict[str, Path | bytes] = {name: folder / name for name in (*TABLES, *record["maps"])}
+        files |= {path.relative_to(folder).as_posix(): path for path in _others(folder, checkpoints, images)}
+        files |= {**data, RECORD: record_text(record).encode()}
+        with _report(folder, contents) as page:
+            yield _edition(contents, {**files, PAGE: page}, publication)
+
+
+def _is_redistributable(folder: Path, record: Mapping[str, Any]) -> bool:
+    """Whether the run, and the data that it keeps, say that pixels may be passed on."""
+    data = folder / DATA
+    return bool(record["dataset"].get("redistributable")) and (
+        not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
+    )
+
+
+def _others(folder: Path, checkpoints: Sequence[Path | None], images: bool) -> list[Path]:
+    """What a run may lack: certificates, pictures, models."""
+    names = [CERTIFICATES, *((GALLERY,) if images else ())]
+    found = [folder / name for name in names if (folder / name).is_file()]
+    return found + [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
 
 
 def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: Publication) -> Edition:
     sums = _checksums(files)
     card = run_card(contents, files, publication)
-    texts = {
+    texts: dict[str, bytes] = {
         checksums.CARD: card.encode(),
         citation.FILE: _citation(contents, sums[RECORD], publication).encode(),
     }
@@ -121,18 +135,23 @@ def _checkpoints(folder: Path, record: Mapping[str, Any]) -> list[Path | None]:
 
 
 @contextmanager
-def _data(folder: Path, contents: Contents) -> Iterator[dict[str, Path | bytes]]:
-    """The split's data that a run with maps keeps, without pixels where they may not be passed on."""
+def _data(folder: Path, record: Mapping[str, Any], pixels: bool) -> Iterator[tuple[dict[str, Path | bytes], bool]]:
+    """The split's data that a run with maps keeps, without pixels where they may not be passed on.
+
+    Yields
+    ------
+    The files, and whether pixels are published.
+    """
     data = folder / DATA
-    if not contents.maps:
-        yield {}
+    if not record["maps"]:
+        yield {}, pixels
         return
     there = read_manifest(data)
-    described = replace(there, pixels=there.pixels and contents.pixels)
-    shards = shards_of(there, contents.record["dataset"]["split"])
+    described = replace(there, pixels=there.pixels and pixels)
+    shards = shards_of(there, record["dataset"]["split"])
     with shards_to_publish(data, there, described, shards) as found:
         named: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in found.items()}
-        yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}
+        yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels
 
 
 @contextmanager
@@ -141,9 +160,10 @@ def _report(folder: Path, contents: Contents) -> Iterator[Path]:
     with TemporaryDirectory(prefix="salgen-publish-") as place:
         shown = Path(place) / folder.resolve().name
         shown.mkdir()
-        for name in (RECORD, *TABLES, CERTIFICATES, *((GALLERY,) if contents.pixels else ())):
+        for name in (*TABLES, CERTIFICATES, *((GALLERY,) if contents.pixels else ())):
             if (folder / name).is_file():
                 (shown / name).symlink_to((folder / name).resolve())
+        (shown / RECORD).write_text(record_text(contents.record), encoding="utf-8")
         yield report([shown], Path(place) / PAGE)
 
 

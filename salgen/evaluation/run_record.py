@@ -35,11 +35,15 @@ def write_run_record(
     patterns: Sequence[Patterns | None],
     certificates: Certification,
     units: Sequence[Unit],
+    kept: Mapping[str, str],
     run: Path,
     seconds: float,
     command: Sequence[str] | None,
 ) -> None:
-    """Write ``run.json``, from which the report and a reader can tell how every number came about."""
+    """Write ``run.json``, from which the report and a reader can tell how every number came about.
+
+    `kept` are the files of maps that the run keeps, each with the digest of what its maps depend on.
+    """
     record = {
         "salgen": version("salgen"),
         "command": list(command) if command is not None else None,
@@ -49,8 +53,7 @@ def write_run_record(
         "device": str(plan.models[0].device),
         "dataset": _dataset(plan),
         "models": [_model(plan, *found) for found in zip(plan.models, predictions, patterns, strict=True)],
-        "paired_model": None if plan.paired is None else {"name": plan.paired.name, **plan.paired.origin},
-        "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
+        **_second_models(plan),
         "methods": _methods(plan, units),
         "left_out": plan.left_out,
         "metrics": list(plan.metrics),
@@ -61,10 +64,15 @@ def write_run_record(
         "certificates": {"models": list(certificates.summary), "reason": certificates.reason},
         "timings": {"evaluate_seconds": round(seconds, 3)},
         "notes": _notes(plan, certificates.reason),
-        "maps": plan.kinds if plan.keep_maps else [],
+        "maps": dict(kept),
         "scored_from": _given(plan),
     }
-    write_text(run / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    write_text(run / RECORD, record_text(record))
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """What ``run.json`` holds, as text."""
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
 @cache
@@ -85,6 +93,16 @@ def _dataset(plan: Plan) -> dict[str, Any]:
         "source": dataset.spec.source,
         "valid_region": dataset.valid_region,
         "redistributable": dataset.manifest.redistributable,
+    }
+
+
+def _second_models(plan: Plan) -> dict[str, Any]:
+    """The models whose maps are second maps; where another run's maps are scored, its own."""
+    if plan.given is not None:
+        return {key: plan.given.record.get(key) for key in ("paired_model", "permuted_labels")}
+    return {
+        "paired_model": None if plan.paired is None else {"name": plan.paired.name, **plan.paired.origin},
+        "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
     }
 
 

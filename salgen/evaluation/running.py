@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,18 +11,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from salgen.datasets.manifest import FILE as MANIFEST
 from salgen.datasets.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.arguments import check_methods_given
 from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.finishing import finish_run, run_folder
+from salgen.evaluation.finishing import check_run_folder, finish_run, run_folder
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.metrics import Metric
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.rendered_again import Renderer
 from salgen.evaluation.run_metrics import run_metrics
-from salgen.evaluation.run_record import RECORD
 from salgen.evaluation.selection import Selection, select_methods
 from salgen.evaluation.subjects import is_factory, load_paired, load_subject, train_again, train_subjects
 from salgen.evaluation.training_setup import initial_classifier
@@ -104,9 +101,7 @@ def evaluate(
     _check_kinds(model, out)
     dataset = open_dataset(path, split)
     run = Path(out) if out is not None else default_run(path, model)
-    if (run / MANIFEST).exists():
-        raise SalgenError(f"{run} is a data set: choose another folder for the run")
-    _check_same_data(run, dataset)
+    check_run_folder(run, dataset)
     training = Training(scale, settings, seeds)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
     chosen = run_metrics(metrics, scale, dataset, model, paired_model)
@@ -184,22 +179,11 @@ def _check_kinds(model: Any, out: Any) -> None:
             raise SalgenError(f"{what} = {value!r}: must be text or a path")
 
 
-def _check_same_data(run: Path, dataset: Dataset) -> None:
-    """Raise a SalgenError if the folder holds a finished run on another data set."""
-    try:
-        there = json.loads((run / RECORD).read_text(encoding="utf-8"))["dataset"]
-        name, fingerprint, split = there["name"], there["fingerprint"], there["split"]
-    except (OSError, ValueError, KeyError, TypeError):  # none, or none that says
-        return
-    if (fingerprint, split) != (dataset.fingerprint, dataset.split):
-        raise SalgenError(f"{run} holds a run on {name}, split {split}: choose another folder, or remove it")
-
-
 def _lacking(dataset: Dataset) -> dict[str, str]:
     """What methods may need and this data set cannot give."""
     if dataset.spec.splits.get("train"):
         return {}
-    return {"patterns": f"fits patterns to the split 'train', which {dataset.path} does not have"}
+    return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
 
 
 def default_run(path: str | Path, model: str | Path) -> Path:

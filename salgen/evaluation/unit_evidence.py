@@ -53,6 +53,11 @@ class ChunkEvidence:
     chunk: int
     _known: dict[str, dict[str, KeptMaps]] = field(default_factory=dict, repr=False)
 
+    @property
+    def correct(self) -> Mask:
+        """Bool (N,): whether the model classifies each sample rightly."""
+        return np.asarray(self.predicted == self.batch.labels)
+
     def of(self, call: str, region: str | None) -> Evidence:
         """One method's evidence, scored in a region or in the whole image."""
         plan, needs = self.work.plan, self.work.plan.needs
@@ -64,7 +69,7 @@ class ChunkEvidence:
             images=self.batch.images if asks or "image" in needs else None,
             targets=self.targets,
             twins=self.batch.twins if "twin" in needs else None,
-            correct=self.predicted == self.batch.labels,
+            correct=self.correct,
             counterparts={name: self._counterpart(name, call) for name in sorted(needs & set(COUNTERPARTS))},
             view=self.work.view if asks else None,
             max_memory=plan.max_memory,
@@ -127,7 +132,7 @@ class ChunkEvidence:
     def _asked(self, kind: str) -> Asked:
         if kind == OF_SAMPLES:
             everywhere = np.ones(len(self.batch), dtype=bool)
-            return Asked(self.work, self.batch.images, self.targets, self.predicted == self.batch.labels, everywhere)
+            return Asked(self.work, self.batch.images, self.targets, self.correct, everywhere)
         return self._of_twins() if kind == "twin_maps" else self._by_other(kind)
 
     def _of_twins(self) -> Asked:

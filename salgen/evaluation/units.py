@@ -23,7 +23,7 @@ import torch
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.conventions import CHUNK
-from salgen.evaluation.kept_maps import OF_SAMPLES, KeptMaps, key_of, maps_path, read_maps, write_maps
+from salgen.evaluation.kept_maps import OF_SAMPLES, KeptMaps, key_of, maps_name, read_maps, write_maps
 from salgen.evaluation.measuring import measure
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
@@ -79,7 +79,7 @@ class SubjectWork:
     def predictions(self) -> Predictions:
         """What the model says of the whole split; asked once and kept."""
         if self.plan.given is not None:
-            return self.plan.given.predictions(self.subject)
+            return self.plan.given.predictions(self.subject, [str(name) for name in self.plan.dataset.column("id")])
         dataset = self.plan.dataset
         known = [dataset.fingerprint, dataset.split, self.subject.digest, self.subject.device.type, library_versions()]
         digest = hashlib.sha256(canonical_json(known).encode()).hexdigest()[:16]
@@ -141,29 +141,38 @@ class SubjectWork:
         SalgenError
             If another run's maps are scored and it has not kept these.
         """
-        given = self.plan.given
-        path = self._maps_path(self.run if given is None else given.folder, kind, call, number)
-        if given is None and key_of(path) != self._maps_key(kind, call, number):
-            return None
-        return read_maps(path, ids)
+        if self.plan.given is not None:
+            return self.plan.given.maps(self._maps_name(kind, call, number), ids)
+        path = self.run / self._maps_name(kind, call, number)
+        return read_maps(path, ids) if key_of(path) == self._maps_key(kind, call, number) else None
 
     def keep(self, kind: str, call: str, number: int, maps: KeptMaps) -> None:
         """Write maps to disk, where the run keeps them."""
         if self.plan.keep_maps:
-            write_maps(self._maps_path(self.run, kind, call, number), maps, self._maps_key(kind, call, number))
+            write_maps(self.run / self._maps_name(kind, call, number), maps, self._maps_key(kind, call, number))
+
+    @property
+    def kept_files(self) -> dict[str, str]:
+        """The files of maps that the run keeps, each with a digest of what its maps depend on."""
+        return {
+            self._maps_name(kind, call, number): self._maps_key(kind, call, number)
+            for call in (self.plan.methods if self.plan.keep_maps else ())
+            for kind in self.plan.kinds
+            for number in range(len(self.plan.chunks))
+        }
 
     def _is_there(self, unit: Unit, number: int) -> bool:
         """Whether a unit is scored, and its maps are kept where they shall be."""
         return unit.path.exists() and not (
             self.plan.keep_maps
             and any(
-                key_of(self._maps_path(self.run, kind, unit.call, number)) != self._maps_key(kind, unit.call, number)
+                key_of(self.run / self._maps_name(kind, unit.call, number)) != self._maps_key(kind, unit.call, number)
                 for kind in self.plan.kinds
             )
         )
 
-    def _maps_path(self, run: Path, kind: str, call: str, number: int) -> Path:
-        return maps_path(run, self.subject.name, self.subject.seed, call, kind, number)
+    def _maps_name(self, kind: str, call: str, number: int) -> str:
+        return maps_name(self.subject.name, self.subject.seed, call, kind, number)
 
     def _maps_key(self, kind: str, call: str, number: int) -> str:
         """A digest of all that maps depend on."""
@@ -223,6 +232,8 @@ class SubjectWork:
     def _write(self, unit: Unit, evidence: ChunkEvidence) -> None:
         """Score one unit's maps, and keep the rows with the time that the maps took."""
         batch, maps = evidence.batch, evidence.found(OF_SAMPLES)[unit.call]
+        if not np.array_equal(maps.targets, evidence.targets) or not np.array_equal(maps.correct, evidence.correct):
+            raise SalgenError(f"the maps by {unit.call} that were kept do not explain what the run says they explain")
         record = {
             "method": unit.call,
             "seconds": maps.seconds,
@@ -231,7 +242,7 @@ class SubjectWork:
             "native_resolution": "x".join(map(str, maps.native_resolution)),
         }
         shared = self.shared_columns(record)
-        shared |= {"target": maps.targets, "correct": maps.correct}
+        shared |= {"target": evidence.targets, "correct": evidence.correct}
         tables = []
         for variant, region in self.plan.variants.items():
             metrics = self.plan.metrics_in(variant)

@@ -1,7 +1,6 @@
 """Maps on disk: every bit comes back, names never clash, damage is said."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from salgen.errors import SalgenError
-from salgen.evaluation.kept_maps import KeptMaps, folder_name, key_of, maps_path, read_maps, write_maps
+from salgen.evaluation.kept_maps import KeptMaps, folder_name, key_of, maps_name, parts_of, read_maps, write_maps
 
 
 def kept(values, ids=None):
@@ -114,5 +113,14 @@ def test_names_of_folders_are_plain_and_differ_where_calls_do(first, second):
 def test_a_plain_call_is_its_own_name():
     assert folder_name("grad-cam++") == "grad-cam++"
     assert folder_name("lrp-alpha-beta:alpha=1,beta=0").startswith("lrp-alpha-beta_alpha_1_beta_0-")
-    path = maps_path(Path("run"), "lesion-cnn", 2, "gradient", "twin_maps", 3)
-    assert path.as_posix() == "run/maps/lesion-cnn-seed2/gradient/twin_maps-00003.parquet"
+    name = maps_name("lesion-cnn", 2, "gradient", "twin_maps", 3)
+    assert name == "maps/lesion-cnn-seed2/gradient/twin_maps-00003.parquet"
+    assert parts_of(name) == ("gradient", "twin_maps")
+    for other in (
+        "maps/../x/maps-00000.parquet",
+        "/maps/a/b/maps-00000.parquet",
+        f"{name}x",
+        "maps/a/.b/maps-00000.parquet",
+    ):
+        with pytest.raises(SalgenError, match="is no name of a file of maps"):
+            parts_of(other)

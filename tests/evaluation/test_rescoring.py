@@ -3,15 +3,20 @@
 import json
 import shutil
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from kept_runs import CALLS, METRICS, SAMPLES, STATED, make_data, make_run, rows
 from pandas.testing import assert_frame_equal
 
 import salgen
 from salgen.cli.main import main
+from salgen.datasets.manifest import read_manifest
+from salgen.datasets.shards import shard_writer
 from salgen.errors import SalgenError
+from salgen.evaluation import finishing
 from salgen.evaluation import plan as plans
-from salgen.evaluation.kept_maps import read_maps
+from salgen.evaluation.kept_maps import parts_of, read_maps
 from salgen.evaluation.rescoring import rescore
 from salgen.evaluation.unit_evidence import ChunkEvidence
 
@@ -109,9 +114,9 @@ def test_fewer_samples(run, tmp_path):
 def test_the_record_says_where_the_maps_are_from(run, tmp_path):
     again = json.loads((rescore(run, out=tmp_path / "again") / "run.json").read_text())
     there = json.loads((run / "run.json").read_text())
-    assert there["maps"] == ["maps", "twin_maps"]
+    assert {parts_of(name)[1] for name in there["maps"]} == {"maps", "twin_maps"}
     assert there["scored_from"] is None
-    assert again["maps"] == []
+    assert again["maps"] == {}
     assert again["scored_from"]["created"] == there["created"]
     assert again["models"] == there["models"]
     assert again["left_out"] == there["left_out"]
@@ -135,22 +140,100 @@ def test_a_model_that_is_not_there_is_asked_nothing(run, data, tmp_path):
     assert not (tmp_path / "no").exists()
 
 
-def test_without_images_the_data_set_is_asked_for(run, data, tmp_path):
-    """As an archive of data that may not be passed on: recipes and masks only."""
-    copy = shutil.copytree(run, tmp_path / "run")
+@pytest.fixture
+def withheld(run, tmp_path):
+    """An archive of the run as one of data that may not be passed on: recipes and masks only."""
+    copy = shutil.copytree(run, tmp_path / "withheld")
     for path in (copy / "run.json", copy / "dataset" / "salgen.json"):
         path.write_text(path.read_text().replace('"redistributable": true', '"redistributable": false'))
-    archive = salgen.publish(copy, tmp_path / "run.tar", **STATED)
-    assert_frame_equal(rows(rescore(archive, metrics=METRICS[:2], out=tmp_path / "a")).iloc[:, 1:], scores_of(run, 2))
-    with pytest.raises(SalgenError, match="looks at images, and this run holds none; give the data set too, as PATH"):
-        rescore(archive, metrics=["edge-correlation"], out=tmp_path / "b")
-    found = rescore(archive, metrics=["edge-correlation"], path=data, out=tmp_path / "b")
-    assert_frame_equal(rows(found), rows(rescore(run, metrics=["edge-correlation"], out=tmp_path / "c")))
+    return salgen.publish(copy, tmp_path / "run.tar", **STATED)
 
 
-def scores_of(run, count):
+def without_data_names(run, shown=()):
     table = rows(run)
-    return table[table["metric"].isin(METRICS[:count])].reset_index(drop=True).iloc[:, 1:]
+    return table[~table["method"].isin(shown)].reset_index(drop=True).drop(columns="dataset")
+
+
+def test_without_images_the_data_set_is_asked_for(run, data, withheld, tmp_path):
+    shown = {"intensity", "sobel", "laplace", CALLS[1]}
+    again = rescore(withheld, metrics=METRICS, out=tmp_path / "a")
+    assert_frame_equal(without_data_names(again), without_data_names(run, shown), check_exact=True)
+    with pytest.raises(SalgenError, match="looks at images, and this run holds none; give the data set too, as PATH"):
+        rescore(withheld, metrics=["edge-correlation"], out=tmp_path / "b")
+    found = rescore(withheld, metrics=["edge-correlation"], path=data, out=tmp_path / "b")
+    whole = rescore(run, metrics=["edge-correlation"], out=tmp_path / "c")
+    assert_frame_equal(without_data_names(found), without_data_names(whole, shown), check_exact=True)
+
+
+def test_images_that_are_not_those_of_the_maps_are_refused(data, withheld, tmp_path):
+    """The description is the same, and so are the masks; only what the images look like is not."""
+    copy = shutil.copytree(data, tmp_path / "copy")
+    path = copy / "data" / "test-00000-of-00001.parquet"
+    manifest = read_manifest(copy)
+
+    def rewritten(change):
+        table = pq.read_table(data / "data" / path.name)
+        with shard_writer(path, manifest) as writer:
+            writer.write_table(change(table), row_group_size=manifest.rows_per_group)
+        with pytest.raises(SalgenError, match="copy") as caught:
+            rescore(withheld, metrics=["edge-correlation"], path=copy, out=tmp_path / "out")
+        return str(caught.value)
+
+    def exchanged(table, *names):
+        order = np.r_[1, 0, 2 : len(table)]
+        for name in names:
+            table = table.set_column(table.column_names.index(name), table.schema.field(name), table[name].take(order))
+        return table
+
+    assert "pixels_sha256" in rewritten(lambda table: exchanged(table, "image"))
+    assert "is not the data set of these maps" in rewritten(lambda table: exchanged(table, "mask", "mask_core"))
+    assert "is not the data set of these maps" in rewritten(lambda table: exchanged(table, "id"))
+
+
+def test_maps_of_a_run_that_was_stopped_are_not_scored_as_those_of_the_one_before(run, data, tmp_path, monkeypatch):
+    """Another target's maps have replaced those that `run.json` speaks of."""
+    copy = shutil.copytree(run, tmp_path / "run")
+
+    def stopped(*_given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(finishing, "write_predictions", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            make_run(data, copy, target="no_lesions")
+    for refused in (
+        lambda: rescore(copy, metrics=METRICS, out=tmp_path / "out"),
+        lambda: salgen.publish(copy, tmp_path / "run.tar", **STATED),
+    ):
+        with pytest.raises(SalgenError, match="holds maps of another evaluation than run speaks of, which was stopped"):
+            refused()
+    make_run(data, copy, target="no_lesions")
+    assert set(rows(rescore(copy, metrics=METRICS[:1], out=tmp_path / "out"))["target"]) == {0}
+
+
+def test_nothing_else_is_written_over(run, data, tmp_path):
+    plain = shutil.copytree(data, tmp_path / "data")
+    own = shutil.copytree(run, tmp_path / "own")
+    other = rescore(run, metrics=METRICS[:1], out=tmp_path / "other")
+    for out, said in {plain: "is a data set", own: "holds a run that explained its maps itself"}.items():
+        with pytest.raises(SalgenError, match=said):
+            rescore(run, out=out)
+    again = make_run(data, tmp_path / "again", settings={"epochs": 2, "widths": "4,4,4", "hidden": 8})
+    with pytest.raises(SalgenError, match="holds scores of another run's maps"):
+        rescore(again, out=other)
+    with pytest.raises(SalgenError, match="holds scores of another run's maps"):
+        make_run(data, other)
+
+
+def test_what_another_run_left_does_not_stay(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    out = rescore(copy, metrics=METRICS, out=tmp_path / "out")
+    assert (out / "certificates.parquet").is_file()
+    (copy / "certificates.parquet").unlink()
+    (copy / "gallery.npz").unlink()
+    rescore(copy, metrics=METRICS, out=out)
+    assert not (out / "certificates.parquet").exists()
+    assert not (out / "gallery.npz").exists()
 
 
 def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
@@ -174,15 +257,22 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     (plain / "run.json").write_text(json.dumps({**record, "maps": []}))
     refused("holds no maps: evaluate with --keep-maps", plain)
     (plain / "run.json").write_text(json.dumps({**record, "maps": 7}))
-    refused("names kinds of maps that are none", plain)
+    refused("does not say which maps there are", plain)
+    (plain / "run.json").write_text(json.dumps({**record, "maps": {"../../x": "key"}}))
+    refused("is no name of a file of maps", plain)
+    refused("limit = 0: must be at least 1", limit=0)
+    refused("limit = -3: must be at least 1", limit=-3)
+    refused("max_memory", max_memory=-1.0)
 
 
 def test_a_map_that_is_missing_or_another_sample_s_is_said(run, tmp_path):
     copy = shutil.copytree(run, tmp_path / "run")
     folder = copy / "maps" / "lesion-cnn-seed0"
     shutil.copyfile(folder / "sobel" / "maps-00000.parquet", folder / "gradient" / "maps-00000.parquet")
-    (folder / "sobel" / "maps-00000.parquet").unlink()
-    with pytest.raises(SalgenError, match=r"sobel/maps-00000\.parquet is missing: the run does not hold these maps"):
+    with pytest.raises(SalgenError, match=r"gradient/maps-00000\.parquet holds maps of another evaluation"):
+        rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
+    (folder / "gradient" / "maps-00000.parquet").unlink()
+    with pytest.raises(SalgenError, match=r"gradient/maps-00000\.parquet is missing: the run does not hold these maps"):
         rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
 
 
@@ -190,8 +280,8 @@ def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "--from-maps", str(archive), "--metrics", "roc-auc,iou:threshold=0.3"]) == 0
     out = capsys.readouterr().out
-    assert "report: runs/lesions-rescored/report.html" in out
-    assert (tmp_path / "runs" / "lesions-rescored" / "report.html").is_file()
+    assert "report: runs/lesions-lesion-cnn-rescored/report.html" in out
+    assert (tmp_path / "runs" / "lesions-lesion-cnn-rescored" / "report.html").is_file()
     for options, said in {
         ("--model", "lesion-cnn"): "--model does not go with --from-maps",
         ("--keep-maps",): "--keep-maps does not go with --from-maps",

@@ -17,7 +17,7 @@ from kept_runs import CALLS, STATED, make_data, make_run, rows
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.kept_maps import folder_name, read_maps, write_maps
+from salgen.evaluation.kept_maps import folder_name, key_of, read_maps, write_maps
 from salgen.evaluation.publishing import edition
 from salgen.evaluation.run_card import FIELDS
 from salgen.evaluation.unit_files import RESULT_COLUMNS
@@ -73,9 +73,26 @@ def test_everything_that_scoring_and_reading_take_is_there(run, unpacked):
     model = {f"lesion-cnn-seed0/{name}" for name in ("model.json", "weights.safetensors")}
     data = {"dataset/salgen.json", "dataset/data/test-00000-of-00001.parquet"}
     assert names_in(unpacked) == TABLES | TEXTS | maps | model | data | {"report.html", "gallery.npz"}
-    for name in names_in(unpacked) - TEXTS - {"report.html"}:
+    for name in names_in(unpacked) - TEXTS - {"report.html", "run.json"}:
         assert (unpacked / name).read_bytes() == (run / name).read_bytes(), name
-    assert (unpacked / "report.html").read_bytes() == salgen.report([run], run.parent / "a.html").read_bytes()
+    assert (unpacked / "report.html").read_bytes() == salgen.report([unpacked], run.parent / "a.html").read_bytes()
+    published, own = (json.loads((folder / "run.json").read_text()) for folder in (unpacked, run))
+    assert published == {**own, "maps_left_out": []}
+
+
+def test_no_path_of_the_machine_is_published(run, tmp_path):
+    """The command, the source that could not be opened and the checkpoint lie in folders that are nobody's business."""
+    secret = tmp_path / "someone's secret"
+    checkpoint = shutil.copytree(run / "lesion-cnn-seed0", secret / "weights")
+    data = shutil.copytree(run.parent / "lesions", secret / "data")
+    given = {"model": checkpoint, "settings": None, "methods": ["gradient", "pattern-net"]}
+    out = make_run(data, secret / "run", **given, command=["salgen", "evaluate", str(data), f"--out={secret}/run"])
+    archive = salgen.publish(out, tmp_path / "run.tar", **STATED)
+    folder = salgen.unpack(archive, tmp_path / "unpacked")
+    for name in names_in(folder):
+        assert b"someone" not in (folder / name).read_bytes(), name
+        assert str(tmp_path).encode() not in (folder / name).read_bytes(), name
+    assert json.loads((folder / "run.json").read_text())["command"] == ["salgen", "evaluate", "data", "--out=run"]
 
 
 def test_the_same_bytes_in_every_form(run, archive, tmp_path):
@@ -153,6 +170,14 @@ def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
     folder = salgen.unpack(salgen.publish(copy, tmp_path / "a.tar", **STATED), tmp_path / "a")
     assert "gallery.npz" not in names_in(folder)
     assert "data:image/png" not in (folder / "report.html").read_text()
+    left_out = {"intensity", "sobel", "laplace", CALLS[1]}
+    assert set(json.loads((folder / "run.json").read_text())["maps_left_out"]) == left_out
+    images = {sample["id"]: sample["image"].mean(axis=0).ravel() for sample in salgen.open(copy / "dataset")}
+    for path in (folder / "maps").rglob("maps-*.parquet"):
+        kept = read_maps(path)
+        for name, values in zip(kept.ids, kept.values, strict=True):
+            pair = np.stack([images[name], values.ravel()]).astype(np.float64)
+            assert pair[1].std() == 0 or abs(np.corrcoef(pair)[0, 1]) < 0.99, path
     table = pq.read_table(folder / "dataset" / "data" / "test-00000-of-00001.parquet")
     assert table["image"].null_count == table["twin"].null_count == len(table)
     assert table["mask"].null_count == 0
@@ -202,7 +227,7 @@ def test_another_map_is_found_by_its_score(copy):
     """All checksums and digests would fit: only scoring again shows it."""
     path = copy / "maps" / "lesion-cnn-seed0" / "gradient" / "maps-00000.parquet"
     kept = read_maps(path)
-    write_maps(path, replace(kept, values=-kept.values), "key")
+    write_maps(path, replace(kept, values=-kept.values), key_of(path))
     assert salgen.verify(copy, samples=0) == []
     (problem,) = salgen.verify(copy)
     assert re.search(r"scores\.parquet: \d+ scores are not those of the maps, the first that of gradient", problem)

@@ -81,6 +81,7 @@ class Intensity(Control):
     """The image itself: its mean over channels."""
 
     name: ClassVar[str] = "intensity"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "a floor"
     signed: ClassVar[bool] = True  # images of other models may be negative
 
@@ -94,6 +95,7 @@ class Sobel(Control):
     """The strength of the image's edges: the length of its Sobel gradient."""
 
     name: ClassVar[str] = "sobel"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
 
     def attribute(self, request: Request) -> Tensor:
@@ -110,6 +112,7 @@ class Laplace(Control):
     """The strength of the image's fine detail: the size of its Laplacian."""
 
     name: ClassVar[str] = "laplace"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
 
     def attribute(self, request: Request) -> Tensor:

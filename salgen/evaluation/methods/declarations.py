@@ -18,6 +18,7 @@ class Undemanding:
 
     defined_for: ClassVar[str] = "any network"
     shares: ClassVar[str | None] = "passes"
+    shows_image: ClassVar[bool] = False
     version: ClassVar[str] = "1"
     quick: ClassVar[Mapping[str, Any]] = {}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}

@@ -26,6 +26,7 @@ class DeepLift(Explanation):
     """
 
     name: ClassVar[str] = "deep-lift"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Shrikumar et al. 2017, Learning important features through propagating activation differences"
     )

@@ -30,6 +30,7 @@ class DeepTaylor(RelevanceMethod):
     """
 
     name: ClassVar[str] = "deep-taylor"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Montavon et al. 2017, Explaining nonlinear classification decisions with deep Taylor"
 
     first: str = param(

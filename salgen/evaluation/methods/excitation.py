@@ -41,6 +41,7 @@ class ExcitationBackprop(RelevanceMethod):
     """
 
     name: ClassVar[str] = "excitation-backprop"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Zhang et al. 2018, Top-down neural attention by excitation backprop"
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the layer's"
@@ -110,6 +111,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
     """
 
     name: ClassVar[str] = "contrastive-excitation-backprop"
+    shows_image: ClassVar[bool] = True
 
     contrast: str | None = param(
         None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"

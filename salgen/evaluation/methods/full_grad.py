@@ -29,6 +29,7 @@ class FullGrad(Explanation):
     """
 
     name: ClassVar[str] = "full-grad"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Srinivas and Fleuret 2019, Full-gradient representation for neural network visualization"
     )

@@ -67,6 +67,7 @@ class InputXGradient(Explanation):
     """The gradient times the normalised input."""
 
     name: ClassVar[str] = "input-x-gradient"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
     reduction: ClassVar[str] = "sum"
 

@@ -29,6 +29,7 @@ class GradientShap(Explanation):
     """
 
     name: ClassVar[str] = "gradient-shap"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
     reduction: ClassVar[str] = "sum"
     shares: ClassVar[str | None] = None

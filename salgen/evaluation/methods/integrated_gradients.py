@@ -25,6 +25,7 @@ class IntegratedGradients(Explanation):
     """
 
     name: ClassVar[str] = "integrated-gradients"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Sundararajan et al. 2017, Axiomatic attribution for deep networks"
     reduction: ClassVar[str] = "sum"
     shares: ClassVar[str | None] = None

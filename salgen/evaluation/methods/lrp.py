@@ -39,6 +39,7 @@ class LrpZ(RelevanceMethod):
     """
 
     name: ClassVar[str] = "lrp-z"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
@@ -58,6 +59,7 @@ class LrpAlphaBeta(RelevanceMethod):
     """Relevance by positive contributions times alpha, minus by negative ones times beta."""
 
     name: ClassVar[str] = "lrp-alpha-beta"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)

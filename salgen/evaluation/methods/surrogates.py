@@ -97,6 +97,7 @@ class Lime(Surrogate):
     """
 
     name: ClassVar[str] = "lime"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = 'Ribeiro et al. 2016, "Why should I trust you?"'
 
     width: float = param(0.25, "width of the kernel", low=1e-3)
@@ -131,6 +132,7 @@ class KernelShap(Surrogate):
     """
 
     name: ClassVar[str] = "kernel-shap"
+    shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Lundberg and Lee 2017, A unified approach to interpreting model predictions"
 
     def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:

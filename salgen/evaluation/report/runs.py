@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from salgen.datasets.archives.files import is_archive
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.comparisons import Comparison, compare_families
 from salgen.evaluation.families import Key, families, is_ceiling
@@ -253,6 +254,8 @@ def check_given(paths: Sequence[Path | str]) -> None:
 
 
 def _read_run(path: Path) -> Run:
+    if is_archive(path):
+        raise SalgenError(f"{path} is an archive: unpack it first, with  salgen unpack {path} DIR")
     if not path.is_dir():
         raise SalgenError(f"{path} is not a run folder: name one that `salgen evaluate` wrote")
     record = read_record(path / RECORD)
