@@ -169,7 +169,7 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
         return _convert_tuple(value, typing.get_args(hint), where)
     try:
         return _convert_scalar(value, hint)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):  # the last: whole numbers that no float can hold
         kind = getattr(hint, "__name__", str(hint))
         raise SalgenError(f"{where} = {value!r} is not of type {kind}") from None
 

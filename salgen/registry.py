@@ -110,6 +110,7 @@ class Registry:
 
 GENERATORS = Registry("generator", "salgen.generators", "salgen.generators")
 IMPORTERS = Registry("importer", "salgen.datasets.importers", "salgen.importers")
+LIBRARIES = Registry("library", "salgen.datasets.libraries", "salgen.libraries")
 METHODS = Registry("method", "salgen.evaluation.methods", "salgen.methods")
 METRICS = Registry("metric", "salgen.evaluation.metrics", "salgen.metrics")
 MODELS = Registry("model", "salgen.evaluation.models", "salgen.models")

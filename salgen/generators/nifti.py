@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from logging import Logger
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +74,10 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
     """Values and voxel sizes in canonical orientation, unchecked."""
     import nibabel
     from nibabel.affines import voxel_sizes
-    from nibabel.imageglobals import LoggingOutputSuppressor
+    from nibabel.imageglobals import logger
 
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), LoggingOutputSuppressor():
+        with warnings.catch_warnings(), np.errstate(all="ignore"), _silenced(logger):
             warnings.simplefilter("ignore")
             image = nibabel.load(path, mmap=False)
             _check_header(image, path)
@@ -88,6 +91,16 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
         raise SalgenError(f"{path}: cannot be read as NIfTI, truncated or of another kind ({reason(error)})") from None
     return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
+
+
+@contextmanager
+def _silenced(logger: Logger) -> Iterator[None]:
+    """Say nothing meanwhile. Without its handlers alone, a logger still writes warnings to the standard error."""
+    usual, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = usual
 
 
 def _check_header(image: Any, path: Path) -> None:

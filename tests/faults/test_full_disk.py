@@ -6,7 +6,8 @@ from forked import finish
 from works import assert_goes_on, assert_refused, assert_whole, changes, leftovers, some
 
 PAGE = 4096
-NAMES = ["make", "make with workers", "evaluate", "publish .tar", "publish .tar.gz", "publish .zip", "unpack", "verify"]
+NAMES = ["make", "make with workers", "evaluate", "publish .tar", "publish .tar.gz", "publish .zip", "publish run"]
+NAMES += ["unpack", "verify"]
 ROOM = ("File too large", "No space left on device", "disk is full", "cannot be unpacked")
 
 

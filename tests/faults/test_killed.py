@@ -16,6 +16,7 @@ SHARE = {  # of the kills
     "evaluate": 0.5,
     "evaluate lesion-cnn": 0.5,
     **{f"publish {form}": 0.34 for form in FORMS},
+    "publish run": 0.34,
 }
 
 

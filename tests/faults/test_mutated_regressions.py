@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,9 +24,13 @@ from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
 from salgen.evaluation.certificate import read_certificates
 from salgen.evaluation.checkpoints import CARD, read_card
 from salgen.evaluation.kept_maps import key_of, read_maps
+from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.report.gallery import read_gallery
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.report.runs import content_faults
+from salgen.generators.nifti import load_volume
+from salgen.parameters import build
+from salgen.registry import METRICS
 from salgen.spec import DatasetSpec
 
 TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}
@@ -231,3 +236,17 @@ def test_damaged_maps_and_certificates_are_named(tmp_path: Path) -> None:
     assert key_of(path) is None
     path.write_bytes(b"PAR1")
     assert str(path) in refusal(lambda: read_certificates(path))
+
+
+def test_a_whole_number_that_no_float_holds_is_refused() -> None:
+    assert "is not of type int" in refusal(lambda: create_metric("insertion-auc:step=" + "9" * 400))
+    assert "is not of type float" in refusal(lambda: build(METRICS.load("iou"), {"threshold": 10**400}))
+
+
+def test_nothing_is_logged_of_a_head_that_is_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A code that no orientation has is one of the faults of which nibabel speaks."""
+    data = bytearray(nibabel.Nifti1Image(np.pad(np.ones((6, 6, 6), np.int16), 1), np.eye(4)).to_bytes())
+    data[252:254] = (512).to_bytes(2, "little")
+    (tmp_path / "a.nii").write_bytes(data)
+    load_volume(tmp_path / "a.nii")
+    assert caplog.messages == []

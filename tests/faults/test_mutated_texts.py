@@ -28,8 +28,8 @@ from salgen.parameters import build, canonical_json, parse_call, parse_pairs, to
 from salgen.spec import DatasetSpec
 
 GENERATORS = ("perlin-lesions", "mri-lesions", "gtsrb-square", "lisa-lights", "zings")
-METHODS = ("lrp-alpha-beta:alpha=1,beta=0", "occlusion:window=15,15,stride=8", "rise:n=10,size=7", "grad-cam:layer=x")
-METRICS = ("iou:threshold=0.3|0.5", "prec99:compat=authors_exact", "roc-auc", "insertion-auc:steps=10", "ranking,all")
+METHODS = ("lrp-alpha-beta:alpha=1,beta=0", "occlusion:window=15,15,stride=8", "rise:n=10,grid=7", "grad-cam:layer=x")
+METRICS = ("iou:threshold=0.3|0.5", "prec99:compat=authors_exact", "roc-auc", "insertion-auc:step=10", "ranking,all")
 PAIRS = (
     "image_size=16,16",
     "diameter=3",

@@ -92,9 +92,10 @@ class Stage:
         chosen = {
             "make": self._make("1"),
             "make with workers": self._make("2"),
-            "evaluate": self.evaluate("scnn"),
+            "evaluate": (*self.evaluate("scnn"), "--keep-maps"),
             "evaluate lesion-cnn": self.evaluate("lesion-cnn"),
             **{f"publish {form}": ("publish", str(self.data), f"out{form}", *STATED) for form in FORMS},
+            "publish run": ("publish", str(self.run), "out.tar", *STATED),
             "unpack": ("unpack", archive, "out"),
             "verify": ("verify", archive),
         }
@@ -107,6 +108,11 @@ class Stage:
     def data(self) -> Path:
         """A data set."""
         return self._given(self._make("1")) / "out"
+
+    @cached_property
+    def run(self) -> Path:
+        """A run that keeps its maps."""
+        return self._given((*self.evaluate("scnn"), "--keep-maps")) / "run"
 
     @cached_property
     def archive(self) -> Path:
@@ -211,7 +217,7 @@ def _content(path: Path) -> Any:
         return _timeless(json.loads(path.read_text()))
     if path.name == "report.html":
         return None
-    if path.parent.name == "parts" and not path.name.startswith("."):
+    if {"parts", "maps"} & set(path.parts) and path.suffix == ".parquet" and not path.name.startswith("."):
         return str(pq.read_table(path).replace_schema_metadata(None).to_pydict())
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from salgen.generators.bam import Bam
 from salgen.generators.opening import generator
 from salgen.registry import GENERATORS
 
@@ -78,11 +79,19 @@ def groupings(labels):
     return [labels, *([labels % 2, labels // 5, labels % 5] if len(np.unique(labels)) > 10 else [])]
 
 
+def independent(plugin, count):
+    """Indices of samples that share no draw: of composites, those of each object on one of the scenes."""
+    if not isinstance(plugin, Bam):
+        return range(count)
+    things, pairs = len(plugin.objects), len(plugin.objects) * len(plugin.scenes)
+    return [index // things * pairs + index % things for index in range(count)]
+
+
 def differing_places(made):
     """The probability, for every place in the factors, that the classes' means differ so much by chance."""
     task, classes = next(iter(made.plugin.tasks.items()))
     values = {}
-    for index in range(DRAWN):
+    for index in independent(made.plugin, DRAWN):
         parameters = made.recipe(SEED, "train", index).parameters
         for key, value in made.plugin.factors(parameters).items():
             if key.split("_")[-1] in PLACES and value is not None:

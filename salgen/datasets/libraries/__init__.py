@@ -1,0 +1,1 @@
+"""Libraries of pictures that composites are made of; each module adds one to the registry."""

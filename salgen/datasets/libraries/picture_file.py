@@ -1,0 +1,116 @@
+"""A library in one Parquet file: pictures as PNG, a row each, sorted by split, class and number."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+import imagecodecs
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from salgen.datasets import png
+from salgen.errors import SalgenError, reason
+from salgen.files import atomic_path
+
+SCHEMA = pa.schema({"split": pa.string(), "class": pa.string(), "picture": pa.binary()})
+ROWS = 64  # read together
+KEPT = 512  # decoded pictures
+DIGEST = b"digest"
+
+Pixels = NDArray[np.uint8]
+Place = tuple[str, str, int]  # split, class, number
+
+
+def write_library(path: Path, pictures: Iterable[tuple[Place, Pixels]]) -> None:
+    """Write pictures, uint8 (h, w, 3 or 4), in their order, whole or not at all, `ROWS` of them in memory."""
+    digest, left = hashlib.sha256(), iter(pictures)
+    how = {"compression": "none", "write_page_checksum": True}
+    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, **how) as writer:
+        while rows := [_row(place, pixels, digest.update) for place, pixels in islice(left, ROWS)]:
+            writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+        writer.add_key_value_metadata({DIGEST: digest.hexdigest()})
+
+
+def _row(place: Place, pixels: Pixels, update: Callable[[bytes], None]) -> dict[str, object]:
+    split, name, number = place
+    update(f"{split}/{name}/{number} {pixels.shape}\n".encode())
+    update(np.ascontiguousarray(pixels).tobytes())
+    return {"split": split, "class": name, "picture": imagecodecs.png_encode(pixels, level=1)}
+
+
+class PictureFile:
+    """A library that lies in a file.
+
+    Parameters
+    ----------
+    path
+        What :func:`write_library` wrote.
+    classes
+        In the order of the labels.
+
+    Raises
+    ------
+    SalgenError
+        If the file is damaged, or lacks pictures of a class.
+    """
+
+    def __init__(self, path: Path, classes: Sequence[str]) -> None:
+        self.path = path
+        self.classes = tuple(classes)
+        self._file, self.digest, self._rows = _opened(path)
+        self._load = lru_cache(maxsize=KEPT)(self._decoded)
+        self._group = lru_cache(maxsize=8)(self._read)
+        for name in self.classes:
+            if ("train", name) not in self._rows:
+                raise SalgenError(f"{path} has no pictures of {name}: remove it, and it is built again")
+
+    def __reduce__(self) -> tuple[type[PictureFile], tuple[Path, tuple[str, ...]]]:
+        """Each process opens the file for itself."""
+        return PictureFile, (self.path, self.classes)
+
+    def count(self, split: str, name: str) -> int:
+        """How many pictures of a class a split has; a split of another name has those of ``test``."""
+        return len(self._places(split, name))
+
+    def load(self, split: str, name: str, number: int) -> Pixels:
+        """One picture, uint8 (h, w, 3 or 4); not to be written to."""
+        return self._load(self._places(split, name)[number])
+
+    def _places(self, split: str, name: str) -> list[int]:
+        return self._rows.get((split, name)) or self._rows.get(("test", name), [])
+
+    def _decoded(self, row: int) -> Pixels:
+        pixels = png.decode(self._group(row // ROWS)[row % ROWS])
+        pixels.setflags(write=False)
+        return pixels
+
+    def _read(self, group: int) -> list[bytes]:
+        try:
+            return list(self._file.read_row_group(group, columns=["picture"])["picture"].to_pylist())
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(self.path, error) from None
+
+
+def _opened(path: Path) -> tuple[pq.ParquetFile, str, dict[tuple[str, str], list[int]]]:
+    try:
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        if not file.schema_arrow.equals(SCHEMA):
+            raise ValueError("it has other columns")
+        digest = file.metadata.metadata[DIGEST].decode("ascii")
+        places = file.read(columns=["split", "class"])
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(path, error) from None
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, place in enumerate(zip(places["split"].to_pylist(), places["class"].to_pylist(), strict=True)):
+        rows.setdefault(place, []).append(row)
+    return file, digest, rows
+
+
+def _damaged(path: Path, error: Exception) -> SalgenError:
+    return SalgenError(f"{path} is damaged ({reason(error)}): remove it, and it is built again")

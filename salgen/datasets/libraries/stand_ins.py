@@ -1,0 +1,114 @@
+"""Drawn objects and drawn scenes, which need no download."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from salgen.datasets.libraries.picture_file import PictureFile, Pixels, Place, write_library
+from salgen.errors import SalgenError, unknown_name
+from salgen.files import cache_folder
+from salgen.generators import cutouts, sceneries
+from salgen.generators.libraries import Composite
+from salgen.parameters import canonical_json
+from salgen.progress import progress
+from salgen.seeding import Stream
+
+NAMES = ("stand-ins",)
+
+FOLDER = "libraries"
+VERSION = "1"  # changes whenever a drawn picture does
+FEWEST = 10  # pictures of a class in a split
+NOTES = (
+    "Objects and scenes are drawn: {objects} kinds of objects and {scenes} kinds of scenes, with {pictures} pictures "
+    "of each for training and {others} each for validation and test. No picture is in two splits."
+)
+
+Draw = Callable[[str, Stream], Pixels]
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """Drawn stand-ins for objects of COCO and scenes of MiniPlaces.
+
+    Attributes
+    ----------
+    image_size
+        (H, W) of the scenes.
+    longest
+        Pixels of the objects' longer side.
+    objects, scenes
+        The classes.
+    pictures
+        Of each class for training; a tenth of that, ten at least, for validation and for test.
+    """
+
+    name: ClassVar[str] = "stand-ins"
+
+    image_size: tuple[int, int]
+    longest: int
+    objects: tuple[str, ...]
+    scenes: tuple[str, ...]
+    pictures: int
+
+    def open(self) -> Composite:
+        """Both libraries; drawn the first time, and then kept in the user's cache.
+
+        Raises
+        ------
+        SalgenError
+            If a class is unknown, or the cache cannot be written.
+        """
+        for kind, names, known in (("object", self.objects, cutouts.NAMES), ("scene", self.scenes, sceneries.NAMES)):
+            for name in names:
+                if name not in known:
+                    raise unknown_name(kind, name, known)
+        objects = self._library(
+            "objects", self.objects, lambda name, s: cutouts.cutout(name, s, self.longest), self.longest
+        )
+        scenes = self._library(
+            "scenes", self.scenes, lambda name, s: sceneries.scenery(name, s, self.image_size), self.image_size
+        )
+        counts = {"objects": len(self.objects), "scenes": len(self.scenes), "pictures": self.pictures}
+        notes = NOTES.format(**counts, others=self._of_split("test"))
+        return Composite(self.name, "Drawn by salgen; no outside material.", notes, True, objects, scenes)
+
+    def _object(self, name: str, stream: Stream) -> Pixels:
+        return cutouts.cutout(name, stream, self.longest)
+
+    def _scene(self, name: str, stream: Stream) -> Pixels:
+        return sceneries.scenery(name, stream, self.image_size)
+
+    def _of_split(self, split: str) -> int:
+        return self.pictures if split == "train" else max(self.pictures // 10, FEWEST)
+
+    def _library(self, kind: str, classes: Sequence[str], draw: Draw, size: object) -> PictureFile:
+        depends_on = [VERSION, kind, list(classes), self.pictures, size]
+        digest = hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]
+        path = cache_folder() / FOLDER / f"{kind}-{digest}.parquet"
+        if not path.exists():
+            self._build(path, kind, classes, draw)
+        return PictureFile(path, classes)
+
+    def _build(self, path: Path, kind: str, classes: Sequence[str], draw: Draw) -> None:
+        splits = ("test", "train", "val")
+        total = len(classes) * sum(map(self._of_split, splits))
+
+        def pictures() -> Iterator[tuple[Place, Pixels]]:
+            with progress(f"drawing {kind}", total, "pictures") as advance:
+                for split in splits:
+                    for name in sorted(classes):
+                        for number in range(self._of_split(split)):
+                            yield (split, name, number), draw(name, Stream(kind, split, name, index=number))
+                            advance()
+
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_library(path, pictures())
+        except OSError as error:
+            raise SalgenError(
+                f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
+            ) from None

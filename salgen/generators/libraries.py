@@ -1,0 +1,87 @@
+"""Pictures of classes, divided among splits: what composites are made of.
+
+A library is built once and then read picture by picture. Where its pictures come from (drawn here, cut out of
+photographs) is for a plug-in of the registry :data:`~salgen.registry.LIBRARIES` to say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Library(Protocol):
+    """Pictures by split, class and number.
+
+    Attributes
+    ----------
+    classes
+        What there are pictures of, in the order of the labels.
+    digest
+        SHA-256 of all pictures with their places.
+    """
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """Of the content."""
+        ...
+
+    def count(self, split: str, name: str) -> int:
+        """How many pictures of a class a split has; a split of another name has those of ``test``."""
+        ...
+
+    def load(self, split: str, name: str, number: int) -> NDArray[np.uint8]:
+        """One picture, uint8 (h, w, 3), or (h, w, 4) with straight alpha; not to be written to."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Composite:
+    """The source of composites: objects with alpha, and scenes.
+
+    Attributes
+    ----------
+    name, licence, notes, redistributable
+        As every :class:`~salgen.sources.Source` has them.
+    """
+
+    name: str
+    licence: str
+    notes: str
+    redistributable: bool
+    objects: Library
+    scenes: Library
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over both libraries."""
+        return hashlib.sha256(f"{self.objects.digest}\n{self.scenes.digest}".encode()).hexdigest()
+
+    @property
+    def _items(self) -> Mapping[str, tuple[Library, str]]:
+        found = {f"object/{name}": (self.objects, name) for name in self.objects.classes}
+        return {**found, **{f"scene/{name}": (self.scenes, name) for name in self.scenes.classes}}
+
+    def names(self) -> list[str]:
+        """Its classes, sorted."""
+        return sorted(self._items)
+
+    def split_of(self, name: str) -> str | None:
+        """All splits have pictures of every class, and none that another has."""
+        return None
+
+    def load(self, name: str) -> Any:
+        """The first training picture of a class."""
+        library, cls = self._items[name]
+        return library.load("train", cls, 0)

@@ -1,0 +1,175 @@
+"""Objects on scenes: composed as stated, each combination once, the same pixels under both labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from salgen.datasets.libraries.picture_file import PictureFile, write_library
+from salgen.errors import SalgenError
+from salgen.generators.bam import OBJECTS, SCENES, Bam
+from salgen.generators.generator import Generator
+from salgen.generators.libraries import Composite
+from salgen.generators.opening import generator
+
+SIDE = 32
+PAIRS = len(OBJECTS) * len(SCENES)
+
+
+@pytest.fixture(scope="module")
+def bam():
+    return generator("bam", image_size=(SIDE, SIDE), pictures=10)
+
+
+@pytest.fixture(scope="module")
+def block(bam):
+    return [bam.sample(5, "train", index) for index in range(PAIRS)]
+
+
+def composed(bam, recipe):
+    """The image, written down a second time: each colour weighted by the alpha of the resized object."""
+    p, library = recipe.parameters, bam.source
+    scene = library.scenes.load("train", SCENES[p["scene"]], p["scene_number"]).astype(float)
+    thing = library.objects.load("train", OBJECTS[p["object"]], p["object_number"])
+    resized = Image.fromarray(thing).resize((p["width"], p["height"]), Image.Resampling.BILINEAR)
+    alpha = np.zeros((SIDE, SIDE))
+    for i, j in np.ndindex(p["height"], p["width"]):
+        *colour, opacity = resized.getpixel((j, i))
+        row, column = p["row"] + i, p["column"] + j
+        alpha[row, column] = opacity
+        for channel in range(3):
+            below = scene[row, column, channel]
+            scene[row, column, channel] = below + opacity / 255 * (colour[channel] - below)
+    return scene, alpha
+
+
+@pytest.mark.parametrize("index", [0, 7, 41])
+def test_an_object_is_pasted_by_its_alpha(bam, block, index):
+    sample = block[index]
+    image, alpha = composed(bam, sample.recipe)
+    assert np.abs(sample.image - image).max() <= 0.5 + 1e-9
+    np.testing.assert_array_equal(sample.regions["object"], alpha > 0)
+    np.testing.assert_array_equal(sample.regions["object_core"], alpha >= 127.5)
+    np.testing.assert_array_equal(sample.regions["scene"], alpha == 0)
+
+
+def test_a_triple_comes_from_one_recipe(bam, block):
+    sample = block[3]
+    scene_only = bam.render(sample.recipe, omit=("object",))
+    object_only = bam.render(sample.recipe, omit=("scene",))
+    there = sample.regions["object"]
+    np.testing.assert_array_equal(scene_only.image, bam.twin(sample.recipe).image)
+    np.testing.assert_array_equal(scene_only.image[~there], sample.image[~there])
+    assert not object_only.image[~there].any()
+    opaque = np.abs(object_only.image.astype(int) - sample.image).max(axis=2) == 0
+    assert (opaque[there]).mean() > 0.5
+    assert sample.labels == scene_only.labels == object_only.labels
+
+
+def test_within_a_block_each_object_stands_on_each_scene_once(bam, block):
+    pairs = [(sample.labels["object"], sample.labels["scene"]) for sample in block]
+    assert sorted(pairs) == [(thing, scene) for thing in range(len(OBJECTS)) for scene in range(len(SCENES))]
+    for start in range(0, PAIRS, len(OBJECTS)):
+        assert {thing for thing, _ in pairs[start : start + len(OBJECTS)]} == set(range(len(OBJECTS)))
+    following = [bam.sample(5, "train", index) for index in range(PAIRS, 2 * PAIRS)]
+    assert sorted(pairs) == sorted((sample.labels["object"], sample.labels["scene"]) for sample in following)
+
+
+def test_within_a_block_an_object_is_the_same_on_all_scenes_and_a_scene_under_all_objects(bam, block):
+    alone, scenes = {}, {}
+    for sample in block:
+        thing, scene = sample.labels["object"], sample.labels["scene"]
+        object_only = bam.render(sample.recipe, omit=("scene",)).image
+        scene_only = bam.render(sample.recipe, omit=("object",)).image
+        np.testing.assert_array_equal(alone.setdefault(thing, object_only), object_only)
+        np.testing.assert_array_equal(scenes.setdefault(scene, scene_only), scene_only)
+
+
+def test_sides_are_those_of_a_third_to_a_half_of_the_area():
+    """In BAM's code the longer side is drawn from 73, which is 128 / sqrt 3, up to 89, below 128 / sqrt 2."""
+    bam = generator("bam", image_size=(128, 128), pictures=10, objects=("bird", "dog"), scenes=("runway", "cockpit"))
+    longer = set()
+    for index in range(0, 400, 2):
+        parameters = bam.recipe(0, "train", index).parameters
+        longer.add(max(parameters["height"], parameters["width"]))
+        assert 0 <= parameters["row"] <= 128 - parameters["height"]
+        assert 0 <= parameters["column"] <= 128 - parameters["width"]
+    assert min(longer) == 73
+    assert max(longer) == 89
+
+
+def test_every_picture_is_shown_before_one_is_shown_again(bam):
+    for task, column in (("object", "object_number"), ("scene", "scene_number")):
+        numbers = {}
+        for index in range(10 * PAIRS):
+            parameters = bam.recipe(0, "train", index).parameters
+            if parameters[task] == 2:
+                numbers.setdefault(index // PAIRS, set()).add(parameters[column])
+        assert all(len(found) == 1 for found in numbers.values())
+        assert set.union(*numbers.values()) == set(range(10))
+
+
+def test_no_picture_is_in_two_splits(bam):
+    for library in (bam.source.objects, bam.source.scenes):
+        for name in library.classes:
+            seen = [
+                library.load(split, name, number).tobytes()
+                for split in ("train", "val", "test")
+                for number in range(library.count(split, name))
+            ]
+            assert len(set(seen)) == len(seen) == 30
+
+
+def black_on_white(tmp_path):
+    """A black, opaque object with a soft rim, on white."""
+    thing = np.zeros((16, 16, 4), dtype=np.uint8)
+    thing[..., 3] = 60
+    thing[2:-2, 2:-2, 3] = 255
+    white = np.full((SIDE, SIDE, 3), 255, dtype=np.uint8)
+    places = [(split, name, 0) for split in ("test", "train") for name in ("a", "b")]
+    for kind, picture in (("objects", thing), ("scenes", white)):
+        write_library(tmp_path / kind, [(place, picture) for place in places])
+    libraries = [PictureFile(tmp_path / kind, ("a", "b")) for kind in ("objects", "scenes")]
+    return Generator(
+        Bam(image_size=(SIDE, SIDE), objects=("a", "b"), scenes=("a", "b")), Composite("x", "", "", True, *libraries)
+    )
+
+
+def test_black_in_an_object_is_not_transparent(tmp_path):
+    sample = black_on_white(tmp_path).sample(0, "train", 0)
+    core, there = sample.regions["object_core"], sample.regions["object"]
+    assert core.sum() < there.sum()
+    assert (sample.image[core] < 128).all()
+    assert (sample.image[there] < 255).any(axis=1).all()
+    assert (sample.image[~there] == 255).all()
+
+
+def test_a_library_is_built_once_and_the_same_each_time(bam, tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path))
+    again = generator("bam", image_size=(SIDE, SIDE), pictures=10)
+    assert again.source.digest == bam.source.digest
+    files = sorted((tmp_path / "libraries").iterdir())
+    assert [file.name.partition("-")[0] for file in files] == ["objects", "scenes"]
+    before = [file.stat().st_mtime_ns for file in files]
+    generator("bam", image_size=(SIDE, SIDE), pictures=10)
+    assert [file.stat().st_mtime_ns for file in files] == before
+    assert pq.read_schema(files[0]).names == ["split", "class", "picture"]
+    files[0].write_bytes(files[0].read_bytes()[:-9])
+    with pytest.raises(SalgenError, match=r"objects-.*\.parquet is damaged .* remove it, and it is built again"):
+        generator("bam", image_size=(SIDE, SIDE), pictures=10)
+
+
+def test_what_cannot_be_made_is_refused():
+    def refused(message, **given):
+        with pytest.raises(SalgenError, match=message) as caught:
+            generator("bam", **{"image_size": (SIDE, SIDE), "pictures": 10, **given})
+        assert "\n" not in str(caught.value)
+
+    refused("unknown object 'dgo': did you mean 'dog'", objects=("dgo", "cat"))
+    refused("unknown scene 'bedrom': did you mean 'bedroom'", scenes=("bedrom", "runway"))
+    refused("give two classes or more, each once", objects=("dog",))
+    refused("give two classes or more, each once", scenes=("runway", "runway"))
+    refused("the least must not be above the most", area=(0.5, 0.25))
+    refused("objects and scenes are drawn here; leave the source out", source="/somewhere")

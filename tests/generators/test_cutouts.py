@@ -1,0 +1,168 @@
+"""Drawn things of COCO's classes: their sizes, edges and alpha; what varies; and their pixels, held by digests."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from salgen.generators.creatures.choices import Choices
+from salgen.generators.cutouts import NAMES, cutout
+from salgen.generators.cutouts.library import FIRST, ROOMS, SKETCHES
+from salgen.generators.cutouts.markings import MARKINGS, marking
+from salgen.generators.cutouts.painting import CHOICES, painted
+from salgen.generators.cutouts.parts import Group, box, poly, ring, smooth
+from salgen.generators.cutouts.sketch import Sketch, posed
+from salgen.generators.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
+from salgen.generators.pictures import resize_rgb
+from salgen.seeding import Stream
+
+GOLDEN = {
+    "zebra": "17d40d4c9a040324",
+    "pizza": "0017181adc7669e8",
+    "bicycle": "f29b03dee36bfbaf",
+    "stop sign": "e62295184c25bfb5",
+}
+
+
+def drawn(name, side=32, index=0):
+    return cutout(name, Stream("cutouts", name, index=index), side)
+
+
+def every_part(items):
+    for item in items:
+        if isinstance(item, Group):
+            for option in item.options:
+                yield from every_part(option)
+        else:
+            yield item
+
+
+def test_names_begin_with_those_of_bam_and_are_as_many_as_ebam_has():
+    assert NAMES[:10] == FIRST
+    assert len(NAMES) >= 53
+    assert len(set(NAMES)) == len(NAMES) == sum(len(room.SKETCHES) for room in ROOMS)
+    assert list(NAMES[10:]) == sorted(NAMES[10:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cutout_is_tight_and_has_a_soft_edge_around_an_opaque_inside(name):
+    pixels = drawn(name)
+    assert pixels.dtype == np.uint8
+    assert pixels.shape[2] == 4
+    assert max(pixels.shape[:2]) == 32
+    alpha = pixels[..., 3]
+    assert all(edge.any() for edge in (alpha[0], alpha[-1], alpha[:, 0], alpha[:, -1]))
+    assert ((alpha > 0) & (alpha < 255)).any(), "no soft edge"
+    alpha = drawn(name, 64)[..., 3]
+    assert (alpha == 255).sum() > 0.25 * (alpha > 0).sum(), "hardly anything is opaque"
+    assert drawn(name, 64)[alpha == 255][:, :3].std() > 8, "one flat colour"
+
+
+@pytest.mark.parametrize("side", [24, 41, 160])
+@pytest.mark.parametrize("name", ["fork", "kite", "airplane", "stop sign", "tennis racket"])
+def test_the_longer_side_is_as_asked_for(name, side):
+    for index in range(3):
+        assert max(drawn(name, side, index).shape[:2]) == side
+
+
+@pytest.mark.parametrize("name", ["bicycle", "donut", "scissors", "bench", "horse"])
+def test_holes_are_transparent(name):
+    alpha = drawn(name, 64)[..., 3]
+    filled = np.maximum.accumulate(alpha > 0, axis=0) & np.maximum.accumulate((alpha > 0)[::-1], axis=0)[::-1]
+    assert (filled & (alpha == 0)).any()
+
+
+def test_the_same_stream_gives_the_same_bytes_and_another_one_another_picture():
+    for name in FIRST:
+        assert np.array_equal(drawn(name), drawn(name))
+        pictures = {drawn(name, index=index).tobytes() for index in range(6)}
+        assert len(pictures) == 6
+
+
+def test_colours_of_a_class_vary():
+    means = [drawn("truck", index=index) for index in range(8)]
+    means = np.array([pixels[pixels[..., 3] == 255][:, :3].mean(axis=0) for pixels in means])
+    assert means.std(axis=0).min() > 8
+
+
+def test_no_two_classes_look_alike():
+    """On average over some of each, since things of one class differ too."""
+    looks = []
+    for name in NAMES:
+        some = []
+        for index in range(3):
+            pixels = drawn(name, 24, index)
+            square = np.zeros((24, 24, 3), dtype=np.uint8)
+            square[: pixels.shape[0], : pixels.shape[1]] = pixels[..., 3:]
+            some.append(resize_rgb(square, (12, 12))[..., 0].astype(float))
+        looks.append(np.mean(some, axis=0))
+    apart = np.abs(np.array(looks)[:, None] - np.array(looks)[None]).mean(axis=(2, 3))
+    apart[np.eye(len(NAMES), dtype=bool)] = np.inf
+    assert apart.min() > 2
+
+
+def test_black_is_opaque():
+    pixels = drawn("motorcycle", 64)
+    dark = (pixels[..., :3].max(axis=2) < 50) & (pixels[..., 3] > 0)
+    assert dark.sum() > 100
+    assert (pixels[dark][:, 3] == 255).mean() > 0.6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_sketch_uses_what_there_is(name):
+    skins = {**COMMON, **SKETCHES[name].skins}
+    for part in every_part(SKETCHES[name].parts):
+        assert part.tint in skins
+        assert all(len(outline) >= 3 for outline in part.outlines)
+    for skin in SKETCHES[name].skins.values():
+        assert skin.material in MATERIALS
+        assert skin.palette in PALETTES or skin.like in skins
+        assert skin.marking is None or (skin.marking.kind in MARKINGS and skin.marking.tint in skins)
+
+
+@pytest.mark.parametrize("kind", MARKINGS)
+def test_a_marking_leaves_both_colours(kind):
+    share = marking(kind, 0.2, (40, 30), Stream("marking"))
+    assert share.shape == (40, 30)
+    assert share.min() == 0
+    assert share.max() == 1
+
+
+def test_a_thin_tip_that_is_lost_is_made_up_for():
+    needle = Sketch({"a": Skin("vivid")}, [poly("a", "0,0 100,0.1 0,0.2"), box("a", 0, -4, 40, 4)], lean=0.0)
+    for index in range(4):
+        assert max(painted(needle, Stream("needle", index=index), 30).shape[:2]) == 30
+
+
+def test_a_pose_fills_its_canvas():
+    thing = posed(SKETCHES["dog"], 50, Choices(Stream("pose"), CHOICES))
+    places = np.concatenate(thing.outlines)
+    assert max(thing.size) == 50
+    assert places.min() >= -0.21
+    assert (places.max(axis=0) <= np.array(thing.size) + 0.21).all()
+
+
+def test_a_smooth_outline_passes_through_its_knots_and_keeps_corners():
+    knots = np.array([(0.0, 0.0), (0.0, 0.0), (4.0, 1.0), (5.0, 5.0), (1.0, 4.0)])
+    outline = smooth(knots)
+    assert all((np.abs(outline - knot).sum(axis=1) < 1e-12).any() for knot in knots)
+    assert len(outline) == 5 * 4
+
+
+def test_a_ring_has_a_hole():
+    areas = [
+        ((outline[:, 0] * np.roll(outline[:, 1], -1)) - (outline[:, 1] * np.roll(outline[:, 0], -1))).sum() / 2
+        for outline in ring("a", 0, 0, 10, 10, 4).outlines
+    ]
+    assert areas == pytest.approx([np.pi * 100, -np.pi * 36], rel=0.01)
+
+
+def test_an_unknown_name_is_a_key_error():
+    with pytest.raises(KeyError):
+        cutout("unicorn", Stream(0), 32)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name):
+    pixels = drawn(name, 48)
+    assert hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()[:16] == GOLDEN[name]

@@ -1,0 +1,181 @@
+"""Procedural scenes: deterministic, varied, told apart by layout and not by mean colour."""
+
+import hashlib
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.generators.sceneries import NAMES, scenery
+from salgen.generators.sceneries.grammar import PARTS, play, step
+from salgen.generators.sceneries.inks import RANGES
+from salgen.generators.sceneries.layouts import LAYOUTS
+from salgen.generators.sceneries.patterns import PATTERNS
+from salgen.generators.sceneries.sheet import Ink, Sheet
+from salgen.generators.sceneries.stage import Stage
+from salgen.generators.sceneries.things import THINGS, drawing
+from salgen.generators.shapes import polygon
+from salgen.seeding import Stream
+
+TEN = (
+    *("bamboo_forest", "bedroom", "bowling_alley", "bus_interior", "cockpit", "corn_field", "laundromat", "runway"),
+    *("ski_slope", "track/outdoor"),
+)
+SMALL = (32, 32)
+PASTED = ("backpack", "bird", "dog", "elephant", "kite", "pizza", "stop sign", "toilet", "truck", "zebra")
+GOLDEN = {
+    "bamboo_forest": "98f6332991c355fd",
+    "laundromat": "7527e4cc7dbc5aec",
+    "track/outdoor": "d530f7de7fa0f53f",
+    "iceberg": "6098649de211a5f2",
+    "skyscraper": "12b247d5dda9ff1d",
+    "valley": "490c239d409e049c",
+}
+
+
+@lru_cache(maxsize=1024)
+def drawn(name, index, size=SMALL):
+    return scenery(name, Stream(0, "sceneries", name, index=index), size)
+
+
+def test_there_are_a_hundred_names_and_the_ten_of_bam_come_first():
+    assert NAMES[:10] == TEN
+    assert len(set(NAMES)) == len(NAMES) == 100
+    assert list(NAMES[10:]) == sorted(NAMES[10:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scene_is_drawn_and_varies(name):
+    first, second = drawn(name, 0), drawn(name, 1)
+    for image in (first, second):
+        assert image.dtype == np.uint8
+        assert image.shape == (*SMALL, 3)
+        assert image.flags["C_CONTIGUOUS"]
+        assert image.std() > 12, "nothing is flat"
+    assert np.abs(first.astype(int) - second).mean() > 6
+
+
+@pytest.mark.parametrize("name", NAMES[::9])
+def test_the_same_stream_gives_the_same_bytes(name):
+    again = scenery(name, Stream(0, "sceneries", name, index=0), SMALL)
+    assert again.tobytes() == drawn(name, 0).tobytes()
+
+
+@pytest.mark.parametrize("size", [(32, 80), (80, 32), (224, 224)])
+def test_any_size(size):
+    for name in NAMES[::11]:
+        assert drawn(name, 2, size).shape == (*size, 3)
+
+
+def test_an_unknown_scene_is_refused():
+    with pytest.raises(SalgenError, match=r"moon_base.*amphitheater"):
+        scenery("moon_base", Stream(0), SMALL)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_digests(name):
+    """A change of these is a change of every data set that shows scenes."""
+    assert hashlib.sha256(drawn(name, 0, (48, 64)).tobytes()).hexdigest()[:16] == GOLDEN[name]
+
+
+def test_mean_colour_does_not_tell_the_ten_apart():
+    """A nearest-centroid classifier on it, where chance is 10 %."""
+    means = np.array([[drawn(name, index).reshape(-1, 3).mean(axis=0) for index in range(24)] for name in TEN])
+    centroids = means[:, :12].mean(axis=1)
+    nearest = ((means[:, 12:, np.newaxis] - centroids) ** 2).sum(axis=-1).argmin(axis=-1)
+    assert (nearest == np.arange(10)[:, np.newaxis]).mean() < 0.5
+
+
+def test_layout_tells_the_ten_apart():
+    """A nearest-centroid classifier on normalised grey images and their mirrors."""
+    grey = np.array([[_normalised(drawn(name, index)) for index in range(24)] for name in TEN])
+    centroids = (grey[:, :12] + grey[:, :12, :, ::-1]).mean(axis=1)
+    nearest = (grey[:, 12:, np.newaxis] * _unit(centroids)).sum(axis=(-1, -2)).argmax(axis=-1)
+    assert (nearest == np.arange(10)[:, np.newaxis]).mean() > 0.6
+
+
+def test_no_two_scenes_are_alike():
+    """Mean images of the same streams' scenes, mirrored so that left and right count alike."""
+    grey = {name: np.mean([_normalised(drawn(name, index)) for index in range(2)], axis=0) for name in NAMES}
+    for first, second in combinations(NAMES, 2):
+        a, b = (_unit(grey[name] + grey[name][:, ::-1]) for name in (first, second))
+        assert (a * b).sum() < 0.97, f"{first} is like {second}"
+
+
+def _normalised(image):
+    grey = image.mean(axis=2)
+    return _unit(grey - grey.mean())
+
+
+def _unit(values):
+    return values / np.sqrt((values * values).sum(axis=(-1, -2), keepdims=True))
+
+
+def test_layouts_use_what_there_is_and_nothing_that_is_pasted():
+    for layout in LAYOUTS.values():
+        for entry in layout:
+            options = entry.options
+            assert entry.part in PARTS
+            assert options.get("name", "slab") in THINGS
+            assert str(options.get("ink", "wood")).rstrip("0123456789*") in RANGES
+            if entry.part in ("room", "ground"):
+                covers = [value for value in options.values() if isinstance(value, tuple) and len(value) == 3]
+                assert {pattern for _, pattern, _ in covers} <= set(PATTERNS)
+    assert not set(PASTED) & set(THINGS)
+
+
+def test_inks_of_things_exist_and_outlines_have_no_notch():
+    """What has a notch in a row would be filled across it."""
+    for name, pieces in THINGS.items():
+        for piece in pieces:
+            assert piece.ink.rstrip("0123456789*") in (*RANGES, ""), name
+            corners = [((y + 0.4) * 12, (x + 0.9) * 12) for x, y in piece.points]
+            sheet = Sheet()
+            sheet.add([(x / 24, y / 24) for y, x in corners], Ink((1.0, 1.0, 1.0)))
+            found = sheet.drawn((24, 24))[..., 8]
+            assert np.abs(found - polygon(corners, (24, 24))).sum() <= 0.25, f"{name}: {piece}"
+
+
+def test_notation():
+    first, *rest = drawing("wood2 poly 0 0, .5 1, -.5 1 @.9 /.2; _ panes 2 3 -.5 0 .5 1 .1")
+    assert (first.ink, first.points, first.light, first.fall) == ("wood2", ((0, 0), (0.5, 1), (-0.5, 1)), 0.9, 0.2)
+    assert [piece.ink for piece in rest] == [""] * 6
+
+
+def test_a_sheet_keeps_the_last_shape_and_clean_edges():
+    sheet = Sheet()
+    square = [(0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75)]
+    sheet.add(square, Ink((1.0, 0.0, 0.0)))
+    sheet.add([(0.5, 0.1), (0.9, 0.6), (0.4, 0.9)], Ink((0.0, 1.0, 0.0)))
+    pixels = sheet.drawn((16, 16))
+    over = polygon([(1.6, 8.0), (9.6, 14.4), (14.4, 6.4)], (16, 16))
+    np.testing.assert_array_equal(pixels[..., 1], over)
+    assert (pixels[..., 0] + pixels[..., 1] == pixels[..., 8]).all()
+    assert pixels[4:12, 4:12, 8].min() == 1
+    assert pixels[..., 0].max() == 1
+
+
+def test_a_window_shows_a_part_of_the_sheet():
+    sheet = Sheet()
+    sheet.add([(0.5, 0.5), (1.0, 0.5), (1.0, 1.0), (0.5, 1.0)], Ink((1.0, 1.0, 1.0)))
+    assert sheet.drawn((8, 8), (0.5, 0.5, 0.5))[..., 8].min() == 1
+    assert sheet.drawn((8, 8), (0.5, 0.0, 0.5))[..., 8].max() == 0
+
+
+def test_choices_of_a_step():
+    """A pair is drawn once, a list for each repetition, and `over` runs from one value to another."""
+    seen = []
+    PARTS["seen"] = lambda stage, **options: seen.append(options)
+    try:
+        play(
+            Stage(Stream(0), SMALL),
+            [step("seen", times=3, both=True, u=(0.0, 0.2), w=[0.0, 1.0], over={"z": (3.0, 1.0)})],
+        )
+    finally:
+        del PARTS["seen"]
+    assert [options["z"] for options in seen] == [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]
+    assert len({options["w"] for options in seen}) == 3
+    assert len({options["u"] for options in seen}) == 2
+    assert seen[0]["u"] == pytest.approx(1.0 - seen[1]["u"])
