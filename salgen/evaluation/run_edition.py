@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from salgen.datasets import checksums, citation
@@ -24,9 +23,10 @@ from salgen.evaluation.comparisons import COMPARISONS
 from salgen.evaluation.gallery import GALLERY
 from salgen.evaluation.keeping import DATA, checkpoint_files, checkpoint_of
 from salgen.evaluation.published_record import published_record
-from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.page import PAGE
+from salgen.evaluation.report import console_summary
+from salgen.evaluation.report.page import PAGE, render
 from salgen.evaluation.report.record import read_record
+from salgen.evaluation.report.runs import content_faults, read_runs
 from salgen.evaluation.run_card import TAGS, Contents, run_card, run_croissant
 from salgen.evaluation.run_checks import run_problems
 from salgen.evaluation.run_record import RECORD, record_text
@@ -75,8 +75,7 @@ def published_run(
         files: dict[str, Path | bytes] = {name: folder / name for name in (*TABLES, *record["maps"])}
         files |= {path.relative_to(folder).as_posix(): path for path in _others(folder, checkpoints, images)}
         files |= {**data, RECORD: record_text(record).encode()}
-        with _report(folder, contents) as page:
-            yield _edition(contents, {**files, PAGE: page}, publication)
+        yield _edition(contents, {**files, PAGE: _page(folder, contents)}, publication)
 
 
 def _is_redistributable(folder: Path, record: Mapping[str, Any]) -> bool:
@@ -154,17 +153,12 @@ def _data(folder: Path, record: Mapping[str, Any], pixels: bool) -> Iterator[tup
         yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels
 
 
-@contextmanager
-def _report(folder: Path, contents: Contents) -> Iterator[Path]:
-    """The run's page, without pictures where pixels may not be passed on."""
-    with TemporaryDirectory(prefix="salgen-publish-") as place:
-        shown = Path(place) / folder.resolve().name
-        shown.mkdir()
-        for name in (*TABLES, CERTIFICATES, *((GALLERY,) if contents.pixels else ())):
-            if (folder / name).is_file():
-                (shown / name).symlink_to((folder / name).resolve())
-        (shown / RECORD).write_text(record_text(contents.record), encoding="utf-8")
-        yield report([shown], Path(place) / PAGE)
+def _page(folder: Path, contents: Contents) -> bytes:
+    """The run's report, without pictures where pixels may not be passed on."""
+    with content_faults([folder]):
+        (run,) = read_runs([folder])
+        shown = replace(run, record=contents.record, path=folder if contents.pixels else folder / "without pictures")
+        return f"{render([shown]).strip()}\n".encode()
 
 
 def _citation(contents: Contents, digest: str, publication: Publication) -> str:
