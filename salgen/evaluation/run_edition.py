@@ -28,7 +28,7 @@ from salgen.evaluation.report.page import PAGE, render
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.report.runs import content_faults, read_runs
 from salgen.evaluation.run_card import TAGS, Contents, run_card, run_croissant
-from salgen.evaluation.run_checks import run_problems
+from salgen.evaluation.run_checks.problems import run_problems
 from salgen.evaluation.run_record import RECORD, record_text
 from salgen.evaluation.score_cube import SCORES
 from salgen.evaluation.summary import SUMMARY

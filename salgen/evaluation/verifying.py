@@ -9,7 +9,7 @@ from salgen.datasets import verifying as data_sets
 from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.archives.files import SUFFIXES, is_archive
 from salgen.errors import SalgenError
-from salgen.evaluation.run_checks import run_problems
+from salgen.evaluation.run_checks.problems import run_problems
 from salgen.evaluation.run_record import RECORD
 
 
@@ -19,8 +19,9 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     Of a data set, checked are the checksums, the spec's fingerprint, the schema, and for every sample its
     id, the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
     and rendered again and must come out with the same recipe and the same bits.
-    Of a run, checked are the checksums, where it was published; that its summary follows from its scores;
-    and where it kept its maps those, its data and its models: some samples are rendered and scored again.
+    Of a run, checked are the checksums, where it was published; that its scores are those its record speaks
+    of, and all else follows from them and from the predictions; and where it kept its maps those, its data
+    and its models: some samples are rendered, asked, explained and scored again.
     An archive is checked to the last byte of its headers and padding as well, and unpacked into a
     temporary folder for the rest.
 
