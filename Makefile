@@ -17,7 +17,7 @@ demo: $(VENV)/.installed ## Make data, train, explain, score: about five minutes
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
 
-torture: $(VENV)/.installed-test ## Break salgen in many ways, many times: about 40 minutes on two cores
+torture: $(VENV)/.installed-test ## Break salgen in many ways, many times (takes long)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults --torture --numprocesses 2
 
 check: $(VENV)/.installed-check ## Lint, format and types

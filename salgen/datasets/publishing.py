@@ -23,7 +23,7 @@ from salgen.datasets.citation import citation_text
 from salgen.datasets.croissant import croissant_text
 from salgen.datasets.edition import Edition, Files
 from salgen.datasets.manifest import Manifest, read_manifest
-from salgen.datasets.publication import Publication, stated
+from salgen.datasets.publication import Publication
 from salgen.datasets.schema import arrow_schema
 from salgen.datasets.shard_files import open_shard, read_group
 from salgen.datasets.shards import Shard, shard_writer, shards_of
@@ -38,40 +38,24 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 
 
 @contextmanager
-def published(
-    folder: Path,
-    *,
-    licence: str | None,
-    date: str | None,
-    may_redistribute: bool = False,
-    creators: Sequence[str] = (),
-    url: str | None = None,
-) -> Iterator[Edition]:
+def published(folder: Path, publication: Publication, *, may_redistribute: bool = False) -> Iterator[Edition]:
     """A data set as it is published; files that had to be written are there within the ``with`` block.
 
     Parameters
     ----------
     folder
         A complete data set.
-    licence
-        Of the published data: an SPDX identifier of :data:`~salgen.datasets.publication.LICENCES`, a URL, or
-        ``LicenseRef-...``. It is never guessed.
-    date
-        Of publication, YYYY-MM-DD.
+    publication
+        What its publisher states.
     may_redistribute
         Whether the user says that pixels may be passed on though the source's licence is not known to
         allow it. Otherwise such data is published as recipes and masks.
-    creators, url
-        Who made it and where it will be found, if that is known.
 
     Raises
     ------
     SalgenError
-        If licence or date is missing or malformed, the data set is not complete or was altered, or
-        its generator is not installed in the version that made it.
+        If the data set is not complete or was altered, or its generator is not installed in the version that made it.
     """
-    publication = stated(licence, date, creators, url)
-    folder = Path(folder)
     there = read_manifest(folder)
     plugin = _plugin(folder, there)
     digests = _checked(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -106,15 +106,23 @@ def upload(
 
 
 @contextmanager
-def edition(path: str | os.PathLike[str], **statements: Any) -> Iterator[Edition]:
+def edition(
+    path: str | os.PathLike[str],
+    *,
+    licence: str | None,
+    date: str | None,
+    creators: Sequence[str] = (),
+    url: str | None = None,
+    may_redistribute: bool = False,
+) -> Iterator[Edition]:
     """What is published of a folder, checked; files that had to be written are there within the ``with`` block."""
-    stated(statements.get("licence"), statements.get("date"), statements.get("creators", ()), statements.get("url"))
+    publication = stated(licence, date, creators, url)
     folder = Path(path)
     if not folder.is_dir():
         fault = "is not a folder" if folder.exists() else "does not exist"
         raise SalgenError(f"{folder} {fault}: give the folder of a data set or of a run")
     make = published_run if (folder / RECORD).is_file() else published
-    with make(folder, **statements) as found:
+    with make(folder, publication, may_redistribute=may_redistribute) as found:
         yield found
 
 

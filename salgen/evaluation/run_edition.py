@@ -13,7 +13,7 @@ from salgen.datasets import checksums, citation
 from salgen.datasets import manifest as manifests
 from salgen.datasets.edition import Edition
 from salgen.datasets.manifest import read_manifest
-from salgen.datasets.publication import Publication, stated
+from salgen.datasets.publication import Publication
 from salgen.datasets.publishing import shards_to_publish, with_checksums
 from salgen.datasets.shards import shards_of
 from salgen.errors import SalgenError
@@ -41,28 +41,19 @@ VERSION = "1.0.0"
 
 
 @contextmanager
-def published_run(
-    folder: Path,
-    *,
-    licence: str | None,
-    date: str | None,
-    may_redistribute: bool = False,
-    creators: Sequence[str] = (),
-    url: str | None = None,
-) -> Iterator[Edition]:
+def published_run(folder: Path, publication: Publication, *, may_redistribute: bool = False) -> Iterator[Edition]:
     """A run as it is published; files that had to be written are there within the ``with`` block.
 
     The report is written anew. Where the data set's source is not known to allow that pixels are passed on,
-    pictures and images are left out.
+    pictures, images and maps that show them are left out.
 
     Parameters are those of :func:`salgen.datasets.publishing.published`.
 
     Raises
     ------
     SalgenError
-        If licence or date is missing or malformed, or the run is not finished or was altered.
+        If the run is not finished or was altered.
     """
-    publication = stated(licence, date, creators, url)
     if problems := run_problems(folder, samples=0):
         more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
         raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")

@@ -80,7 +80,7 @@ def _check_declaration(method: Any) -> None:
         assert getattr(method, text), f"{text} must be given"
     assert method.reduction in REDUCTIONS, f"reduction {method.reduction!r} is none of {', '.join(REDUCTIONS)}"
     assert method.needs <= NEEDS, f"needs {set(method.needs)} must be within {NEEDS}"
-    for flag in ("signed", "class_dependent", "control"):
+    for flag in ("signed", "class_dependent", "control", "shows_image"):
         assert isinstance(getattr(method, flag), bool), f"{flag} must be a bool"
 
 

@@ -13,8 +13,8 @@ from conftest import made
 from PIL import Image
 
 from salgen.datasets.making import make
-from salgen.datasets.publishing import published
 from salgen.datasets.reader import open_dataset
+from salgen.evaluation.publishing import edition
 from salgen.generators.opening import generator
 from salgen.registry import IMPORTERS, Entry
 
@@ -58,8 +58,8 @@ def check_record(record, squares, split, index):
 
 
 def publish(folder, out, **stated):
-    with published(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as edition:
-        for name, data in edition.files.items():
+    with edition(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as found:
+        for name, data in found.files.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
     return out

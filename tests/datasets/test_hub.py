@@ -31,9 +31,9 @@ from salgen.datasets.hub import Repository, push, repository
 from salgen.datasets.making import make
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.publication import stated
-from salgen.datasets.publishing import published
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.publishing import edition as published
 from salgen.evaluation.publishing import upload
 
 NAME = "some-org/squares"

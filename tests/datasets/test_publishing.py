@@ -20,10 +20,10 @@ from salgen.datasets.describing import describe
 from salgen.datasets.making import make
 from salgen.datasets.manifest import Manifest, read_manifest
 from salgen.datasets.publication import LICENCES, Publication
-from salgen.datasets.publishing import published
 from salgen.datasets.reader import open_dataset
 from salgen.datasets.schema import pixels_digest
 from salgen.errors import SalgenError
+from salgen.evaluation.publishing import edition
 from salgen.evaluation.verifying import verify
 from salgen.generators.opening import generator, plugin_class
 from salgen.generators.photographs import photographs
@@ -46,8 +46,8 @@ def tiles(copy, tmp_path):
 
 def bytes_of(folder, **stated):
     """What is published of a folder, name to bytes."""
-    with published(folder, **{**STATED, **stated}) as edition:
-        return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in edition.files.items()}
+    with edition(folder, **{**STATED, **stated}) as found:
+        return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in found.files.items()}
 
 
 def unpacked(folder, out, **stated):

@@ -21,11 +21,10 @@ from salgen.cli.main import main
 from salgen.datasets import retries, zenodo, zenodo_requests
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.publication import LICENCES
-from salgen.datasets.publishing import published
 from salgen.datasets.zenodo import deposit, metadata, server
 from salgen.datasets.zenodo_requests import Server
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.publishing import publish
+from salgen.evaluation.publishing import edition, publish
 
 TOKEN = "s3cr3t/T0ken+that=nobody.may_see"
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
@@ -171,8 +170,8 @@ def wrong(handler, size):
 
 
 def test_a_draft_has_the_archive_its_digest_and_the_metadata(tmp_path, folder, state, address):
-    with published(folder, creators=["A. Person", "B, C"], **STATED) as edition:
-        out, page = deposit(edition, tmp_path / "x.tar", at(address, state))
+    with edition(folder, creators=["A. Person", "B, C"], **STATED) as found:
+        out, page = deposit(found, tmp_path / "x.tar", at(address, state))
     assert page == f"{address}/deposit/7"
     assert state.files == {"x.tar": out.read_bytes(), "x.tar.sha256": (tmp_path / "x.tar.sha256").read_bytes()}
     assert state.seen == [
@@ -224,14 +223,14 @@ def test_a_file_is_read_in_pieces(archive, state, address, monkeypatch):
 
 @pytest.mark.parametrize("licence", [*LICENCES, "LicenseRef-Own", "https://example.org/terms"])
 def test_a_licence_without_a_name_at_zenodo_is_not_replaced_by_another(folder, licence):
-    with published(folder, licence=licence, date="2026-01-31") as edition:
+    with edition(folder, licence=licence, date="2026-01-31") as found:
         if licence in LICENCES:
-            assert metadata(edition)["license"] == licence.lower()
+            assert metadata(found)["license"] == licence.lower()
             return
         with pytest.warns(SalgenWarning, match=re.escape(licence)):
-            found = metadata(edition)
-    assert "license" not in found
-    assert found["notes"].endswith(f"Licence: {licence}")
+            values = metadata(found)
+    assert "license" not in values
+    assert values["notes"].endswith(f"Licence: {licence}")
 
 
 def test_the_description_is_sound_html():
@@ -459,8 +458,8 @@ def test_an_archive_that_is_there_must_be_what_would_be_written(tmp_path, folder
     else:
         folder = made(tmp_path / "other", seed=1)
     before = contents(tmp_path)
-    with published(folder, **given) as edition, pytest.raises(SalgenError, match=r"x\.tar is there already") as caught:
-        deposit(edition, out, at(address, state))
+    with edition(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar is there already") as caught:
+        deposit(found, out, at(address, state))
     assert "remove it" in str(caught.value)
     assert state.seen == []
     assert contents(tmp_path) == before
