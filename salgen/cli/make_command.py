@@ -10,11 +10,22 @@ from typing import Any
 import click
 
 from salgen.cli.options import help_with, named, plugin_name, scale, settings
+from salgen.datasets.executors import EXECUTORS
 from salgen.errors import SalgenError, reason, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS, IMPORTERS
 
-CONFIG = {"scale": str, "splits": dict, "seed": int, "parameters": dict, "source": str, "workers": int, "twins": bool}
+CONFIG = {
+    "scale": str,
+    "splits": dict,
+    "seed": int,
+    "parameters": dict,
+    "source": str,
+    "workers": int,
+    "executor": str,
+    "ray_address": str,
+    "twins": bool,
+}
 KINDS = {str: "a text", dict: "a table", int: "a whole number", bool: "true or false"}
 
 
@@ -41,6 +52,13 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     "--config", type=click.Path(), metavar="FILE", help="TOML or JSON with any of: " + ", ".join(CONFIG) + "."
 )
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, help="What runs them.")
+@click.option(
+    "--ray-address",
+    metavar="ADDRESS",
+    help="HOST:PORT of a running Ray, or auto; all its machines must share the folder OUT, under one path.  "
+    "[default: start Ray here]",
+)
 @click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
 @help_with(_tables)
 @click.pass_context

@@ -228,7 +228,9 @@ def _values(manifest: Manifest) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> str:
-    return " x ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    return (", " if any(isinstance(item, str) for item in value) else " x ").join(map(str, value))
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -21,6 +21,7 @@ from salgen.datasets import checksums, manifest
 from salgen.datasets.card import card_text
 from salgen.datasets.croissant import croissant_text
 from salgen.datasets.destination import State, check_destination, sole_writer
+from salgen.datasets.executors import Executor
 from salgen.datasets.manifest import Manifest, describe
 from salgen.datasets.pool import write_in_parallel
 from salgen.datasets.shards import DATA, Shard, shards_of, write_shard
@@ -43,6 +44,8 @@ def make(
     parameters: Mapping[str, Any] | None = None,
     source: str | None = None,
     workers: int | None = None,
+    executor: str = "local",
+    ray_address: str | None = None,
     twins: bool = True,
     command: Sequence[str] | None = None,
 ) -> Path:
@@ -66,6 +69,11 @@ def make(
         The outside material: a path or a name that the generator knows.
     workers
         Processes; as many as there are processors if None. The bytes do not depend on it.
+    executor
+        What runs them: ``local``, or ``ray``, which goes on with other workers where some are killed.
+    ray_address
+        ``HOST:PORT`` of a running Ray, or ``auto``; None starts one on this machine. All machines of a
+        cluster must see `out` and `source` under the same path, and have the same salgen.
     twins
         Whether to store counterfactual twins.
     command
@@ -86,9 +94,7 @@ def make(
     PosixPath('perlin')
     """
     folder = Path(name if out is None else out)
-    workers = _processors() if workers is None else workers
-    if workers < 1:
-        raise SalgenError(f"workers = {workers}: must be 1 or more")
+    runs = Executor(executor, workers, ray_address)
     generator = opening.generator(name, source, scale, **(parameters or {}))
     spec = generator.spec(
         _counts(generator, opening.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
@@ -98,8 +104,8 @@ def make(
         return folder
     described = describe(generator, spec, twins=twins)
     started = time.monotonic()
-    images = _make(generator, described, folder, workers)
-    _log(folder, command or sys.argv, workers, images, time.monotonic() - started)
+    images = _make(generator, described, folder, runs)
+    _log(folder, command or sys.argv, runs, images, time.monotonic() - started)
     return folder
 
 
@@ -126,7 +132,7 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     return {split: count for split, count in {**capped, **wanted}.items() if count is not None}
 
 
-def _make(generator: Generator, described: Manifest, folder: Path, workers: int) -> int:
+def _make(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
     """Write what is missing, and say how many images that were.
 
     A fault of the spec leaves nothing behind, any other a folder that can be continued.
@@ -139,7 +145,7 @@ def _make(generator: Generator, described: Manifest, folder: Path, workers: int)
     with sole_writer(folder):
         state = check_destination(folder, described.spec, twins=described.twins)  # another may have been here meanwhile
         try:
-            return 0 if state is State.ALL else _write(generator, described, folder, workers)
+            return 0 if state is State.ALL else _write(generator, described, folder, executor)
         except OSError as error:
             raise SalgenError(f"{folder}: {_reason(error)}; {GO_ON}") from error
         except SalgenError:
@@ -161,13 +167,13 @@ def _discard(folder: Path, *, keep: bool) -> None:
         folder.rmdir()
 
 
-def _write(generator: Generator, described: Manifest, folder: Path, workers: int) -> int:
+def _write(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
     for place in (folder, folder / DATA):
         remove_temporaries(place)
     if not (folder / manifest.FILE).exists():
         write_text(folder / manifest.FILE, described.to_text())
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
-    _write_shards(generator, described, folder, missing, workers)
+    _write_shards(generator, described, folder, missing, executor)
     write_text(folder / checksums.CARD, card_text(described, type(generator.plugin)))
     write_text(folder / checksums.CROISSANT, croissant_text(described))
     checksums.write_checksums(folder, described)
@@ -175,34 +181,35 @@ def _write(generator: Generator, described: Manifest, folder: Path, workers: int
 
 
 def _write_shards(
-    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], workers: int
+    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], executor: Executor
 ) -> None:
     total, left = sum(described.spec.splits.values()), sum(map(len, missing))
     with progress(f"making {described.spec.generator}", total, "images", done=total - left) as advance:
-        for shard in _written(generator, described, folder, missing, workers):
+        for shard in _written(generator, described, folder, missing, executor):
             advance(len(shard))
 
 
 def _written(
-    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], workers: int
+    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], executor: Executor
 ) -> Iterator[Shard]:
     """The shards as they are finished."""
-    if min(workers, len(missing)) > 1:
+    if missing and not executor.is_alone(len(missing)):
         bare = replace(generator)  # each process prepares the material for itself
-        yield from write_in_parallel((bare, described, folder.absolute()), missing, workers)
+        yield from write_in_parallel((bare, described, folder.absolute()), missing, executor)
         return
     for shard in missing:
         write_shard(generator, described, shard, folder)
         yield shard
 
 
-def _log(folder: Path, command: Sequence[str], workers: int, images: int, seconds: float) -> None:
+def _log(folder: Path, command: Sequence[str], executor: Executor, images: int, seconds: float) -> None:
     """Append a line about this run to the log, which lies outside the data set."""
     place = folder.resolve()
     entry = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": list(command),
-        "workers": workers,
+        "executor": executor.name,
+        "workers": None if executor.address else executor.processes,
         "images": images,
         "seconds": round(seconds, 3),
         "images_per_second": round(images / max(seconds, 1e-9), 1),
@@ -212,7 +219,3 @@ def _log(folder: Path, command: Sequence[str], workers: int, images: int, second
             log.write(json.dumps(entry) + "\n")
     except OSError as error:  # the data set is complete; a folder above it that is read-only is no fault of it
         print(f"no log was written: {error}", file=sys.stderr)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Several worker processes that write shards."""
+"""Several processes that write shards: a pool on this machine, or Ray."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
+from salgen.datasets.executors import Executor
 from salgen.datasets.shards import Shard
 from salgen.datasets.worker import Job
 
@@ -21,7 +22,7 @@ PATIENCE_S = 5.0  # how long a worker may take to put its files away
 Worker = subprocess.Popen[bytes]
 
 
-def write_in_parallel(job: Job, shards: Sequence[Shard], workers: int) -> Iterator[Shard]:
+def write_in_parallel(job: Job, shards: Sequence[Shard], executor: Executor) -> Iterator[Shard]:
     """Write shards in worker processes; yields each when it is done, in any order.
 
     When the caller stops early, by an exception or Ctrl-C, the workers are stopped first.
@@ -31,6 +32,15 @@ def write_in_parallel(job: Job, shards: Sequence[Shard], workers: int) -> Iterat
     SalgenError, OSError
         What a worker met; ChildProcessError if one died.
     """
+    if executor.name == "ray":
+        from salgen.datasets.ray_executor import write_with_ray
+
+        return write_with_ray(job, shards, executor.workers, executor.address)
+    return _write_here(job, shards, executor.processes)
+
+
+def _write_here(job: Job, shards: Sequence[Shard], workers: int) -> Iterator[Shard]:
+    """As :func:`write_in_parallel`, in processes that this one starts."""
     payload = pickle.dumps(job)
     todo: SimpleQueue[Shard] = SimpleQueue()
     done: SimpleQueue[Shard | Exception] = SimpleQueue()

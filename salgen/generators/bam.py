@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import floor, sqrt
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +32,7 @@ SCENES = (
     *("bamboo_forest", "bedroom", "bowling_alley", "bus_interior", "cockpit", "corn_field", "laundromat", "runway"),
     *("ski_slope", "track/outdoor"),
 )
-STAND_INS = "stand-ins"
+STAND_INS, OWN_COPY = "stand-ins", "own-copy"
 OBJECT, SCENE, CORE = "object", "scene", "object_core"
 OPAQUE = 128  # of 255: half
 SMALLEST = 4  # pixels of an object
@@ -47,13 +48,16 @@ class Bam(Painted):
     same on all scenes of the block, and a scene is the same under all objects. The twin is the scene alone, and
     `omit=("scene",)` gives the object alone, on black.
 
-    The objects' mask is their alpha: what is black in an object is not transparent.
+    The objects' mask is their alpha: what is black in an object is not transparent. With a folder of your own that
+    holds `coco`, `miniplaces` or both in their published layouts as the source, objects are cut out of COCO's
+    photographs and pasted on MiniPlaces; what you have no copy of is drawn.
     """
 
     name: ClassVar[str] = "bam"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "bam"
     default_source: ClassVar[str] = STAND_INS
+    takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"pictures": 40}),
@@ -87,18 +91,18 @@ class Bam(Painted):
         return {OBJECT: self.objects, SCENE: self.scenes}
 
     def open_source(self, given: str | None) -> Composite:
-        """The library of drawn objects and scenes.
+        """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces.
 
         Raises
         ------
         SalgenError
-            If something else is given, or a class is unknown.
+            If the folder holds neither, a copy is not complete, or a class is unknown.
         """
-        if given is not None:
-            raise SalgenError(f"source {given}: objects and scenes are drawn here; leave the source out")
         longest = max(floor(max(self.image_size) * self._shares[1]), SMALLEST)
-        stand_ins = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)
-        found: Composite = stand_ins.open()
+        wanted = self.image_size, longest, self.objects, self.scenes, self.pictures
+        drawn = given in (None, STAND_INS)
+        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(given)), *wanted)
+        found: Composite = library.open()
         return found
 
     def prepare(self, source: Composite) -> Composite:

@@ -96,6 +96,8 @@ def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
         )
     values: Mapping[str, Any] = {**spec.parameters, "image_size": spec.image_size, "bit_depth": spec.bit_depth}
     plugin = build(cls, values)
+    if source is None and spec.source_digest and spec.source != cls.default_source:
+        raise SalgenError(f"made from source {spec.source!r}, which only you have: give its path as the source")
     opened = plugin.open_source(source)
     if opened.digest != spec.source_digest:
         raise SalgenError(

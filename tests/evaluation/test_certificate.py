@@ -360,7 +360,7 @@ def test_a_damaged_part_is_named(flat, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"source": "volumes", "source_digest": "0" * 64}, "give the source it was made from"),
+        ({"source": "volumes", "source_digest": "0" * 64}, "give its path as the source"),
         ({"generator": "photographs"}, "unknown generator 'photographs'"),
         ({"generator_version": "0"}, "made by uniform-lesions version 0"),
         ({"parameters": {**QUICK, "depth": 0.2}}, "rendered again, has other pixels than the stored one"),

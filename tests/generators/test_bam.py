@@ -172,4 +172,4 @@ def test_what_cannot_be_made_is_refused():
     refused("give two classes or more, each once", objects=("dog",))
     refused("give two classes or more, each once", scenes=("runway", "runway"))
     refused("the least must not be above the most", area=(0.5, 0.25))
-    refused("objects and scenes are drawn here; leave the source out", source="/somewhere")
+    refused("/somewhere/coco or /somewhere/miniplaces is expected, .* neither is there", source="/somewhere")

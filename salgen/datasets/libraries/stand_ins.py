@@ -62,19 +62,18 @@ class StandIns:
         SalgenError
             If a class is unknown, or the cache cannot be written.
         """
-        for kind, names, known in (("object", self.objects, cutouts.NAMES), ("scene", self.scenes, sceneries.NAMES)):
-            for name in names:
-                if name not in known:
-                    raise unknown_name(kind, name, known)
-        objects = self._library(
-            "objects", self.objects, lambda name, s: cutouts.cutout(name, s, self.longest), self.longest
-        )
-        scenes = self._library(
-            "scenes", self.scenes, lambda name, s: sceneries.scenery(name, s, self.image_size), self.image_size
-        )
+        objects, scenes = self.drawn_objects(), self.drawn_scenes()
         counts = {"objects": len(self.objects), "scenes": len(self.scenes), "pictures": self.pictures}
         notes = NOTES.format(**counts, others=self._of_split("test"))
         return Composite(self.name, "Drawn by salgen; no outside material.", notes, True, objects, scenes)
+
+    def drawn_objects(self) -> PictureFile:
+        """The objects alone, with the same errors."""
+        return self._library("object", self.objects, cutouts.NAMES, self._object, self.longest)
+
+    def drawn_scenes(self) -> PictureFile:
+        """The scenes alone, with the same errors."""
+        return self._library("scene", self.scenes, sceneries.NAMES, self._scene, self.image_size)
 
     def _object(self, name: str, stream: Stream) -> Pixels:
         return cutouts.cutout(name, stream, self.longest)
@@ -85,12 +84,17 @@ class StandIns:
     def _of_split(self, split: str) -> int:
         return self.pictures if split == "train" else max(self.pictures // 10, FEWEST)
 
-    def _library(self, kind: str, classes: Sequence[str], draw: Draw, size: object) -> PictureFile:
+    def _library(
+        self, kind: str, classes: Sequence[str], known: Sequence[str], draw: Draw, size: object
+    ) -> PictureFile:
+        for name in classes:
+            if name not in known:
+                raise unknown_name(kind, name, known)
         depends_on = [VERSION, kind, list(classes), self.pictures, size]
         digest = hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]
-        path = cache_folder() / FOLDER / f"{kind}-{digest}.parquet"
+        path = cache_folder() / FOLDER / f"{kind}s-{digest}.parquet"
         if not path.exists():
-            self._build(path, kind, classes, draw)
+            self._build(path, f"{kind}s", classes, draw)
         return PictureFile(path, classes)
 
     def _build(self, path: Path, kind: str, classes: Sequence[str], draw: Draw) -> None:

@@ -1,0 +1,219 @@
+"""Objects cut out of the images of COCO by the masks of its instances.
+
+References
+----------
+Lin et al. 2014, *Microsoft COCO: common objects in context*.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from salgen.datasets.libraries.coco_instances import Instance, read_instances
+from salgen.datasets.libraries.gathering import (
+    Gathered,
+    Make,
+    Selection,
+    UnusableError,
+    gather,
+    names_and_sizes,
+    read_picture,
+    split_of,
+)
+from salgen.datasets.libraries.picture_file import Pixels
+from salgen.errors import SalgenError
+from salgen.files import sha256_of
+from salgen.seeding import Stream
+
+FOLDER = "coco"
+TRAIN, VAL = "train2017", "val2017"
+SMALLEST = 8  # pixels of either side
+LICENCE = (
+    "The annotations are COCO's, CC BY 4.0; the images are photographs from Flickr, each under the licence that its "
+    "owner chose and under Flickr's terms of use."
+)
+NOTES = (
+    "Objects are cut out of COCO 2017 ({parts}): of each image that shows a class the largest instance, by its mask. "
+)
+SPLIT = {
+    True: "Images of train2017 are for training and, one in ten, for validation; those of val2017 are for test.",
+    False: "One image in ten is for validation and one in ten for test; all others are for training.",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """The images of a folder and the file of their annotations."""
+
+    name: str
+    annotations: Path
+    images: Path
+
+
+def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> tuple[Gathered, str]:
+    """The library of objects, uint8 (h, w, 4) with the mask as alpha, and what to know about it.
+
+    Parameters
+    ----------
+    root
+        The folder that holds ``annotations`` and ``images``.
+    classes
+        COCO's names: ``"stop sign"``.
+    pictures
+        The most of each class for training.
+    longest
+        Pixels; objects whose longer side is longer are shrunk to it.
+
+    Raises
+    ------
+    SalgenError
+        If something is missing (the message names the path that was expected), or a class is unknown.
+    """
+    parts = _parts(root)
+    found = gather("objects", _origin(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
+    notes = NOTES.format(parts=" and ".join(part.name for part in parts)) + SPLIT[len(parts) > 1]
+    return found, notes
+
+
+def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> Pixels:
+    """An object with its mask as alpha, uint8 (h, w, 4), in its bounding box truncated to whole pixels.
+
+    Raises
+    ------
+    UnusableError
+        If image and annotation do not give an object of at least 8x8 pixels.
+    """
+    colours = read_picture(file)
+    if colours.shape[:2] != size:
+        raise UnusableError("image of another size than stated")
+    left, top, width, height = instance.box
+    box = slice(max(int(top), 0), max(int(top + height), 0)), slice(max(int(left), 0), max(int(left + width), 0))
+    mask = mask_of(instance.outline, (colours.shape[0], colours.shape[1]))[box]
+    if not mask.any():
+        raise UnusableError("object without pixels")
+    if min(mask.shape) < SMALLEST:
+        raise UnusableError(f"object smaller than {SMALLEST}x{SMALLEST} pixels")
+    return _shrunk(np.dstack([colours[box] * mask[..., None], mask * np.uint8(255)]), longest)
+
+
+def mask_of(outline: Any, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """Zeros and ones, uint8 (H, W), as pycocotools' `annToMask` gives them; it trusts its input, so that is checked.
+
+    Raises
+    ------
+    UnusableError
+        If there are no polygons of three points or more near the image, and no runs that fill it exactly.
+    """
+    from pycocotools import mask
+
+    if isinstance(outline, list) and outline:
+        _check_polygons(outline, size)
+        return np.asarray(mask.decode(mask.merge(mask.frPyObjects([list(polygon) for polygon in outline], *size))))
+    if not isinstance(outline, dict):
+        raise UnusableError("no outline in COCO's form")
+    counts = _counts(outline.get("counts"))
+    if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
+        raise UnusableError("RLE of the wrong size")
+    return np.asarray(mask.decode(mask.frPyObjects({"size": list(size), "counts": counts}, *size)))
+
+
+def _check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> None:
+    for polygon in polygons:
+        if len(polygon) < 6 or len(polygon) % 2:
+            raise UnusableError("polygon of fewer than three points")
+        for side, places in zip(size, (polygon[1::2], polygon[::2]), strict=True):
+            if not all(isfinite(place) and -side <= place <= 2 * side for place in places):
+                raise UnusableError("polygon far outside of the image")
+
+
+def _counts(given: Any) -> list[int]:
+    """Lengths of runs; as text each is a chain of 5-bit digits, from the fourth on a difference to the second last."""
+    if isinstance(given, array):
+        return given.tolist()
+    counts: list[int] = []
+    value = shift = 0
+    for character in given if isinstance(given, str) else "":
+        digit = ord(character) - 48
+        value |= (digit & 31) << shift
+        shift += 5
+        if not 0 <= digit < 64 or shift > 60:
+            return []
+        if not digit & 32:
+            signed = value - (1 << shift) if digit & 16 else value
+            counts.append(signed + (counts[-2] if len(counts) > 2 else 0))
+            value = shift = 0
+    return counts if not shift else []
+
+
+def _shrunk(pixels: Pixels, longest: int) -> Pixels:
+    """Colours are averaged where they are seen: Pillow weights them by alpha."""
+    height, width = pixels.shape[:2]
+    if max(height, width) <= longest:
+        return pixels
+    size = tuple(max(round(side * longest / max(height, width)), 1) for side in (width, height))
+    return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BILINEAR))
+
+
+def _parts(root: Path) -> list[Part]:
+    parts = []
+    for name in (TRAIN, VAL):
+        file = root / "annotations" / f"instances_{name}.json"
+        if file.is_file():
+            folders = [root / "images" / name, root / name]
+            if not any(map(Path.is_dir, folders)):
+                raise SalgenError(f"{folders[0]} is missing: the images of {file} are expected there")
+            parts.append(Part(name, file, next(filter(Path.is_dir, folders))))
+    if not parts:
+        raise SalgenError(f"{root / 'annotations' / f'instances_{TRAIN}.json'} is missing: COCO 2017 has it there")
+    return parts
+
+
+def _origin(parts: Sequence[Part]) -> str:
+    total = hashlib.sha256()
+    try:
+        for part in parts:
+            with os.scandir(part.images) as files:
+                total.update(f"{part.name} {sha256_of(part.annotations)} {names_and_sizes(files)}\n".encode())
+    except OSError as error:
+        raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
+    return total.hexdigest()
+
+
+def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Selection:
+    try:
+        import pycocotools.mask  # noqa: F401
+    except ImportError:
+        raise SalgenError("objects are cut out of COCO by pycocotools: pip install 'salgen[coco]'") from None
+    candidates: dict[tuple[str, str], list[Make]] = {}
+    skipped: dict[str, int] = {}
+    for part in parts:
+        found = read_instances(part.annotations, classes)
+        for why, count in found.skipped.items():
+            skipped[why] = skipped.get(why, 0) + count
+        for image, split in _splits(found.images, part, alone=len(parts) == 1):
+            file, size = found.images[image]
+            for name, instance in found.shown(image):
+                make = partial(cut, part.images / file, size, instance, longest)
+                candidates.setdefault((split, name), []).append(make)
+    return Selection(candidates, skipped)
+
+
+def _splits(images: Mapping[int, object], part: Part, *, alone: bool) -> list[tuple[int, str]]:
+    """Each image's number and split, in a random order: an image that shows two classes is in one split."""
+    numbers = sorted(images)
+    order = [numbers[rank] for rank in Stream("coco", part.name).permutation(len(numbers)).tolist()]
+    if part.name == VAL and not alone:
+        return [(number, "test") for number in order]
+    return [(number, split_of(rank, len(order), tested=not alone)) for rank, number in enumerate(order)]

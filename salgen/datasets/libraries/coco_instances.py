@@ -1,0 +1,140 @@
+"""The instances that a COCO file of annotations lists: of each image and class the largest."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from salgen.errors import SalgenError, reason, unknown_name
+
+MALFORMED = "annotation not in COCO's form"
+CROWD = "crowd region"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """An object in an image.
+
+    Attributes
+    ----------
+    area
+        Pixels.
+    box
+        Left, top, width and height, in pixels.
+    outline
+        A list of polygons, each x, y, x, y, ...; or a dict of run lengths, ``counts`` and ``size``; None if broken.
+    """
+
+    area: float
+    box: tuple[float, float, float, float]
+    outline: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """What a file lists of some classes.
+
+    Attributes
+    ----------
+    images
+        File name and (H, W), by the image's number.
+    largest
+        By image and the class's place among `classes`.
+    skipped
+        How many annotations were passed over, by reason.
+    """
+
+    classes: tuple[str, ...]
+    images: Mapping[int, tuple[str, tuple[int, int]]]
+    largest: Mapping[tuple[int, int], Instance]
+    skipped: Mapping[str, int]
+
+    def shown(self, image: int) -> Iterator[tuple[str, Instance]]:
+        """The classes that an image shows, with the largest instance of each."""
+        for place, name in enumerate(self.classes):
+            if (image, place) in self.largest:
+                yield name, self.largest[image, place]
+
+
+def read_instances(path: Path, classes: Sequence[str]) -> Instances:
+    """Read a file of annotations.
+
+    Raises
+    ------
+    SalgenError
+        If it is no such file, or a class is not among its categories.
+    """
+    heap = _Heap()
+    try:
+        with open(path, encoding="utf-8") as handle:
+            whole = json.load(handle, object_hook=heap.take)
+        images = dict(_image(entry) for entry in whole["images"])
+        categories = {str(entry["name"]): int(entry["id"]) for entry in whole["categories"]}
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
+    for name in classes:
+        if name not in categories:
+            raise unknown_name("object", name, categories)
+    return heap.of_classes(tuple(classes), [categories[name] for name in classes], images)
+
+
+@dataclass(eq=False)
+class _Heap:
+    """Takes annotations while the file is read: all of them at once would need gigabytes."""
+
+    largest: dict[tuple[int, int], Instance] = field(default_factory=dict)
+    crowds: Counter[int] = field(default_factory=Counter)
+    malformed: int = 0
+
+    def take(self, entry: dict[str, Any]) -> dict[str, Any] | None:
+        if "category_id" not in entry:
+            return entry
+        try:
+            self._take(entry)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            self.malformed += 1
+        return None
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        place = entry["image_id"], entry["category_id"]
+        if entry.get("iscrowd"):
+            self.crowds[place[1]] += 1
+            return
+        area = float(entry["area"])
+        left, top, width, height = map(float, entry["bbox"])
+        if not all(map(isfinite, (area, left, top, width, height))):
+            raise ValueError
+        if place not in self.largest or area > self.largest[place].area:
+            self.largest[place] = Instance(area, (left, top, width, height), _outline(entry.get("segmentation")))
+
+    def of_classes(
+        self, classes: tuple[str, ...], numbers: Sequence[int], images: Mapping[int, tuple[str, tuple[int, int]]]
+    ) -> Instances:
+        places = {number: place for place, number in enumerate(numbers)}
+        largest = {(image, places[kind]): one for (image, kind), one in self.largest.items() if kind in places}
+        skipped = {
+            CROWD: sum(self.crowds[number] for number in numbers),
+            MALFORMED: self.malformed,
+            "annotation of an image that is not listed": sum(image not in images for image, _ in largest),
+        }
+        return Instances(classes, images, largest, {why: count for why, count in skipped.items() if count})
+
+
+def _image(entry: Mapping[str, Any]) -> tuple[int, tuple[str, tuple[int, int]]]:
+    return int(entry["id"]), (Path(entry["file_name"]).name, (entry["height"], entry["width"]))
+
+
+def _outline(given: Any) -> Any:
+    """Polygons and runs in little memory, as they are where they are texts, and None where they are no numbers."""
+    try:
+        if isinstance(given, dict) and isinstance(given.get("counts"), list):
+            return {**given, "counts": array("q", given["counts"])}
+        return [array("d", polygon) for polygon in given] if isinstance(given, list) else given
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,96 @@
+"""Objects of COCO and scenes of MiniPlaces, from the user's own copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from salgen.datasets.libraries import coco, miniplaces
+from salgen.datasets.libraries.gathering import SPLITS, Gathered, listed
+from salgen.datasets.libraries.stand_ins import StandIns
+from salgen.errors import SalgenError
+from salgen.generators.libraries import Composite, Library
+
+NAMES = ("own-copy",)
+
+DRAWN = {
+    "objects": "Objects are drawn by salgen: the copy has no COCO.",
+    "scenes": "Scenes are drawn by salgen: the copy has no MiniPlaces.",
+}
+
+
+@dataclass(frozen=True)
+class OwnCopy:
+    """Objects of COCO on scenes of MiniPlaces, from your own copies; what you have no copy of is drawn.
+
+    Attributes
+    ----------
+    path
+        A folder that holds ``coco``, ``miniplaces`` or both, or links to them.
+    image_size
+        (H, W) of the scenes.
+    longest
+        Pixels that the objects' longer side has at most.
+    objects, scenes
+        The classes.
+    pictures
+        The most of each class for training; a tenth of that, ten at least, for validation and for test.
+    """
+
+    name: ClassVar[str] = "own-copy"
+
+    path: Path
+    image_size: tuple[int, int]
+    longest: int
+    objects: tuple[str, ...]
+    scenes: tuple[str, ...]
+    pictures: int
+
+    def open(self) -> Composite:
+        """Both libraries; gathered the first time, and then kept in the user's cache.
+
+        Raises
+        ------
+        SalgenError
+            If a copy is not complete or a class is unknown; the message names what was expected.
+        """
+        there = [name for name in (coco.FOLDER, miniplaces.FOLDER) if self._has(name)]
+        if not there:
+            expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))
+            raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither is there")
+        objects, about_objects = self._objects(coco.FOLDER in there)
+        scenes, about_scenes = self._scenes(miniplaces.FOLDER in there)
+        name = "-on-".join(part if part in there else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
+        licences = {coco.FOLDER: coco.LICENCE, miniplaces.FOLDER: miniplaces.LICENCE}
+        notes = f"{about_objects} {about_scenes} No picture is in two splits."
+        return Composite(name, " ".join(licences[part] for part in there), notes, False, objects, scenes)
+
+    def _has(self, name: str) -> bool:
+        place = self.path / name
+        if place.is_symlink() and not place.exists():
+            raise SalgenError(f"{place} is a link to {place.readlink()}, which is not there")
+        return place.is_dir()
+
+    def _objects(self, copied: bool) -> tuple[Library, str]:
+        if not copied:
+            return self._drawn.drawn_objects(), DRAWN["objects"]
+        found, notes = coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
+        return found.library, _described("objects", self.objects, found, notes)
+
+    def _scenes(self, copied: bool) -> tuple[Library, str]:
+        if not copied:
+            return self._drawn.drawn_scenes(), DRAWN["scenes"]
+        found, notes = miniplaces.scenes(self.path / miniplaces.FOLDER, self.scenes, self.pictures, self.image_size)
+        return found.library, _described("scenes", self.scenes, found, notes)
+
+    @property
+    def _drawn(self) -> StandIns:
+        return StandIns(self.image_size, self.longest, self.objects, self.scenes, self.pictures)
+
+
+def _described(kind: str, classes: Sequence[str], found: Gathered, notes: str) -> str:
+    counts = {split: sum(found.library.count(split, name) for name in classes) for split in SPLITS}
+    there = f"There are {counts['train']:,} {kind} for training, {counts['val']:,} for validation, "
+    return f"{notes} {there}{counts['test']:,} for test. {listed(found.skipped)}".strip()
