@@ -35,7 +35,7 @@ def published_record(record: Mapping[str, Any], *, pixels: bool) -> dict[str, An
         **plain,
         "command": None if command is None else [_last_parts(str(word)) for word in command],
         "maps": kept,
-        "maps_left_out": hidden if maps else [],
+        "maps_left_out": list(dict.fromkeys([*(record.get("maps_left_out") or []), *(hidden if maps else [])])),
     }
 
 

@@ -183,6 +183,9 @@ def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
     assert table["mask"].null_count == 0
     assert "- Images and pictures:" in (folder / "README.md").read_text()
     assert salgen.verify(tmp_path / "a.tar") == []
+    again = salgen.unpack(salgen.publish(folder, tmp_path / "c.tar", **STATED, may_redistribute=True), tmp_path / "c")
+    assert set(json.loads((again / "run.json").read_text())["maps_left_out"]) == left_out
+    assert "data:image/png" not in (again / "report.html").read_text()
     allowed = salgen.publish(copy, tmp_path / "b.tar", **STATED, may_redistribute=True)
     folder = salgen.unpack(allowed, tmp_path / "b")
     assert "data:image/png" in (folder / "report.html").read_text()
