@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import filecmp
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +43,15 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes, whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file, whole or not at all, unless the same is there already; its folder is made."""
+    if target.is_file() and filecmp.cmp(source, target, shallow=False):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)
 
 
 def remove_temporaries(folder: Path) -> None:

@@ -112,11 +112,15 @@ def _checked(folder: Path) -> dict[str, str]:
     SalgenError
         If it is not.
     """
-    problems = verify(folder, samples=0)
+    check_sound(folder, verify(folder, samples=0))
+    return read_checksums(folder)
+
+
+def check_sound(folder: Path, problems: Sequence[str]) -> None:
+    """Raise a SalgenError that names the first problems of what shall be published, if it has any."""
     if problems:
         more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
         raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
-    return read_checksums(folder)
 
 
 def _texts(described: Manifest, plugin: Any, publication: Publication, sums: Mapping[str, str]) -> dict[str, bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,7 +35,7 @@ from salgen.evaluation.predictions import Predictions
 from salgen.evaluation.report.record import read_record
 from salgen.evaluation.run_record import RECORD
 from salgen.evaluation.subjects import Subject
-from salgen.files import atomic_path
+from salgen.files import copy_file
 from salgen.progress import progress
 
 ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # of a model, as its run says
@@ -174,14 +173,14 @@ class GivenRun:
             (run / CERTIFICATES).unlink(missing_ok=True)  # what another run left says nothing of these models
             return Certification(reason=str((self.record.get("certificates") or {}).get("reason", "")))
         certificates = read_certificates(self.folder / CERTIFICATES)
-        _copy(self.folder / CERTIFICATES, run / CERTIFICATES)
+        copy_file(self.folder / CERTIFICATES, run / CERTIFICATES)
         return certificates
 
     def copy_gallery(self, run: Path) -> None:
         """Copy the samples for the report's pictures into another run, if it has them."""
         (run / GALLERY).unlink(missing_ok=True)
         if (self.folder / GALLERY).is_file():
-            _copy(self.folder / GALLERY, run / GALLERY)
+            copy_file(self.folder / GALLERY, run / GALLERY)
 
     def _subject(self, model: Mapping[str, Any]) -> Subject:
         name, seed, digest = str(model["name"]), int(model["seed"]), str(model["weights_sha256"])
@@ -229,8 +228,3 @@ class Absent(nn.Module):
             Always.
         """
         raise SalgenError(f"the weights of {self._called} are not in the run whose maps are scored")
-
-
-def _copy(source: Path, target: Path) -> None:
-    with atomic_path(target) as temporary:
-        shutil.copyfile(source, temporary)

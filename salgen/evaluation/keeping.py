@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ from salgen.datasets import manifest as manifests
 from salgen.datasets.shards import shards_of
 from salgen.evaluation.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.kept_maps import folder_name
-from salgen.files import atomic_path, sha256_of
+from salgen.files import copy_file, sha256_of
 
 if TYPE_CHECKING:
     from salgen.evaluation.plan import Plan
@@ -26,11 +24,10 @@ def keep_for_scoring(plan: Plan, run: Path) -> None:
     data = plan.dataset
     names = [manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))]
     for name in names:
-        _copy(data.path / name, run / DATA / name)
+        copy_file(data.path / name, run / DATA / name)
     for subject in plan.models:
-        if (subject.folder / WEIGHTS).is_file() and checkpoint_of(
-            run, subject.name, subject.seed, subject.digest
-        ) is None:
+        there = checkpoint_of(run, subject.name, subject.seed, subject.digest)
+        if there is None and (subject.folder / WEIGHTS).is_file():
             _copy_checkpoint(subject, run)
 
 
@@ -51,13 +48,4 @@ def checkpoint_files(folder: Path) -> list[Path]:
 def _copy_checkpoint(subject: Subject, run: Path) -> None:
     target = run / CHECKPOINTS / f"{folder_name(subject.name)}-seed{subject.seed}"
     for path in checkpoint_files(subject.folder):
-        _copy(path, target / path.name)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file, whole or not at all, unless it is there already."""
-    if target.is_file() and filecmp.cmp(source, target, shallow=False):
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as temporary:
-        shutil.copyfile(source, temporary)
+        copy_file(path, target / path.name)

@@ -14,9 +14,8 @@ from salgen.datasets import manifest as manifests
 from salgen.datasets.edition import Edition
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.publication import Publication
-from salgen.datasets.publishing import shards_to_publish, with_checksums
+from salgen.datasets.publishing import check_sound, shards_to_publish, with_checksums
 from salgen.datasets.shards import shards_of
-from salgen.errors import SalgenError
 from salgen.evaluation import predictions
 from salgen.evaluation.certificate import FILE as CERTIFICATES
 from salgen.evaluation.comparisons import COMPARISONS
@@ -36,7 +35,6 @@ from salgen.files import sha256_of
 from salgen.progress import progress
 
 TABLES = (SCORES, SUMMARY, COMPARISONS, predictions.FILE)
-NAMED = 3  # problems in a message
 VERSION = "1.0.0"
 
 
@@ -54,9 +52,7 @@ def published_run(folder: Path, publication: Publication, *, may_redistribute: b
     SalgenError
         If the run is not finished or was altered.
     """
-    if problems := run_problems(folder, samples=0):
-        more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
-        raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
+    check_sound(folder, run_problems(folder, samples=0))
     there = read_record(folder / RECORD)
     pixels = may_redistribute or _is_redistributable(folder, there)
     record = published_record(there, pixels=pixels)

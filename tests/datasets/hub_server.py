@@ -10,11 +10,12 @@ import base64
 import hashlib
 import json
 import re
-import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from broken_connections import reset
 
 TOKEN = "hf_s3cr3t/T0ken+that=nobody.may_see"
 REPO = r"/(?:api/)?datasets/(?P<repo>[^/]+/[^/]+?)"
@@ -308,15 +309,6 @@ def serving(state, storage=None):
         found.shutdown()
         thread.join()
         found.server_close()
-
-
-def reset(handler, size):
-    """Read half of what comes and hang up with a reset."""
-    handler.rfile.read(size // 2)
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    handler.connection.close()
-    handler.close_connection = True
-    handler.wfile = handler.rfile = open("/dev/null", "r+b", buffering=0)  # noqa: SIM115
 
 
 def lost_answer(handler, size):

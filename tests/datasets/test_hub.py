@@ -20,8 +20,9 @@ import httpx2
 import numpy as np
 import pytest
 import yaml
+from broken_connections import reset
 from conftest import contents, made
-from hub_server import TOKEN, State, echo, lost_answer, reset, serving
+from hub_server import TOKEN, State, echo, lost_answer, serving
 from tiles import write_tiles
 
 from salgen.cli.main import main

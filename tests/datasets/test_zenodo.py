@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from broken_connections import reset
 from conftest import contents, made
 
 from salgen.cli.main import main
@@ -134,15 +135,6 @@ def archive(tmp_path_factory):
 
 def at(address, state, **changes):
     return Server(address, TOKEN, **{"timeout": 10.0, "sleep": state.waits.append, **changes})
-
-
-def reset(handler, size):
-    """Read half of what comes and hang up with a reset."""
-    handler.rfile.read(size // 2)
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    handler.connection.close()
-    handler.close_connection = True
-    handler.wfile = handler.rfile = open("/dev/null", "r+b", buffering=0)  # noqa: SIM115
 
 
 def refuse_and_reset(handler, size):

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.datasets.libraries.picture_file import PictureFile, Pixels, Place, write_library
+from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
 from salgen.errors import SalgenError, reason
 from salgen.files import cache_folder, write_text
 from salgen.generators.pictures import read_rgb
 from salgen.parameters import canonical_json
 from salgen.progress import progress
 
-FOLDER = "libraries"
 VERSION = "1"  # changes whenever other pictures are made of the same files
 SPLITS = ("test", "train", "val")
 FEWEST = 2  # pictures of a class in a split

@@ -18,6 +18,7 @@ from salgen.datasets import png
 from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path
 
+FOLDER = "libraries"  # of the cache
 SCHEMA = pa.schema({"split": pa.string(), "class": pa.string(), "picture": pa.binary()})
 ROWS = 64  # read together
 KEPT = 512  # decoded pictures

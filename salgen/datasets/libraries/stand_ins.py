@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salgen.datasets.libraries.picture_file import PictureFile, Pixels, Place, write_library
+from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
 from salgen.errors import SalgenError, unknown_name
 from salgen.files import cache_folder
 from salgen.generators import cutouts, sceneries
@@ -19,7 +19,6 @@ from salgen.seeding import Stream
 
 NAMES = ("stand-ins",)
 
-FOLDER = "libraries"
 VERSION = "1"  # changes whenever a drawn picture does
 FEWEST = 10  # pictures of a class in a split
 NOTES = (

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from salgen.evaluation.report.record import read_record
-from salgen.evaluation.report.runs import RECORD, check_given, content_faults
+from salgen.evaluation.report.runs import check_given, content_faults
+from salgen.evaluation.run_record import RECORD
 
 LONGEST = 80
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)

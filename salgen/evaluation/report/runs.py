@@ -16,11 +16,11 @@ from salgen.evaluation.comparisons import Comparison, compare_families
 from salgen.evaluation.families import Key, families, is_ceiling
 from salgen.evaluation.metric_groups import canonical, higher_is_better, ranking_metrics
 from salgen.evaluation.report.record import read_record
+from salgen.evaluation.run_record import RECORD
 from salgen.evaluation.score_cube import ALL, ScoreCube, read_scores
 from salgen.evaluation.statistics import near_chance, too_few_to_tell
 from salgen.evaluation.summary import ALL_SEEDS, SummaryRow, summarise
 
-RECORD = "run.json"
 STRANGE = (  # what content that is no run's leads to
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
     *(StopIteration, MemoryError),

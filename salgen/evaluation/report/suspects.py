@@ -16,7 +16,7 @@ from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.explaining import explain
 from salgen.evaluation.patterns import fit_patterns
 from salgen.evaluation.report.record import read_record
-from salgen.evaluation.report.runs import RECORD
+from salgen.evaluation.run_record import RECORD
 from salgen.files import atomic_path
 from salgen.parameters import parse_call
 from salgen.registry import METHODS
