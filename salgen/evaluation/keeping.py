@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from salgen.datasets import manifest as manifests
 from salgen.datasets.shards import shards_of
+from salgen.errors import SalgenWarning
 from salgen.evaluation.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.kept_maps import folder_name
 from salgen.files import copy_file, sha256_of
@@ -29,6 +31,11 @@ def keep_for_scoring(plan: Plan, run: Path) -> None:
         there = checkpoint_of(run, subject.name, subject.seed, subject.digest)
         if there is None and (subject.folder / WEIGHTS).is_file():
             _copy_checkpoint(subject, run)
+        elif there is None:
+            message = (
+                f"the weights of {subject.name} are not kept: no metric that asks the model can be scored from the maps"
+            )
+            warnings.warn(message, SalgenWarning, stacklevel=2)
 
 
 def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:

@@ -13,7 +13,7 @@ import salgen
 from salgen.cli.main import main
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.shards import shard_writer
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation import finishing
 from salgen.evaluation import plan as plans
 from salgen.evaluation.kept_maps import parts_of, read_maps
@@ -152,6 +152,20 @@ def withheld(run, tmp_path):
 def without_data_names(run, shown=()):
     table = rows(run)
     return table[~table["method"].isin(shown)].reset_index(drop=True).drop(columns="dataset")
+
+
+def test_a_model_of_the_user_s_own_is_not_kept_and_that_is_said(data, tmp_path, monkeypatch):
+    (tmp_path / "own_model.py").write_text(
+        "from torch import nn\n\n\ndef net():\n"
+        "    return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(SalgenWarning, match="the weights of own_model:net are not kept"):
+        out = make_run(data, tmp_path / "run", model="own_model:net", settings=None, methods=["gradient"])
+    again = rescore(out, metrics=METRICS, out=tmp_path / "again")
+    assert_frame_equal(rows(again), rows(out), check_exact=True)
+    with pytest.raises(SalgenError, match="it asks the model, and the run does not hold its weights"):
+        rescore(out, metrics=["insertion-auc"], out=tmp_path / "no")
 
 
 def test_without_images_the_data_set_is_asked_for(run, data, withheld, tmp_path):
