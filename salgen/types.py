@@ -59,6 +59,9 @@ class Sample:
         What it was rendered from.
     alternatives
         Further masks, bool (H, W), that count as correct for the default task.
+    present
+        Tasks of which an image may show several classes, to the numbers of all that it shows, rising; the label is one
+        of them.
     """
 
     id: str
@@ -68,6 +71,7 @@ class Sample:
     target: dict[str, str]
     recipe: Recipe
     alternatives: tuple[Mask, ...] = ()
+    present: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

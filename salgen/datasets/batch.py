@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets import png
 from salgen.datasets.manifest import Manifest
-from salgen.datasets.schema import class_numbers, mask_columns, recipe_from_text
+from salgen.datasets.schema import class_numbers, class_sets, mask_columns, present_column, recipe_from_text
 from salgen.datasets.shards import shards_of
 from salgen.errors import SalgenError
 from salgen.types import Float32, Mask, Recipe
@@ -129,10 +129,13 @@ class Batch:
 
     def classes(self, task: str) -> NDArray[np.int64]:
         """int64 (N,): classes of a task."""
-        try:
-            return class_numbers(self._rows[task], self._manifest.tasks[task])
-        except SalgenError as error:
-            raise SalgenError(f"{self._shard_of(self.ids[0])}: column {task!r} {error}") from None
+        return self._of_task(class_numbers, task, task)
+
+    def present(self, task: str) -> Mask:
+        """Bool (N, K): the classes of a task that each image shows; where it shows one, that is the sample's class."""
+        if task in self._manifest.multi_label:
+            return self._of_task(class_sets, present_column(task), task)
+        return np.asarray(self.classes(task)[:, np.newaxis] == np.arange(len(self._manifest.tasks[task])))
 
     def region(self, name: str) -> Mask:
         """One region of every sample, bool (N, H, W)."""
@@ -149,6 +152,12 @@ class Batch:
         """The twins as stored: uint8 or uint16 (C, H, W), or None."""
         self._need_pixels()
         return [None if data is None else self._planes("twin", row, data) for row, data in self._stored("twin")]
+
+    def _of_task(self, read: Callable[[pa.ChunkedArray, Sequence[str]], Read], column: str, task: str) -> Read:
+        try:
+            return read(self._rows[column], self._manifest.tasks[task])
+        except SalgenError as error:
+            raise SalgenError(f"{self._shard_of(self.ids[0])}: column {column!r} {error}") from None
 
     def _need_pixels(self) -> None:
         if not self._manifest.pixels:

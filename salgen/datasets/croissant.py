@@ -29,6 +29,7 @@ TYPES = {
     Kind.IMAGE: "sc:ImageObject",
     Kind.IMAGES: "sc:ImageObject",
     Kind.LABEL: "sc:Integer",
+    Kind.LABELS: "sc:Integer",
     Kind.NUMBERS: "sc:Float",
 }
 
@@ -173,7 +174,7 @@ def _field(split: str, column: Column) -> dict[str, Any]:
         return {**described, "subField": [_number(split, column, name) for name in column.members]}
     inner = "bytes" if column.kind in (Kind.IMAGE, Kind.IMAGES) else None
     # `isArray` is what 1.1 says; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` alone.
-    several = {"isArray": True, "repeated": True} if column.kind is Kind.IMAGES else {}
+    several = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
     return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **several}
 
 
@@ -195,6 +196,6 @@ def _source(split: str, column: str, inner: str | None) -> dict[str, Any]:
 
 
 def _description(column: Column) -> str:
-    if column.kind is not Kind.LABEL:
+    if column.kind not in (Kind.LABEL, Kind.LABELS):
         return column.description
     return f"{column.description}: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.members))

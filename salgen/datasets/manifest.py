@@ -63,6 +63,8 @@ class Manifest:
         Whether the source's licence is known to let anybody pass on the pixels.
     pixels
         Whether images and twins are in the files; False for what was published as recipes and masks.
+    multi_label
+        Tasks of which an image may show several classes; the label is the one that the sample is about.
     """
 
     spec: DatasetSpec
@@ -82,6 +84,7 @@ class Manifest:
     libraries: dict[str, str]
     redistributable: bool
     pixels: bool = True
+    multi_label: tuple[str, ...] = ()
 
     @property
     def imported(self) -> bool:
@@ -122,7 +125,7 @@ class Manifest:
                 raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
-            values |= {name: tuple(values[name]) for name in ("regions", "factors")}
+            values |= {name: tuple(values[name]) for name in ("regions", "factors", "multi_label") if name in values}
             manifest = cls(**{"redistributable": _is_shipped(values["spec"]), **values})
             fault = manifest_fault(manifest)
             if fault:
@@ -158,6 +161,7 @@ def describe(
         generator.source.notes,
         installed_libraries(),
         generator.source.redistributable,
+        multi_label=tuple(first.present),
     )
 
 

@@ -49,6 +49,7 @@ def _name_fault(manifest: Manifest) -> str | None:
         "there must be a task, and tasks and classes must be text": bool(tasks)
         and all(classes and _are_texts((task, *classes)) for task, classes in tasks.items()),
         "regions and factors must be text": _are_texts((*manifest.regions, *manifest.factors)),
+        "multi_label must be tasks": all(task in tasks for task in manifest.multi_label),
         "each task must have a target that is a region": isinstance(manifest.targets, dict)
         and set(manifest.targets) == set(tasks)
         and all(target in manifest.regions for target in manifest.targets.values()),

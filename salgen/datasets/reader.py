@@ -15,7 +15,7 @@ from salgen.datasets.archives.files import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.batch import Batch
 from salgen.datasets.manifest import Manifest, read_manifest
-from salgen.datasets.schema import Kind, arrow_schema, columns, mask_columns
+from salgen.datasets.schema import Kind, arrow_schema, columns, mask_columns, present_column
 from salgen.datasets.shard_files import open_shard, read_group
 from salgen.datasets.shards import shards_of
 from salgen.errors import SalgenError, unknown_name
@@ -100,7 +100,8 @@ class Dataset:
 
         Returns
         -------
-        ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; ``mask`` bool (H, W);
+        ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; of tasks with several
+        classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
         ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
         ``recipe``.
         """
@@ -112,6 +113,7 @@ class Dataset:
             "id": batch.ids[0],
             "image": batch.images[0],
             **{task: int(batch.classes(task)[0]) for task in self.tasks},
+            **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},
             "mask": batch.masks[0],
             "alternative_masks": batch.alternatives[0],
             "regions": {name: masks[0] for name, masks in batch.regions.items()},
@@ -154,6 +156,11 @@ class Dataset:
         if kinds[name] is Kind.TEXT:
             return [text for table in self._tables([name]) for text in table[name].to_pylist()]
         return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
+
+    def classes_present(self, task: str) -> NDArray[np.bool_]:
+        """The classes of a task that each image shows, bool (N, K), without decoding images."""
+        column = present_column(task) if task in self.manifest.multi_label else task
+        return np.concatenate([self._as_batch(table).present(task) for table in self._tables(["id", column])])
 
     def present(self, region: str) -> NDArray[np.bool_]:
         """Whether a region of each sample has any pixel, bool (N,)."""

@@ -48,6 +48,7 @@ def _check(
     expected = [f"{shard.split}-{index:06d}" for index in range(start, start + len(batch))]
     checks = {
         "ids are not in order": _differ(batch.ids, expected),
+        "the class is not among those present": _class_is_absent(batch, manifest),
         **(_pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)),
     }
     for fault, found in checks.items():
@@ -73,6 +74,14 @@ def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Found]:
         "pixels are there, though the data set says that it holds none": image | twin,
         "pixels_sha256 is no SHA-256": np.array([not DIGEST.fullmatch(text) for text in batch.pixel_digests]),
     }
+
+
+def _class_is_absent(batch: Batch, manifest: Manifest) -> Found:
+    """Whether a sample's class is none of those that its image shows, bool (N,)."""
+    found = np.zeros(len(batch), dtype=bool)
+    for task in manifest.multi_label:
+        found |= ~batch.present(task)[np.arange(len(batch)), batch.classes(task)]
+    return found
 
 
 def _differ(found: Sequence[str], expected: Sequence[str]) -> Found:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from salgen.datasets.manifest import Manifest
 from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json
-from salgen.types import Recipe
+from salgen.types import Mask, Recipe
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
@@ -28,6 +28,7 @@ class Kind(Enum):
     IMAGE = "image"
     IMAGES = "images"
     LABEL = "label"
+    LABELS = "labels"
     NUMBERS = "numbers"
 
 
@@ -40,7 +41,7 @@ class Column:
     name, kind, description
         What it is.
     members
-        The class names of a label, or the names of the numbers in a struct.
+        The class names of a label or of several, or the names of the numbers in a struct.
     """
 
     name: str
@@ -65,6 +66,12 @@ def columns(manifest: Manifest) -> list[Column]:
         Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
         Column("image", Kind.IMAGE, f"the image{absent}"),
         *(Column(task, Kind.LABEL, f"class of task {task!r}", names) for task, names in manifest.tasks.items()),
+        *(
+            Column(
+                present_column(task), Kind.LABELS, f"all classes of task {task!r} in the image", manifest.tasks[task]
+            )
+            for task in manifest.multi_label
+        ),
         *(Column(name, Kind.IMAGE, _mask_text(name, region, default)) for name, region in masks.items()),
         Column("alternative_masks", Kind.IMAGES, "further masks that count as correct; empty where there is one truth"),
         Column(
@@ -81,6 +88,11 @@ def columns(manifest: Manifest) -> list[Column]:
     if twice:
         raise SalgenError(f"{manifest.spec.generator}: {twice!r} is both a task or region and another column")
     return result
+
+
+def present_column(task: str) -> str:
+    """The column of all classes that an image shows."""
+    return f"{task}_present"
 
 
 def mask_columns(manifest: Manifest) -> dict[str, str]:
@@ -140,6 +152,24 @@ def class_numbers(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.i
     return found
 
 
+def class_sets(column: pa.ChunkedArray, names: Sequence[str]) -> Mask:
+    """A column of several classes as bool (N, K).
+
+    Raises
+    ------
+    SalgenError
+        If an entry is empty, or holds what is not the number of a class.
+    """
+    lists = column.combine_chunks()
+    numbers = class_numbers(pa.chunked_array([lists.flatten()], pa.int64()), names)
+    counts = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    if len(counts) and counts.min() < 1:
+        raise SalgenError("has a sample that shows no class")
+    found = np.zeros((len(counts), len(names)), dtype=bool)
+    found[np.repeat(np.arange(len(counts)), counts), numbers] = True
+    return found
+
+
 def pixels_digest(image: NDArray[Any]) -> str:
     """SHA-256 over ``"uint8 64x64x1\\n"`` (dtype and shape) and the pixels in row order, little-endian."""
     shape = "x".join(map(str, image.shape))
@@ -162,19 +192,22 @@ def _arrow_type(column: Column) -> pa.DataType:
         Kind.IMAGE: IMAGE,
         Kind.IMAGES: pa.list_(IMAGE),
         Kind.LABEL: pa.int64(),
+        Kind.LABELS: pa.list_(pa.int64()),
     }
     return types[column.kind]
 
 
 def _feature(column: Column) -> dict[str, Any]:
     number, image = {"dtype": "float64", "_type": "Value"}, {"_type": "Image"}
+    label = {"names": list(column.members), "_type": "ClassLabel"}
     if column.kind is Kind.NUMBERS:
         return dict.fromkeys(column.members, number)
     plain: Mapping[Kind, dict[str, Any]] = {
         Kind.TEXT: {"dtype": "string", "_type": "Value"},
         Kind.IMAGE: image,
         Kind.IMAGES: {"feature": image, "_type": "Sequence"},
-        Kind.LABEL: {"names": list(column.members), "_type": "ClassLabel"},
+        Kind.LABEL: label,
+        Kind.LABELS: {"feature": label, "_type": "Sequence"},
     }
     return plain[column.kind]
 
@@ -182,9 +215,9 @@ def _feature(column: Column) -> dict[str, Any]:
 def _card_feature(column: Column) -> dict[str, Any]:
     if column.kind is Kind.NUMBERS:
         return {"struct": [{"name": name, "dtype": "float64"} for name in column.members]}
-    if column.kind is Kind.LABEL:
-        names = {str(number): name for number, name in enumerate(column.members)}
-        return {"dtype": {"class_label": {"names": names}}}
+    if column.kind in (Kind.LABEL, Kind.LABELS):
+        label = {"class_label": {"names": {str(number): name for number, name in enumerate(column.members)}}}
+        return {"dtype": label} if column.kind is Kind.LABEL else {"sequence": label}
     if column.kind is Kind.IMAGES:
         return {"sequence": "image"}
     return {"dtype": "string" if column.kind is Kind.TEXT else "image"}

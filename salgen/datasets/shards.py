@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets import png
 from salgen.datasets.manifest import Manifest
-from salgen.datasets.schema import IMAGE, arrow_schema, mask_columns, pixels_digest, recipe_to_text
+from salgen.datasets.schema import IMAGE, arrow_schema, mask_columns, pixels_digest, present_column, recipe_to_text
 from salgen.files import atomic_path
 from salgen.generators.generator import Generator
 from salgen.types import Mask, Sample
@@ -103,6 +103,9 @@ def _rows(pairs: Sequence[Pair], generator: Generator, manifest: Manifest, schem
         "pixels_sha256": [pixels_digest(sample.image) for sample in samples],
     }
     values |= {task: [sample.labels[task] for sample in samples] for task in manifest.tasks}
+    values |= {
+        present_column(task): [list(sample.present[task]) for sample in samples] for task in manifest.multi_label
+    }
     for column, region in mask_columns(manifest).items():
         values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
     arrays = [

@@ -10,7 +10,7 @@ import numpy as np
 from salgen.datasets.batch import Batch
 from salgen.datasets.manifest import Manifest
 from salgen.datasets.reader import Dataset
-from salgen.datasets.schema import pixels_digest, recipe_to_text
+from salgen.datasets.schema import pixels_digest, present_column, recipe_to_text
 from salgen.datasets.shards import Shard
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
@@ -68,6 +68,10 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
     same = {
         **_pixels_same(generator, sample, batch, dataset.manifest),
         **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
+        **{
+            present_column(task): tuple(np.flatnonzero(batch.present(task)[0]).tolist()) == sample.present[task]
+            for task in dataset.manifest.multi_label
+        },
         "alternative_masks": np.array_equal(
             batch.alternatives[0], np.array(sample.alternatives, dtype=bool).reshape(-1, *dataset.spec.image_size)
         ),

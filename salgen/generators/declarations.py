@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ class Rendered:
     labels: dict[str, int]
     regions: dict[str, Mask]
     alternatives: tuple[Mask, ...] = ()
+    present: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

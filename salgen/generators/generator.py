@@ -183,7 +183,14 @@ class Generator:
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:
         target = {task: self.plugin.target(task) for task in self.plugin.tasks}
         return Sample(
-            recipe.id, rendered.image, rendered.labels, rendered.regions, target, recipe, rendered.alternatives
+            recipe.id,
+            rendered.image,
+            rendered.labels,
+            rendered.regions,
+            target,
+            recipe,
+            rendered.alternatives,
+            rendered.present,
         )
 
 
