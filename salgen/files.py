@@ -6,6 +6,7 @@ import errno
 import filecmp
 import hashlib
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +20,10 @@ CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # what n
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path to write to; on a clean exit it is synced and takes the name `path`.
 
-    On an error, Ctrl-C included, the temporary file is removed and `path` is as it was.
+    On an error, Ctrl-C included, the temporary file is removed and `path` is as it was. No two writers share a
+    temporary path, as two processes with one number might that run on two machines and write to one folder.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY}")
     try:
         yield temporary
         with open(temporary, "rb") as handle:
@@ -54,9 +56,9 @@ def copy_file(source: Path, target: Path) -> None:
         shutil.copyfile(source, temporary)
 
 
-def remove_temporaries(folder: Path) -> None:
-    """Remove what killed processes left behind directly in `folder`."""
-    for path in folder.glob(f".*{TEMPORARY}"):
+def remove_temporaries(folder: Path, *, below: bool = False) -> None:
+    """Remove what killed processes left behind directly in `folder`, and perhaps in all folders below it."""
+    for path in (folder.rglob if below else folder.glob)(f".*{TEMPORARY}"):
         path.unlink(missing_ok=True)
 
 

@@ -108,6 +108,7 @@ class Registry:
                     warnings.warn(str(error), stacklevel=2)
 
 
+DETECTORS = Registry("detector", "salgen.evaluation.detectors", "salgen.detectors")
 GENERATORS = Registry("generator", "salgen.generators", "salgen.generators")
 IMPORTERS = Registry("importer", "salgen.datasets.importers", "salgen.importers")
 LIBRARIES = Registry("library", "salgen.datasets.libraries", "salgen.libraries")

@@ -30,6 +30,28 @@ def test_bytes_and_digest(tmp_path):
 
 def test_leftovers_of_killed_processes_are_removed(tmp_path):
     (tmp_path / ".a.parquet.123.part").touch()
+    (tmp_path / ".a.parquet.123-0a1b2c3d.part").touch()
     (tmp_path / "a.parquet").touch()
     remove_temporaries(tmp_path)
     assert [item.name for item in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_leftovers_in_folders_below_are_removed_where_they_are_asked_for(tmp_path):
+    left = tmp_path / "a" / "b" / ".c.123-0a1b2c3d.part"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    remove_temporaries(tmp_path)
+    assert left.exists()
+    remove_temporaries(tmp_path, below=True)
+    assert not left.exists()
+
+
+def test_two_writers_of_one_name_do_not_share_a_temporary(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.getpid", lambda: 7)  # as on two machines
+    path = tmp_path / "a.txt"
+    with atomic_path(path) as one, atomic_path(path) as other:
+        assert one != other
+        one.write_text("one")
+        other.write_text("other")
+    assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
+    assert path.read_text() == "one"

@@ -25,6 +25,7 @@ CONFIG = {
     "executor": str,
     "ray_address": str,
     "twins": bool,
+    "recipes_only": bool,
 }
 KINDS = {str: "a text", dict: "a table", int: "a whole number", bool: "true or false"}
 
@@ -60,6 +61,11 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
     "[default: start Ray here]",
 )
 @click.option("--twins/--no-twins", default=True, show_default=True, help="Store each sample's counterfactual twin.")
+@click.option(
+    "--recipes-only",
+    is_flag=True,
+    help="Store no pictures, but what they are rendered from: images, twins and masks are rendered as they are read.",
+)
 @help_with(_tables)
 @click.pass_context
 def command(

@@ -12,7 +12,8 @@ import click
 @click.option("--out", type=click.Path(), metavar="PNG", help="Where to write the picture.  [default: PATH-sheet.png]")
 @click.option("--split", help="Split to show.  [default: test]")
 @click.option("--count", type=click.IntRange(1, 200), default=8, show_default=True, help="Samples to show.")
-def command(path: str, out: str | None, split: str | None, count: int) -> None:
+@click.option("--source", metavar="PATH", help="Your own material, where PATH holds recipes only and was made from it.")
+def command(path: str, out: str | None, split: str | None, count: int, source: str | None) -> None:
     """Draw a contact sheet of PATH and say what it holds.
 
     The sheet shows image, mask, twin and their difference.
@@ -22,7 +23,7 @@ def command(path: str, out: str | None, split: str | None, count: int) -> None:
 
     folder = Path(path)
     picture = Path(out) if out else folder.with_name(folder.resolve().name + "-sheet.png")
-    sheet = contact_sheet(folder, split=split, count=count)
+    sheet = contact_sheet(folder, split=split, count=count, source=source)
     with atomic_path(picture) as temporary:
         sheet.save(temporary, format="PNG")
     click.echo(describe(folder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,8 +18,11 @@ from salgen.parameters import parse_pairs
 @settings
 @seeds
 @out
+@click.option("--source", metavar="PATH", help="Your own material, where PATH holds recipes only and was made from it.")
 @help_with(training_tables)
-def command(path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: int, out: str | None) -> None:
+def command(
+    path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: int, out: str | None, source: str | None
+) -> None:
     """Train a model on the data set PATH.
 
     A stopped training goes on where it was.
@@ -27,5 +31,6 @@ def command(path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: in
     from salgen.evaluation.training import train_seeds
 
     run = Path(out) if out else default_run(path, model)
-    for trained in train_seeds(path, run, model=model, scale=scale, settings=parse_pairs(pairs), seeds=seeds):
+    how: dict[str, Any] = {"model": model, "scale": scale, "settings": parse_pairs(pairs), "seeds": seeds}
+    for trained in train_seeds(path, run, source=source, **how):
         click.echo(f"{trained.path}: test accuracy {trained.card.test_accuracy:.1%}")

@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 
 from salgen.datasets import png
 from salgen.datasets.manifest import Manifest
-from salgen.datasets.schema import class_numbers, class_sets, mask_columns, present_column, recipe_from_text
+from salgen.datasets.schema import (
+    class_numbers,
+    class_sets,
+    factor_values,
+    mask_columns,
+    present_column,
+    recipe_from_text,
+)
 from salgen.datasets.shards import shards_of
 from salgen.errors import SalgenError
-from salgen.types import Float32, Mask, Recipe
+from salgen.types import Float32, Float64, Mask, Recipe
 
 Read = TypeVar("Read")
 
@@ -47,6 +54,8 @@ class Batch:
         float32 (C, H, W) for each sample, or None.
     recipes
         What the samples were rendered from.
+    factors
+        Name to float64 (N,): the numbers to filter by, NaN where one does not apply.
     pixel_digests
         SHA-256 of the images' dtype, shape and pixels.
 
@@ -94,7 +103,7 @@ class Batch:
         for row, there in enumerate(self._rows[column].to_pylist()):
             stored = [None] if there is None else [one and one["bytes"] for one in there]
             masks = [self._decode(column, row, data, png.decode_mask, shape) for data in stored]
-            found.append(np.array(masks).reshape(-1, *shape))
+            found.append(np.array(masks, dtype=bool).reshape(-1, *shape))
         return found
 
     @cached_property
@@ -121,6 +130,11 @@ class Batch:
         """What the samples were rendered from."""
         texts = enumerate(self._rows["recipe"].to_pylist())
         return [self._named("recipe is", row, recipe_from_text, text) for row, text in texts]
+
+    @cached_property
+    def factors(self) -> dict[str, Float64]:
+        """Name to float64 (N,): the numbers to filter by, NaN where one does not apply."""
+        return {name: factor_values(self._rows["factors"], name) for name in self._manifest.factors}
 
     @cached_property
     def pixel_digests(self) -> list[str]:

@@ -49,6 +49,7 @@ def card_text(manifest: Manifest, plugin: Any, publication: Publication | None =
         f"# {manifest.spec.generator}\n\n{inspect.cleandoc(plugin.__doc__ or manifest.summary)}",
         _what(manifest),
         *([] if manifest.pixels else [_absence(manifest)]),
+        *([_rendering(manifest)] if manifest.recipes_only else []),
         _law(manifest),
         _splits(manifest),
         _columns(manifest),
@@ -87,15 +88,41 @@ with the same splits, seed and parameters. `pixels_sha256` of every sample says 
 `salgen verify --source PATH` compares them with this folder."""
 
 
+def _rendering(manifest: Manifest) -> str:
+    spec = manifest.spec
+    foreign = (
+        f"They are made from `{spec.source}`, with the SHA-256 below. Where that is material of your own, give its "
+        "path: `source=PATH`, or `--source PATH`.\n\n"
+        if spec.source_digest
+        else ""
+    )
+    return f"""## Pictures are rendered
+
+This folder holds recipes only: ids, labels, recipes and factors. `image`, `twin`, all masks and `pixels_sha256` are
+null in every row, and `salgen.open` renders them from the recipes as they are read, with the same values as if they
+were stored. That takes a salgen with `{spec.generator}` version {spec.generator_version}.
+
+{foreign}The code at the end of this card, without `recipes_only`, writes them to the files of another folder, and so
+does
+
+    salgen make {spec.generator} OUT
+
+with the same splits, seed, parameters and source."""
+
+
 def _law(manifest: Manifest) -> str:
     if manifest.imported:
         return IMPORTED_LAW
     scored = f"By default maps are scored within the region `{manifest.valid_region}`."
     whole = "By default maps are scored over the whole image."
-    stored = manifest.twins and manifest.pixels
-    twins = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
+    stored = manifest.twins and manifest.stores_pixels
+    there = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
+    twins = "`salgen.open` renders it with the image." if manifest.twins and manifest.recipes_only else there
     law = "**Image and twin are equal, bit for bit, everywhere outside `mask`.**"
-    flaw = "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper."
+    flaw = (
+        "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper, or the "
+        "mask is the scene's and the twin lacks the object."
+    )
     return f"""## What is exact
 
 - `mask` is the whole support of the feature: every pixel that it was painted on, soft edges included.
@@ -122,7 +149,8 @@ def _splits(manifest: Manifest) -> str:
 
 def _columns(manifest: Manifest) -> str:
     rows = [(f"`{column.name}`", column.kind.value, column.description) for column in columns(manifest)]
-    return f"## Columns\n\nImages are lossless PNG.\n\n{markdown_table(('column', 'holds', 'meaning'), rows)}"
+    form = "" if manifest.recipes_only else "Images are lossless PNG.\n\n"
+    return f"## Columns\n\n{form}{markdown_table(('column', 'holds', 'meaning'), rows)}"
 
 
 def _parameters(manifest: Manifest, plugin: Any) -> str:
@@ -144,7 +172,7 @@ def _licence(manifest: Manifest, publication: Publication) -> str:
         "stated that they do."
     )
     own = f"This data set is published under {stated}, as its publisher states."
-    return own + (passed_on if manifest.pixels and not manifest.redistributable else "")
+    return own + (passed_on if manifest.stores_pixels and not manifest.redistributable else "")
 
 
 def _material(manifest: Manifest) -> str:
@@ -163,6 +191,22 @@ def _citing(publication: Publication) -> str:
 
 def _loading(manifest: Manifest) -> str:
     split = "test" if "test" in manifest.splits else manifest.splits[0]
+    if manifest.recipes_only:
+        own = manifest.spec.source_digest and not manifest.redistributable
+        source = ', source="PATH TO THE SOURCE"' if own else ""
+        return f"""## Loading it
+
+```python
+import salgen                                      # renders pictures as they are read
+samples = salgen.open("PATH", split="{split}"{source})
+samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
+
+import datasets                                    # Hugging Face: what is stored
+samples = datasets.load_dataset("PATH", split="{split}")
+samples[0]["{manifest.default_task}"], samples[0]["recipe"]  # samples[0]["image"] is None
+```
+
+{OTHER_FILES}"""
     if not manifest.pixels:
         return f"""## Loading it
 
@@ -202,6 +246,7 @@ def _making(manifest: Manifest, plugin: Any) -> str:
         "" if not spec.source_digest or spec.source == plugin.default_source else '    source="PATH TO THE SOURCE",\n'
     )
     twins = "" if manifest.twins else "    twins=False,\n"
+    recipes = "    recipes_only=True,\n" if manifest.recipes_only else ""
     regions = ", ".join(f"`{column}`" for column in mask_columns(manifest))
     return f"""## Making it again
 
@@ -212,7 +257,7 @@ salgen.make(
     "OUT",
     splits={splits!r},
     seed={spec.seed},
-{source}{twins}    parameters={{
+{source}{twins}{recipes}    parameters={{
 {parameters},
     }},
 )

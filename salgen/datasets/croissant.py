@@ -67,6 +67,10 @@ CONTEXT: dict[str, Any] = {
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 MADE = "Saliency benchmark with exact ground-truth masks and counterfactual twins."
 IMPORTED = "Imported from published data for scoring saliency methods; masks are annotations or segmentations."
+RECIPES = (
+    "It holds recipes only: images, twins and masks are null, and are rendered from the recipes by salgen "
+    "(salgen.open reads them so, and salgen make without --recipes-only writes them to files)."
+)
 ABSENT = "Published as recipes and masks: images and twins are null, and can be made again from the source."
 
 
@@ -106,8 +110,8 @@ def croissant_text(
 
 
 def _about(manifest: Manifest) -> str:
-    sentences = [manifest.summary, IMPORTED if manifest.imported else MADE, *([] if manifest.pixels else [ABSENT])]
-    return " ".join(sentences)
+    lacking = [RECIPES] if manifest.recipes_only else [] if manifest.pixels else [ABSENT]
+    return " ".join([manifest.summary, IMPORTED if manifest.imported else MADE, *lacking])
 
 
 def _statements(manifest: Manifest, publication: Publication | None) -> dict[str, Any]:

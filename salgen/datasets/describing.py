@@ -31,6 +31,7 @@ def describe(path: str | os.PathLike[str]) -> str:
         "generator": f"{spec.generator} version {spec.generator_version}, seed {spec.seed}",
         "images": f"{height} x {width} pixels, {'grey' if manifest.channels == 1 else 'colour'}, {spec.bit_depth} bits",
         **{f"split {split}": _split(open_dataset(folder, split)) for split in manifest.splits},
+        **({"pictures": "rendered from the recipes as they are read"} if manifest.recipes_only else {}),
         "regions": _regions(manifest),
         "twins": _twins(manifest),
         "parameters": ", ".join(f"{name}={_plain(value)}" for name, value in spec.parameters.items()),
@@ -48,7 +49,8 @@ def _split(dataset: Dataset) -> str:
         ", ".join(f"{count:,} {name}" for name, count in zip(names, _counts(dataset, task), strict=True))
         for task, names in dataset.tasks.items()
     ]
-    return f"{len(dataset):,} images: " + "; ".join(tasks)
+    counted = "samples" if dataset.manifest.multi_label else "images"
+    return f"{len(dataset):,} {counted}: " + "; ".join(tasks)
 
 
 def _counts(dataset: Dataset, task: str) -> list[int]:
@@ -70,7 +72,8 @@ def _twins(manifest: Manifest) -> str:
         return "none, as the data set was published without pixels"
     if not manifest.twins:
         return "not stored"
-    return f"stored: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"
+    kept = "rendered" if manifest.recipes_only else "stored"
+    return f"{kept}: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"
 
 
 def _source(manifest: Manifest) -> str:
@@ -81,7 +84,7 @@ def _source(manifest: Manifest) -> str:
 
 
 def _plain(value: object) -> str:
-    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _size(count: float) -> str:

@@ -27,7 +27,7 @@ class State(Enum):
     ALL = "all"
 
 
-def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
+def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_only: bool = False) -> State:
     """What `folder` holds of a data set. Nothing is written.
 
     Raises
@@ -48,6 +48,10 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool) -> State:
         raise SalgenError(f"{folder} holds another data set ({'; '.join(differences)}): {WAY_OUT}")
     if not there.pixels:
         raise SalgenError(f"{folder} holds this data set as it was published, without pixels: {WAY_OUT}")
+    if there.recipes_only != recipes_only:
+        raise SalgenError(
+            f"{folder} holds this data set {_form(there.recipes_only)}, not {_form(recipes_only)}: {WAY_OUT}"
+        )
     if _is_complete(folder, there):
         return State.ALL
     _check_permission(folder)
@@ -123,16 +127,21 @@ def _is_complete(folder: Path, there: Manifest) -> bool:
 
 def _check_continuation(folder: Path, there: Manifest) -> None:
     """What is missing must come out with the bytes that the finished shards would have had."""
-    if there.samples_per_shard != manifest.SAMPLES_PER_SHARD:
+    usual = manifest.usual_shard(there.recipes_only)
+    if there.samples_per_shard != usual:
         raise SalgenError(
             f"{folder} was begun with {there.samples_per_shard} samples per shard, this salgen writes "
-            f"{manifest.SAMPLES_PER_SHARD}: {WAY_OUT}"
+            f"{usual}: {WAY_OUT}"
         )
     differences = _differences(there.libraries, installed_libraries())
     if differences:
         raise SalgenError(
             f"{folder} was begun with other library versions ({'; '.join(differences)}): install those, or {WAY_OUT}"
         )
+
+
+def _form(recipes_only: bool) -> str:
+    return "as recipes only" if recipes_only else "with its pictures"
 
 
 def _wanted(spec: DatasetSpec, twins: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What runs the processes that write shards."""
+"""What runs the processes that write shards, or explain and score."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Executor:
         if self.address is not None and self.workers is not None:
             raise SalgenError(f"workers = {self.workers}: a running Ray has the workers that it has; leave workers out")
         if self.name == "ray":
-            from salgen.datasets.ray_executor import check_installed
+            from salgen.datasets.ray_tasks import ray_module
 
-            check_installed()
+            ray_module()
 
     @property
     def processes(self) -> int:

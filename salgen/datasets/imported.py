@@ -97,8 +97,12 @@ class Imported:
         return {}
 
 
-def read_own_copy(name: str, given: str | None, read: Callable[[Path], Contents]) -> Contents:
+def read_own_copy(
+    name: str, given: str | None, read: Callable[[Path], Contents], stand_in: str | None = None
+) -> Contents:
     """What `read` finds at the path that an importer was given.
+
+    `stand_in` is the generator that makes something like it, where that has another name.
 
     Raises
     ------
@@ -113,7 +117,8 @@ def read_own_copy(name: str, given: str | None, read: Callable[[Path], Contents]
     except SalgenError as error:
         if path.exists():
             raise
-        raise SalgenError(f"{error}; without a source, salgen makes its stand-in for {name}") from None
+        way = f"salgen make {stand_in} makes a stand-in" if stand_in else "without a source, salgen makes its stand-in"
+        raise SalgenError(f"{error}; {way} for {name}") from None
 
 
 def refuse_edit(edit: Edit) -> None:

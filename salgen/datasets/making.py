@@ -47,6 +47,7 @@ def make(
     executor: str = "local",
     ray_address: str | None = None,
     twins: bool = True,
+    recipes_only: bool = False,
     command: Sequence[str] | None = None,
 ) -> Path:
     """Make a data set folder, or continue one that was stopped.
@@ -76,6 +77,8 @@ def make(
         cluster must see `out` and `source` under the same path, and have the same salgen.
     twins
         Whether to store counterfactual twins.
+    recipes_only
+        Whether to store ids, labels, recipes and factors alone: images, twins and masks are rendered as they are read.
     command
         The command for the log; that of this process if None.
 
@@ -99,10 +102,10 @@ def make(
     spec = generator.spec(
         _counts(generator, opening.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
     )
-    if check_destination(folder, spec, twins=twins) is State.ALL:
+    if check_destination(folder, spec, twins=twins, recipes_only=recipes_only) is State.ALL:
         print(f"{folder} is there already and complete: nothing to do", file=sys.stderr)
         return folder
-    described = describe(generator, spec, twins=twins)
+    described = describe(generator, spec, twins=twins, recipes_only=recipes_only)
     started = time.monotonic()
     images = _make(generator, described, folder, runs)
     _log(folder, command or sys.argv, runs, images, time.monotonic() - started)
@@ -143,7 +146,8 @@ def _make(generator: Generator, described: Manifest, folder: Path, executor: Exe
     except OSError as error:
         raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
     with sole_writer(folder):
-        state = check_destination(folder, described.spec, twins=described.twins)  # another may have been here meanwhile
+        form = {"twins": described.twins, "recipes_only": described.recipes_only}
+        state = check_destination(folder, described.spec, **form)  # another may have been here meanwhile
         try:
             return 0 if state is State.ALL else _write(generator, described, folder, executor)
         except OSError as error:

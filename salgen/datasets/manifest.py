@@ -20,6 +20,7 @@ FORMAT = 1
 LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that a byte on disk depends on
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
+RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
 SHIPPED = ("mni152", "photographs")  # sources that may be passed on; older data sets do not say so themselves
 USUAL_SPLITS = ("train", "val", "test")
 
@@ -62,9 +63,11 @@ class Manifest:
     redistributable
         Whether the source's licence is known to let anybody pass on the pixels.
     pixels
-        Whether images and twins are in the files; False for what was published as recipes and masks.
+        Whether images and twins can be read; False for what was published as recipes and masks.
     multi_label
         Tasks of which an image may show several classes; the label is the one that the sample is about.
+    recipes_only
+        Whether no picture is in the files: images, twins and masks are rendered from the recipes as they are read.
     """
 
     spec: DatasetSpec
@@ -85,6 +88,12 @@ class Manifest:
     redistributable: bool
     pixels: bool = True
     multi_label: tuple[str, ...] = ()
+    recipes_only: bool = False
+
+    @property
+    def stores_pixels(self) -> bool:
+        """Whether images and twins are in the files."""
+        return self.pixels and not self.recipes_only
 
     @property
     def imported(self) -> bool:
@@ -139,7 +148,12 @@ class Manifest:
 
 
 def describe(
-    generator: Generator, spec: DatasetSpec, *, twins: bool = True, samples_per_shard: int | None = None
+    generator: Generator,
+    spec: DatasetSpec,
+    *,
+    twins: bool = True,
+    samples_per_shard: int | None = None,
+    recipes_only: bool = False,
 ) -> Manifest:
     """The manifest of a data set that is about to be made; renders its first sample."""
     plugin = generator.plugin
@@ -147,8 +161,8 @@ def describe(
     return Manifest(
         spec,
         twins,
-        SAMPLES_PER_SHARD if samples_per_shard is None else samples_per_shard,
-        ROWS_PER_GROUP,
+        usual_shard(recipes_only) if samples_per_shard is None else samples_per_shard,
+        RECIPES_PER_GROUP if recipes_only else ROWS_PER_GROUP,
         (type(plugin).__doc__ or plugin.name).partition("\n")[0],
         {task: tuple(classes) for task, classes in plugin.tasks.items()},
         {task: plugin.target(task) for task in plugin.tasks},
@@ -162,7 +176,13 @@ def describe(
         installed_libraries(),
         generator.source.redistributable,
         multi_label=tuple(first.present),
+        recipes_only=recipes_only,
     )
+
+
+def usual_shard(recipes_only: bool) -> int:
+    """Samples of a shard, with or without pictures."""
+    return RECIPES_PER_SHARD if recipes_only else SAMPLES_PER_SHARD
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -29,13 +29,16 @@ def _spec_fault(spec: DatasetSpec) -> str | None:
 
 def _kind_fault(manifest: Manifest) -> str | None:
     rows = (manifest.samples_per_shard, manifest.rows_per_group)
-    flags = (manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels)
+    flags = (manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only)
     checks = {
         f"samples_per_shard and rows_per_group must be 1 to {MOST_ROWS}": all(
             _is_whole(n) and 1 <= n <= MOST_ROWS for n in rows
         ),
         "channels must be 1 or 3": manifest.channels in (1, 3),
-        "twins, exact, redistributable and pixels must be true or false": all(isinstance(f, bool) for f in flags),
+        "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
+            isinstance(flag, bool) for flag in flags
+        ),
+        "with recipes_only, pixels must be true: they are rendered": manifest.pixels or not manifest.recipes_only,
         "summary, licence and notes must be text": _are_texts((manifest.summary, manifest.licence, manifest.notes)),
         "libraries must be a table of texts": isinstance(manifest.libraries, dict)
         and _are_texts(manifest.libraries.values()),

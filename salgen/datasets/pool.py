@@ -35,7 +35,7 @@ def write_in_parallel(job: Job, shards: Sequence[Shard], executor: Executor) -> 
     if executor.name == "ray":
         from salgen.datasets.ray_executor import write_with_ray
 
-        return write_with_ray(job, shards, executor.workers, executor.address)
+        return write_with_ray(job, shards, executor)
     return _write_here(job, shards, executor.processes)
 
 

@@ -59,7 +59,7 @@ def published(folder: Path, publication: Publication, *, may_redistribute: bool 
     there = read_manifest(folder)
     plugin = _plugin(folder, there)
     digests = _checked(folder)
-    described = replace(there, pixels=there.pixels and (there.redistributable or may_redistribute))
+    described = as_published(there, pixels=there.redistributable or may_redistribute)
     with shards_to_publish(folder, there, described, shards_of(there)) as shards:
         rewritten = described.pixels != there.pixels
         sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
@@ -74,6 +74,11 @@ def published(folder: Path, publication: Publication, *, may_redistribute: bool 
             note=f"Fingerprint (SHA-256 of the data set's description): {described.spec.fingerprint}",
             publication=publication,
         )
+
+
+def as_published(there: Manifest, *, pixels: bool) -> Manifest:
+    """What is published of a data set if pixels may be passed on, or may not: recipes alone hold none."""
+    return there if there.recipes_only else replace(there, pixels=there.pixels and pixels)
 
 
 def with_checksums(files: Files, known: Mapping[str, str]) -> dict[str, Path | bytes]:

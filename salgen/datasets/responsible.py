@@ -68,7 +68,7 @@ def _manipulation(manifest: Manifest) -> str:
             "nothing is painted into the images."
         )
     law = "are equal, bit for bit, everywhere outside the mask"
-    flaw = "may differ outside the mask, as these parameters keep a flaw of the reproduced paper"
+    flaw = "may differ outside the mask, as these parameters keep a flaw of the reproduced paper or mask the scene"
     return (
         "Each image is a pure function of generator, version, parameters, source, seed, split and index. An image "
         f"and its counterfactual twin {law if manifest.exact else flaw}."
@@ -87,9 +87,15 @@ def _limitations(manifest: Manifest) -> list[str]:
         "else, so no sample can be certified."
     )
     made = "A method that finds the painted feature here may miss what a model uses in other images."
-    absent = "Pixels are not included: they can be made again only by those who have the source."
     notes = [manifest.notes] if manifest.notes else []
-    return [imported if manifest.imported else made, *notes, *([] if manifest.pixels else [absent])]
+    return [imported if manifest.imported else made, *notes, *_lacking(manifest)]
+
+
+def _lacking(manifest: Manifest) -> list[str]:
+    if manifest.recipes_only:
+        return ["No picture is stored: salgen renders images, twins and masks from the recipes, and needs the source."]
+    absent = "Pixels are not included: they can be made again only by those who have the source."
+    return [] if manifest.pixels else [absent]
 
 
 def _biases(manifest: Manifest) -> list[str]:
@@ -106,9 +112,7 @@ def _biases(manifest: Manifest) -> list[str]:
 def _personal(manifest: Manifest) -> list[str]:
     if not manifest.spec.source_digest:
         return ["None: everything is computed from random numbers, and a person that is shown is drawn."]
-    if not manifest.pixels:
-        return [
-            "No image is included. Recipes may hold the names that files have in the source, and masks may be outlines "
-            "of what its pictures show."
-        ]
+    if not manifest.stores_pixels:
+        masks = "" if manifest.recipes_only else ", and masks may be outlines of what its pictures show"
+        return [f"No image is included. Recipes may hold the names that files have in the source{masks}."]
     return [f"Images hold parts of the outside material ({manifest.spec.source}), which may show persons."]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.batch import Batch
 from salgen.datasets.manifest import Manifest
-from salgen.datasets.schema import arrow_schema, pixels_digest
+from salgen.datasets.schema import PICTURES, arrow_schema, columns, pixels_digest
 from salgen.datasets.shard_files import open_shard, read_group
 from salgen.datasets.shards import Shard
 
@@ -49,11 +49,37 @@ def _check(
     checks = {
         "ids are not in order": _differ(batch.ids, expected),
         "the class is not among those present": _class_is_absent(batch, manifest),
-        **(_pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)),
+        **_checks_of_pictures(rows, batch, manifest, shard.split, start),
     }
     for fault, found in checks.items():
         if found.any():
             faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(found))
+
+
+def _checks_of_pictures(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Found]:
+    if manifest.recipes_only:
+        return _recipe_checks(rows, batch, manifest, split, start)
+    return _pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)
+
+
+def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Found]:
+    """What holds where no picture is stored. Reading classes and recipes raises if they are none."""
+    _ = [batch.classes(task) for task in manifest.tasks]
+    pictures = [column.name for column in columns(manifest) if column.kind in PICTURES] + ["pixels_sha256"]
+    spec = manifest.spec
+    wanted = [(spec.generator, spec.generator_version, split, start + row) for row in range(len(batch))]
+    found = [(recipe.generator, recipe.version, recipe.split, recipe.index) for recipe in batch.recipes]
+    return {
+        "a picture or its digest is there, though the data set says that it holds recipes only": np.any(
+            [_is_there(rows, name) for name in pictures], axis=0
+        ),
+        "the recipe is another sample's": np.array([one != other for one, other in zip(found, wanted, strict=True)]),
+    }
+
+
+def _is_there(rows: pa.Table, name: str) -> Found:
+    """Where a column is not null, bool (N,)."""
+    return np.asarray(rows[name].combine_chunks().is_valid().to_numpy(zero_copy_only=False))
 
 
 def _pixel_checks(batch: Batch) -> dict[str, Found]:
@@ -69,9 +95,9 @@ def _pixel_checks(batch: Batch) -> dict[str, Found]:
 def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Found]:
     """What holds where pixels were left out. Decoding the masks raises if they cannot be."""
     _ = [batch.region(region) for region in batch.region_names], batch.alternatives
-    image, twin = (rows[name].combine_chunks().is_valid().to_numpy(zero_copy_only=False) for name in ("image", "twin"))
     return {
-        "pixels are there, though the data set says that it holds none": image | twin,
+        "pixels are there, though the data set says that it holds none": _is_there(rows, "image")
+        | _is_there(rows, "twin"),
         "pixels_sha256 is no SHA-256": np.array([not DIGEST.fullmatch(text) for text in batch.pixel_digests]),
     }
 

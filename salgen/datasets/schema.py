@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from salgen.datasets.manifest import Manifest
 from salgen.errors import SalgenError, reason
 from salgen.parameters import canonical_json
-from salgen.types import Mask, Recipe
+from salgen.types import Float64, Mask, Recipe
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
@@ -30,6 +30,9 @@ class Kind(Enum):
     LABEL = "label"
     LABELS = "labels"
     NUMBERS = "numbers"
+
+
+PICTURES = (Kind.IMAGE, Kind.IMAGES)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ def columns(manifest: Manifest) -> list[Column]:
     """
     default = manifest.default_task
     masks = mask_columns(manifest)
-    absent = "" if manifest.pixels else "; null, as the data set is published without pixels"
+    absent = _absence(manifest)
+    unstored = absent if manifest.recipes_only else ""
     numbers = [Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors)] if manifest.factors else []
     result = [
         Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
@@ -72,8 +76,12 @@ def columns(manifest: Manifest) -> list[Column]:
             )
             for task in manifest.multi_label
         ),
-        *(Column(name, Kind.IMAGE, _mask_text(name, region, default)) for name, region in masks.items()),
-        Column("alternative_masks", Kind.IMAGES, "further masks that count as correct; empty where there is one truth"),
+        *(Column(name, Kind.IMAGE, f"{_mask_text(name, region, default)}{unstored}") for name, region in masks.items()),
+        Column(
+            "alternative_masks",
+            Kind.IMAGES,
+            f"further masks that count as correct{unstored or '; empty where there is one truth'}",
+        ),
         Column(
             "twin",
             Kind.IMAGE,
@@ -81,7 +89,7 @@ def columns(manifest: Manifest) -> list[Column]:
         ),
         Column("recipe", Kind.TEXT, "JSON from which the sample can be rendered again"),
         *numbers,
-        Column("pixels_sha256", Kind.TEXT, "SHA-256 of the image's dtype, shape and pixels"),
+        Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"),
     ]
     names = [column.name for column in result]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -170,12 +178,24 @@ def class_sets(column: pa.ChunkedArray, names: Sequence[str]) -> Mask:
     return found
 
 
+def factor_values(column: pa.ChunkedArray, name: str) -> Float64:
+    """One of the numbers to filter by as float64 (N,), NaN where there is none."""
+    return np.asarray(column.combine_chunks().field(name).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
 def pixels_digest(image: NDArray[Any]) -> str:
     """SHA-256 over ``"uint8 64x64x1\\n"`` (dtype and shape) and the pixels in row order, little-endian."""
     shape = "x".join(map(str, image.shape))
     digest = hashlib.sha256(f"{image.dtype.name} {shape}\n".encode())
     digest.update(np.ascontiguousarray(image, dtype=image.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
+
+
+def _absence(manifest: Manifest) -> str:
+    """Why pictures are null, if they are."""
+    if manifest.recipes_only:
+        return "; null, as pictures are rendered from the recipes"
+    return "" if manifest.pixels else "; null, as the data set is published without pixels"
 
 
 def _mask_text(name: str, region: str, task: str) -> str:

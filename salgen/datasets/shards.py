@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,12 +16,15 @@ from salgen.datasets import png
 from salgen.datasets.manifest import Manifest
 from salgen.datasets.schema import IMAGE, arrow_schema, mask_columns, pixels_digest, present_column, recipe_to_text
 from salgen.files import atomic_path
+from salgen.generators.declarations import Labelled
 from salgen.generators.generator import Generator
-from salgen.types import Mask, Sample
+from salgen.types import Mask, Recipe, Sample
 
 DATA = "data"  # the folder of the shards
+LEVEL = 9  # of zstd; a higher one is slower and hardly smaller
 
 Pair = tuple[Sample, NDArray[Any] | None]
+Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's class, and where there are several all
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,10 @@ def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
 
 
 def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
-    """Render the samples of a shard and write them, whole or not at all.
+    """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all.
 
-    Nothing but the arguments decides the bytes: there is no compression (PNG is compressed), no
-    time, and no statistics of the images.
+    Nothing but the arguments decides the bytes: there is no time, no compression of pictures (PNG is compressed),
+    and there are no statistics of them.
 
     Raises
     ------
@@ -70,10 +73,10 @@ def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: 
     SalgenError
         If a sample cannot be made.
     """
-    pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
+    groups = (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
-        while group := list(islice(pairs, manifest.rows_per_group)):
-            writer.write_batch(_rows(group, generator, manifest, writer.schema))
+        for values in groups:
+            writer.write_batch(_record_batch(values, writer.schema))
 
 
 def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
@@ -81,36 +84,77 @@ def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
     return pq.ParquetWriter(
         path,
         arrow_schema(manifest),
-        compression="none",
+        compression="zstd" if manifest.recipes_only else "none",
+        compression_level=LEVEL if manifest.recipes_only else None,
         use_dictionary=False,
         write_statistics=_filterable(manifest),
         write_page_checksum=True,
     )
 
 
-def _rows(pairs: Sequence[Pair], generator: Generator, manifest: Manifest, schema: pa.Schema) -> pa.RecordBatch:
-    """Samples as the rows of a Parquet row group."""
+def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
+    """The columns of each row group, with pictures."""
+    pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
+    while group := list(islice(pairs, manifest.rows_per_group)):
+        yield _pictured(group, generator, manifest)
+
+
+def _recipe_groups(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
+    """The columns of each row group, without pictures."""
+    for start in range(shard.start, shard.stop, manifest.rows_per_group):
+        indices = range(start, min(start + manifest.rows_per_group, shard.stop))
+        recipes = [generator.recipe(manifest.spec.seed, shard.split, index) for index in indices]
+        yield _described(recipes, list(_classes(generator, manifest, recipes)), generator, manifest)
+
+
+def _classes(generator: Generator, manifest: Manifest, recipes: Sequence[Recipe]) -> Iterator[Classes]:
+    """The classes of samples, rendered only where the generator does not tell them from the choices."""
+    if isinstance(generator.plugin, Labelled) and not manifest.multi_label:
+        for recipe in recipes:
+            yield generator.plugin.labels(recipe.parameters), {}
+        return
+    for sample, _ in generator.render_pairs(recipes, twins=False):
+        yield sample.labels, sample.present
+
+
+def _described(
+    recipes: Sequence[Recipe], classes: Sequence[Classes], generator: Generator, manifest: Manifest
+) -> dict[str, Any]:
+    """What is known of samples without a picture: column to values."""
+    return {
+        "id": [recipe.id for recipe in recipes],
+        **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
+        **{present_column(task): [list(present[task]) for _, present in classes] for task in manifest.multi_label},
+        "recipe": [recipe_to_text(recipe) for recipe in recipes],
+        "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],
+    }
+
+
+def _pictured(pairs: Sequence[Pair], generator: Generator, manifest: Manifest) -> dict[str, Any]:
+    """Samples with their pictures: column to values."""
     samples = [sample for sample, _ in pairs]
-    factors = [generator.plugin.factors(sample.recipe.parameters) for sample in samples]
     twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in pairs]
-    values: dict[str, Any] = {
-        "id": [sample.id for sample in samples],
+    values = _described(
+        [sample.recipe for sample in samples], [(one.labels, one.present) for one in samples], generator, manifest
+    )
+    values |= {
         "image": _images([png.encode(sample.image) for sample in samples]),
         "alternative_masks": [_pictures(sample.alternatives) for sample in samples],
         "twin": _images(twins),
-        "recipe": [recipe_to_text(sample.recipe) for sample in samples],
-        "factors": factors,
         "pixels_sha256": [pixels_digest(sample.image) for sample in samples],
-    }
-    values |= {task: [sample.labels[task] for sample in samples] for task in manifest.tasks}
-    values |= {
-        present_column(task): [list(sample.present[task]) for sample in samples] for task in manifest.multi_label
     }
     for column, region in mask_columns(manifest).items():
         values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
+    return values
+
+
+def _record_batch(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    """Columns as the rows of a Parquet row group; a column that is not there is null."""
+    absent = [None] * len(values["id"])
+    columns = [values.get(field.name, absent) for field in schema]
     arrays = [
-        values[field.name] if isinstance(values[field.name], pa.Array) else pa.array(values[field.name], field.type)
-        for field in schema
+        column if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

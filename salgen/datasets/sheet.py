@@ -24,7 +24,9 @@ PAPER, INK, PALE, GREY = (255, 255, 255), (26, 28, 32), (110, 114, 122), (225, 2
 MASK, REGION, OUTSIDE = (255, 138, 0), (88, 92, 100), (24, 26, 30)
 
 
-def contact_sheet(path: str | os.PathLike[str], split: str | None = None, count: int = 8) -> Image.Image:
+def contact_sheet(
+    path: str | os.PathLike[str], split: str | None = None, count: int = 8, source: str | None = None
+) -> Image.Image:
     """Some samples of every class: image, masks, and where there are twins the twin and its difference from the image.
 
     Parameters
@@ -35,6 +37,8 @@ def contact_sheet(path: str | os.PathLike[str], split: str | None = None, count:
         ``test`` if None, or the first split where there is no test split.
     count
         How many samples to show.
+    source
+        As for :func:`~salgen.datasets.reader.open_dataset`.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def contact_sheet(path: str | os.PathLike[str], split: str | None = None, count:
     SalgenError
         If the data set cannot be read.
     """
-    dataset = open_dataset(path, split)
+    dataset = open_dataset(path, split, source)
     chosen = _some_of_each_class(np.asarray(dataset.column(dataset.manifest.default_task)), count)
     (batch,) = dataset.batches(len(chosen), chosen)
     images, twins, depth = batch.levels(), batch.twin_levels(), dataset.spec.bit_depth

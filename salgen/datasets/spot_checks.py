@@ -15,26 +15,31 @@ from salgen.datasets.shards import Shard
 from salgen.errors import SalgenError
 from salgen.generators.generator import Generator
 from salgen.generators.opening import generator_of
-from salgen.types import Sample
+from salgen.types import Recipe, Sample
 
 
 def rendering_problems(
     folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
     """What differs when `count` samples, evenly spread over the splits, are made again; those in `readable` shards."""
-    if not count or (source is None and not manifest.pixels):  # pixels were left out as others lack the source
+    if not count or (source is None and _lack_source(manifest)):
         return []
     try:
         generator = generator_of(manifest.spec, source)
     except SalgenError as error:
         return [f"no sample could be rendered again: {error}"]
-    datasets = {split: Dataset(folder, manifest, split) for split in manifest.splits}
+    datasets = {split: Dataset(folder, manifest, split, source) for split in manifest.splits}
     return [
         problem
         for split, index in _spread(manifest, count)
         if any(shard.split == split and shard.start <= index < shard.stop for shard in readable)
         for problem in _sample_problems(generator, datasets[split], index)
     ]
+
+
+def _lack_source(manifest: Manifest) -> bool:
+    """Whether others may lack the source, so that pixels were left out, or recipes were published alone."""
+    return not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
 
 
 def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
@@ -66,18 +71,35 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
     recipe = batch.recipes[0]
     sample = generator.render(recipe)
     same = {
-        **_pixels_same(generator, sample, batch, dataset.manifest),
         **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
         **{
             present_column(task): tuple(np.flatnonzero(batch.present(task)[0]).tolist()) == sample.present[task]
             for task in dataset.manifest.multi_label
         },
-        "alternative_masks": np.array_equal(
-            batch.alternatives[0], np.array(sample.alternatives, dtype=bool).reshape(-1, *dataset.spec.image_size)
-        ),
-        **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in dataset.region_names},
+        "factors": _factors_same(generator, recipe, batch),
+        **({} if dataset.manifest.recipes_only else _pictures_same(generator, sample, batch, dataset.manifest)),
     }
     return [part for part, holds in same.items() if not holds]
+
+
+def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
+    """Whether the numbers to filter by are those of the recipe."""
+    numbers = generator.plugin.factors(recipe.parameters)
+    stored = {name: values[0] for name, values in batch.factors.items()}
+    drawn = {name: np.nan if value is None else float(value) for name, value in numbers.items()}
+    return stored.keys() == drawn.keys() and all(
+        np.array_equal(stored[name], drawn[name], equal_nan=True) for name in drawn
+    )
+
+
+def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
+    """Whether the pictures that are stored are those that the recipe gives."""
+    alternatives = np.array(sample.alternatives, dtype=bool).reshape(-1, *manifest.spec.image_size)
+    return {
+        **_pixels_same(generator, sample, batch, manifest),
+        "alternative_masks": np.array_equal(batch.alternatives[0], alternatives),
+        **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in manifest.regions},
+    }
 
 
 def _pixels_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:

@@ -8,7 +8,8 @@ Yang and Kim 2019, *Benchmarking attribution methods with relative feature impor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import floor, sqrt
 from pathlib import Path
 from typing import Any, ClassVar
@@ -51,6 +52,14 @@ class Bam(Painted):
     The objects' mask is their alpha: what is black in an object is not transparent. With a folder of your own that
     holds `coco`, `miniplaces` or both in their published layouts as the source, objects are cut out of COCO's
     photographs and pasted on MiniPlaces; what you have no copy of is drawn.
+
+    Beside drawn scenes, four of the photographs that scikit-image ships can be named: `photograph/brick`, `grass`,
+    `gravel` and `hubble_deep_field`, those that look about the same everywhere. Pictures are crops of them, and no
+    two splits share a part of the photograph.
+
+    With `common_in=i` objects stand on the first i scenes only, on all images of these, and the one task is the
+    scene: the more scenes they stand on, the less a model can need them (relative contrast). All else is as it is
+    without.
     """
 
     name: ClassVar[str] = "bam"
@@ -73,11 +82,18 @@ class Bam(Painted):
     area: tuple[float, float] = param(
         (1 / 3, 1 / 2), "least and most of the image that a square object takes", low=0.01, high=1.0
     )
+    common_in: int | None = param(
+        None,
+        "on how many scenes, from the first on, objects stand; without it on all, and then both have labels",
+        low=0,
+    )
 
     def __post_init__(self) -> None:
-        for what, names in (("objects", self.objects), ("scenes", self.scenes)):
+        for what, names in self._choices().items():
             if len(names) < 2 or len(set(names)) < len(names):
                 raise SalgenError(f"{what} = {','.join(names)}: give two classes or more, each once")
+        if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
+            raise SalgenError(f"common_in = {self.common_in}: there are {len(self.scenes)} scenes")
         if self.area[0] > self.area[1]:
             raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must not be above the most")
         if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
@@ -87,8 +103,14 @@ class Bam(Painted):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The object, and the scene."""
-        return {OBJECT: self.objects, SCENE: self.scenes}
+        """The object, and the scene; the scene alone where not every image has an object."""
+        scene = {SCENE: self.scenes}
+        return {OBJECT: self.objects, **scene} if self.common_in is None else scene
+
+    @property
+    def exact(self) -> bool:
+        """Whether image and twin are equal outside the mask of a task; the scene's does not hold the object."""
+        return self.common_in is None
 
     def open_source(self, given: str | None) -> Composite:
         """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces.
@@ -98,8 +120,7 @@ class Bam(Painted):
         SalgenError
             If the folder holds neither, a copy is not complete, or a class is unknown.
         """
-        longest = max(floor(max(self.image_size) * self._shares[1]), SMALLEST)
-        wanted = self.image_size, longest, self.objects, self.scenes, self.pictures
+        wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
         drawn = given in (None, STAND_INS)
         library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(given)), *wanted)
         found: Composite = library.open()
@@ -114,10 +135,11 @@ class Bam(Painted):
         kinds = len(self.objects), len(self.scenes)
         block, place = divmod(context.index, kinds[0] * kinds[1])
         turn, rank = divmod(place, kinds[0])
-        thing = int(context.stream("objects", key=block).permutation(kinds[0])[rank])
-        scene = int(context.stream("scenes", key=block).permutation(kinds[1])[(turn + rank) % kinds[1]])
-        number, pixels = self._picture(context, OBJECT, thing, block)
-        height, width = self._size(context, block * kinds[0] + thing, pixels.shape[0], pixels.shape[1])
+        thing = int(_order(context, "objects", block, kinds[0])[rank])
+        scene = int(_order(context, "scenes", block, kinds[1])[(turn + rank) % kinds[1]])
+        number = self._picture(context, OBJECT, thing, block)
+        natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
+        height, width = self._size(context, block * kinds[0] + thing, *natural)
         space = context.stream("place", key=block * kinds[0] + thing)
         row, column = (
             int(space.integers(side - length + 1, 1)[0])
@@ -138,8 +160,8 @@ class Bam(Painted):
         return {**parameters, **self._scene(context, parameters[SCENE], context.index)}
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
-        """The object."""
-        return [OBJECT]
+        """The object, where there is one."""
+        return [OBJECT] if self._stands(parameters) else []
 
     def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
         """The scene alone, float64 (H, W, 3) in [0, 1]."""
@@ -151,7 +173,7 @@ class Bam(Painted):
         check_edit(edit, (OBJECT, SCENE), {})
         if SCENE in edit.omit:
             canvas[:] = 0.0
-        if OBJECT not in edit.omit:
+        if OBJECT not in edit.omit and self._stands(parameters):
             pasted, (rows, columns) = _pasted(parameters, material), _frame(parameters)
             alpha = pasted[..., 3:] / 255.0
             canvas[rows, columns] += alpha * (pasted[..., :3] / 255.0 - canvas[rows, columns])
@@ -159,16 +181,19 @@ class Bam(Painted):
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Rendered:
         """The image with both labels; the regions are where the object is, where it covers, and where it is not."""
         alpha = np.zeros(self.image_size, dtype=np.uint8)
-        if OBJECT not in edit.omit:
+        if OBJECT not in edit.omit and self._stands(parameters):
             alpha[_frame(parameters)] = _pasted(parameters, material)[..., 3]
-        labels = {task: parameters[task] for task in self.tasks}
         there = alpha > 0
         scene = ~there if SCENE not in edit.omit else np.zeros_like(there)
-        return Rendered(image, labels, {OBJECT: there, CORE: alpha >= OPAQUE, SCENE: scene})
+        return Rendered(image, self.labels(parameters), {OBJECT: there, CORE: alpha >= OPAQUE, SCENE: scene})
 
-    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
-        """The scene without the object."""
-        return Edit(omit=(OBJECT,))
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The scene without the object, where there is one."""
+        return Edit(omit=(OBJECT,)) if self._stands(parameters) else None
+
+    def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
+        """Both classes, as they were drawn."""
+        return {task: parameters[task] for task in self.tasks}
 
     def target(self, task: str) -> str:
         """The object's pixels for its class; for the scene's all others."""
@@ -179,31 +204,42 @@ class Bam(Painted):
         return [OBJECT, CORE, SCENE]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Size and centre of the object, and the pictures' numbers."""
-        names = ("height", "width", "object_number", "scene_number")
+        """Size and centre of the object, if there is one, and the pictures' numbers."""
+        about = {name: parameters[name] for name in ("height", "width", "object_number")}
         centre = {
             name: parameters[name] + (parameters[length] - 1) / 2
             for name, length in (("row", "height"), ("column", "width"))
         }
-        return {**{name: parameters[name] for name in names}, **centre}
+        found = {**about, "scene_number": parameters["scene_number"], **centre}
+        there = self._stands(parameters)
+        return {name: value if there or name == "scene_number" else None for name, value in found.items()}
+
+    def _choices(self) -> Mapping[str, tuple[str, ...]]:
+        """What must be two classes or more."""
+        return {"objects": self.objects, "scenes": self.scenes}
+
+    def _stands(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether the image has an object."""
+        return self.common_in is None or parameters[SCENE] < self.common_in
+
+    @property
+    def _longest(self) -> int:
+        """The most pixels that an object's longer side takes."""
+        return max(floor(max(self.image_size) * self._shares[1]), SMALLEST)
 
     @property
     def _shares(self) -> tuple[float, float]:
         """Least and most of a side that an object's longer relative side takes."""
         return sqrt(self.area[0]), sqrt(self.area[1])
 
-    def _picture(self, context: Context, kind: str, number: int, block: int) -> tuple[int, NDArray[np.uint8]]:
-        """The number of a class's picture for a block, and the picture; all are shown before one is shown again."""
+    def _picture(self, context: Context, kind: str, number: int, block: int) -> int:
+        """The number of a class's picture for a block; all are shown before one is shown again."""
         library = context.material.objects if kind == OBJECT else context.material.scenes
-        name = library.classes[number]
-        count = library.count(context.split, name)
-        order = context.stream(f"{kind} pictures", key=number).permutation(count)
-        chosen = int(order[block % count])
-        return chosen, library.load(context.split, name, chosen)
+        count = library.count(context.split, library.classes[number])
+        return int(_order(context, f"{kind} pictures", number, count)[block % count])
 
     def _scene(self, context: Context, number: int, block: int) -> dict[str, Any]:
-        chosen, _ = self._picture(context, SCENE, number, block)
-        return {SCENE: number, "scene_number": chosen, "split": context.split}
+        return {SCENE: number, "scene_number": self._picture(context, SCENE, number, block), "split": context.split}
 
     def _size(self, context: Context, group: int, height: int, width: int) -> tuple[int, int]:
         """(h, w) of an object: its longer side, relative to the image's, is drawn, and its proportions are kept."""
@@ -216,6 +252,16 @@ class Bam(Painted):
             min(max(round(height * scale), 1), self.image_size[0]),
             min(max(round(width * scale), 1), self.image_size[1]),
         )
+
+
+def _order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
+    """A random order of range(count) that all samples of a group share, and that is therefore kept."""
+    return _drawn_order(replace(context, index=0, material=None), purpose, key, count)
+
+
+@lru_cache(maxsize=1024)
+def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
+    return context.stream(purpose, key=key).permutation(count)
 
 
 def _frame(parameters: Mapping[str, Any]) -> tuple[slice, slice]:

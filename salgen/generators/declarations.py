@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -190,4 +190,22 @@ class Finite(Protocol):
 
     def available(self, material: Any) -> Mapping[str, int] | None:
         """Split to the number of samples it has, all splits that there are; None where any number can be drawn."""
+        ...
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """What a generator plug-in provides beside so that no picture is rendered where labels alone are wanted."""
+
+    def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
+        """Each task's class of the sample that `render` gives with no edit."""
+        ...
+
+
+@runtime_checkable
+class Fitting(Protocol):
+    """What a generator plug-in provides beside if some of its parameters follow from its source."""
+
+    def fitted(self, source: Source) -> Self:
+        """The plug-in with the parameters that follow from its source; it opens that source again, and no other."""
         ...

@@ -41,6 +41,14 @@ class Library(Protocol):
         """How many pictures of a class a split has; a split of another name has those of ``test``."""
         ...
 
+    def of(self, classes: tuple[str, ...]) -> Library:
+        """The same pictures, of these classes alone and in this order; the digest stays that of all."""
+        ...
+
+    def size(self, split: str, name: str, number: int) -> tuple[int, int]:
+        """(h, w) of one picture, at no cost: recipes are drawn from it."""
+        ...
+
     def load(self, split: str, name: str, number: int) -> NDArray[np.uint8]:
         """One picture, uint8 (h, w, 3), or (h, w, 4) with straight alpha; not to be written to."""
         ...
@@ -54,6 +62,8 @@ class Composite:
     ----------
     name, licence, notes, redistributable
         As every :class:`~salgen.sources.Source` has them.
+    candidate_objects, candidate_scenes
+        The classes that a filter was given, whatever it left of them; empty where there is no such choice.
     """
 
     name: str
@@ -62,6 +72,8 @@ class Composite:
     redistributable: bool
     objects: Library
     scenes: Library
+    candidate_objects: tuple[str, ...] = ()
+    candidate_scenes: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:

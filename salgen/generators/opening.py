@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from salgen.errors import SalgenError, unknown_name
+from salgen.generators.declarations import Fitting
 from salgen.generators.generator import Generator
 from salgen.parameters import build
 from salgen.registry import GENERATORS, IMPORTERS
@@ -43,8 +44,10 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
     cls = plugin_class(name, imported=source is not None)
     defaults = {} if scale is None else scale_of(cls, scale).parameters
     plain = {key.replace("-", "_"): value for key, value in parameters.items()}
-    plugin = build(cls, {**defaults, **plain})
-    return Generator(plugin, plugin.open_source(source))
+    plugin: Any = build(cls, {**defaults, **plain})
+    opened = plugin.open_source(source)
+    fitted: Any = plugin.fitted(opened) if isinstance(plugin, Fitting) else plugin
+    return Generator(fitted, opened)
 
 
 def plugin_class(name: str, *, imported: bool) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from salgen.generators.declarations import Labelled
 from salgen.generators.generator import Generator, Redrawable
 from salgen.generators.opening import generator
 from salgen.registry import GENERATORS
@@ -65,6 +66,8 @@ def _check_declarations(made: Generator, sample: Sample) -> None:
     assert list(sample.regions) == plugin.region_names(), f"{name}: regions {list(sample.regions)}"
     assert all(mask.dtype == bool and mask.shape == (height, width) for mask in sample.regions.values())
     assert set(sample.labels) == set(plugin.tasks), f"{name}: labels for {sorted(sample.labels)}"
+    if isinstance(plugin, Labelled):
+        assert plugin.labels(sample.recipe.parameters) == sample.labels, f"{name}: labels() are not those of render"
     for task, label in sample.labels.items():
         assert 0 <= label < len(plugin.tasks[task]), f"{name}: label {label} of {task}"
         assert sample.target[task] in sample.regions, f"{name}: target of {task} is not a region"

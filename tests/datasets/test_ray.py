@@ -14,38 +14,34 @@ from pathlib import Path
 
 import pytest
 from conftest import contents, made
+from ray_nodes import two_nodes
 from watched import DRIVER, ORDERS
 from watched import orders as orders_folder
 
 from salgen.cli.main import main
-from salgen.datasets import manifest, ray_executor
+from salgen.datasets import manifest, ray_address, ray_executor, ray_jobs, ray_tasks
 from salgen.datasets.making import make
+from salgen.datasets.shards import Shard, shards_of
 from salgen.errors import SalgenError
 from salgen.registry import GENERATORS, Entry
 
 try:
-    ray = ray_executor._ray()
+    ray = ray_tasks.ray_module()
 except SalgenError:
     ray = None
 
 needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: pip install 'salgen[ray]'")
-STORE = 80 * 2**20
 SPLITS = {"train": 60}
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """A Ray of two nodes with a processor each, to which this process is not connected."""
-    from ray.cluster_utils import Cluster
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(ORDERS, str(tmp_path_factory.mktemp("orders")))
         patch.setenv(DRIVER, str(os.getpid()))
-        node = {"num_cpus": 1, "num_gpus": 0, "object_store_memory": STORE}
-        started = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-        started.add_node(**node)
-        yield started.address
-        started.shutdown()
+        with two_nodes() as address:
+            yield address
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +159,7 @@ def test_a_fault_of_the_generator_comes_back_as_it_is_and_leaves_nothing(tmp_pat
 
 @needs_ray
 def test_workers_that_die_every_time_end_it_with_one_line(tmp_path, orders, monkeypatch):
-    monkeypatch.setattr(ray_executor, "RETRIES", 1)
+    monkeypatch.setattr(ray_tasks, "RETRIES", 1)
     (orders / "die always").touch()
     with pytest.raises(SalgenError, match=r"Ray gave up data/\w+-.*the same command continues it$"):
         by_ray(tmp_path / "watched", splits={"train": 5})
@@ -173,7 +169,7 @@ def test_workers_that_die_every_time_end_it_with_one_line(tmp_path, orders, monk
 @pytest.mark.parametrize(
     ("libraries", "present", "message"),
     [
-        ({}, False, "does not see this folder"),
+        ({}, False, r"does not see .*salgen\.json: all machines of a cluster must share the folder"),
         ({"numpy": "1.0"}, True, r"would write other bytes: it has numpy .* for 1\.0"),
     ],
 )
@@ -186,15 +182,33 @@ def test_a_machine_that_will_not_do_says_why(tmp_path, folder, libraries, presen
     described = read_manifest(folder)
     described = replace(described, libraries={**described.libraries, **libraries})
     job = (opening.generator("squares", None, "small"), described, folder if present else tmp_path / "elsewhere")
-    fault = ray_executor._write(pickle.dumps(([], pickle.dumps(job))), None)
-    assert isinstance(fault, ChildProcessError)
+    fault = ray_executor._write(ray_jobs.pack(job), shards_of(described)[0])
     with pytest.raises(ChildProcessError, match=message):
-        raise fault
+        raise fault.error
 
 
 def test_a_machine_without_the_plug_in_says_so():
-    fault = ray_executor._write(pickle.dumps(([], b"cnowhere\nThing\n.")), None)
-    assert "cannot load the generator (ModuleNotFoundError: No module named 'nowhere')" in str(fault)
+    fault = ray_executor._write(pickle.dumps(([], b"cnowhere\nThing\n.")), Shard("train", 0, 0, 1, 1))
+    assert "cannot load the generator (ModuleNotFoundError: No module named 'nowhere')" in str(fault.error)
+
+
+def test_a_file_that_a_share_shows_late_is_waited_for(tmp_path, monkeypatch):
+    late = tmp_path / "late"
+    looks = iter([late.touch])
+
+    def show(folder):  # what another machine wrote shows when the folder is looked at
+        assert folder == tmp_path
+        next(looks)()
+
+    monkeypatch.setattr("os.listdir", show)
+    ray_tasks.wait_until_seen(late)
+    assert late.exists()
+
+
+def test_a_file_that_never_shows_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(ray_tasks, "SEEN_S", 0.0)
+    with pytest.raises(ChildProcessError, match=r"lost was written by another machine and is not here: all machines"):
+        ray_tasks.wait_until_seen(tmp_path / "lost")
 
 
 # What is refused ------------------------------------------------------------------------------------
@@ -219,12 +233,12 @@ def test_a_bad_argument_is_one_line_and_leaves_nothing(tmp_path, arguments, mess
 @pytest.mark.parametrize("address", ["nonsense", "ray://127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:99999"])
 def test_a_wrong_address_is_one_line(address):
     with pytest.raises((OSError, ValueError)):
-        ray_executor._check_address(address)
+        ray_address.check_address(address)
 
 
 @needs_ray
 def test_an_address_where_something_else_listens_is_refused_in_time(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(ray_executor, "ANSWER_S", 2.0)
+    monkeypatch.setattr(ray_address, "ANSWER_S", 2.0)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -259,7 +273,8 @@ def test_ctrl_c_stops_cleanly_and_quietly_and_another_run_ends_with_the_same_byt
     output, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert output == ""
-    assert errors.startswith("Traceback")
+    said = [line for line in errors.splitlines() if not line.startswith("making watched: ")]
+    assert said[0].startswith("Traceback")
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert [path for path in out.rglob("*") if path.name.endswith(".part")] == []
     assert not (out / "SHA256SUMS").exists(), "it came too late to prove anything"

@@ -85,7 +85,13 @@ def _options(given: argparse.Namespace, place: Path) -> list[str]:
     left = Path(tempfile.gettempdir()) / f"salgen-fuzzed-{given.target.replace(' ', '-')}-"
     return [
         sys.argv[0],
-        *(f"-seed={SEED}", f"-max_len={LONGEST}", f"-timeout={SECONDS}", f"-rss_limit_mb={MEGABYTES}"),
+        *(
+            f"-seed={SEED}",
+            f"-max_len={LONGEST}",
+            f"-timeout={SECONDS}",
+            f"-report_slow_units={SECONDS}",
+            f"-rss_limit_mb={MEGABYTES}",
+        ),
         *(f"-runs={given.runs}", f"-max_total_time={given.seconds}", f"-artifact_prefix={left}"),
         str(place / "sound"),
     ]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from salgen.datasets.libraries import photograph_crops
 from salgen.datasets.libraries.picture_file import PictureFile, write_library
+from salgen.datasets.making import make
+from salgen.datasets.verifying import verify
 from salgen.errors import SalgenError
 from salgen.generators.bam import OBJECTS, SCENES, Bam
 from salgen.generators.generator import Generator
 from salgen.generators.libraries import Composite
 from salgen.generators.opening import generator
+from salgen.generators.photographs import photographs
+from salgen.seeding import Stream
 
 SIDE = 32
 PAIRS = len(OBJECTS) * len(SCENES)
@@ -155,10 +162,104 @@ def test_a_library_is_built_once_and_the_same_each_time(bam, tmp_path, monkeypat
     before = [file.stat().st_mtime_ns for file in files]
     generator("bam", image_size=(SIDE, SIDE), pictures=10)
     assert [file.stat().st_mtime_ns for file in files] == before
-    assert pq.read_schema(files[0]).names == ["split", "class", "picture"]
+    assert pq.read_schema(files[0]).names == ["split", "class", "height", "width", "picture"]
     files[0].write_bytes(files[0].read_bytes()[:-9])
     with pytest.raises(SalgenError, match=r"objects-.*\.parquet is damaged .* remove it, and it is built again"):
         generator("bam", image_size=(SIDE, SIDE), pictures=10)
+
+
+def test_no_picture_is_decoded_to_draw_a_recipe(bam, monkeypatch):
+    expected = [bam.recipe(6, "val", index) for index in range(3)]
+
+    def load(*place):
+        raise AssertionError(f"{place} was decoded")
+
+    for library in (bam.source.objects, bam.source.scenes):
+        monkeypatch.setattr(library, "load", load)
+    assert [bam.recipe(6, "val", index) for index in range(3)] == expected
+
+
+def test_sizes_are_those_of_the_pictures(bam):
+    for library in (bam.source.objects, bam.source.scenes):
+        for split in ("train", "val", "test", "another"):
+            for number in (0, 9):
+                place = split, library.classes[3], number
+                assert library.size(*place) == library.load(*place).shape[:2]
+
+
+def common(i):
+    return generator("bam", image_size=(SIDE, SIDE), pictures=10, common_in=i)
+
+
+@pytest.mark.parametrize("i", [0, 4, len(SCENES)])
+def test_objects_that_are_common_in_some_scenes_stand_on_these_alone(bam, block, i):
+    made = common(i)
+    assert made.plugin.tasks == {"scene": SCENES}
+    pairs = list(made.pairs(5, "train", range(PAIRS)))
+    assert sum(twin is not None for _, twin in pairs) == i * len(OBJECTS)
+    for plain, (sample, twin) in zip(block, pairs, strict=True):
+        assert sample.recipe.parameters == plain.recipe.parameters
+        assert sample.labels == {"scene": plain.labels["scene"]}
+        assert sample.target == {"scene": "scene"}
+        there = sample.labels["scene"] < i
+        expected = plain if there else bam.render(plain.recipe, omit=("object",))
+        np.testing.assert_array_equal(sample.image, expected.image)
+        for name in ("object", "object_core", "scene"):
+            np.testing.assert_array_equal(sample.regions[name], expected.regions[name])
+        assert sample.regions["object"].any() == there
+        assert (twin is None) == (made.twin(sample.recipe) is None) == (not there)
+        factors = made.plugin.factors(sample.recipe.parameters)
+        assert (factors["height"] is None) == (not there)
+        assert factors["scene_number"] is not None
+        if twin is not None:
+            assert made.features(sample.recipe) == ["object"]
+            np.testing.assert_array_equal(twin, bam.twin(plain.recipe).image)
+            outside = ~sample.regions["object"]
+            np.testing.assert_array_equal(twin[outside], sample.image[outside])
+
+
+def test_one_scene_more_changes_the_images_of_that_scene_alone():
+    few, more = common(3), common(4)
+    for index in range(PAIRS):
+        one, other = few.sample(1, "test", index), more.sample(1, "test", index)
+        assert (one.image != other.image).any() == (one.labels["scene"] == 3)
+
+
+def test_a_data_set_with_objects_in_some_scenes_is_sound(tmp_path):
+    given = {"image_size": (16, 16), "pictures": 10, "common_in": 5}
+    out = make("bam", tmp_path / "out", splits={"train": 20, "val": 4, "test": 4}, parameters=given, workers=1)
+    assert verify(out) == []
+
+
+def test_crops_of_photographs_can_be_scenes():
+    names = photograph_crops.NAMES_OF_CROPS
+    made = generator("bam", image_size=(SIDE, SIDE), pictures=10, scenes=(names[0], "bedroom", names[3]))
+    assert "2 of the kinds of scenes are crops of a photograph each" in made.source.notes
+    assert "CC0" in made.source.licence
+    assert made.source.redistributable
+    scenes = made.source.scenes
+    assert len({scenes.load("train", names[0], n).tobytes() for n in range(10)}) == 10
+    with pytest.raises(SalgenError, match="unknown scene 'photograph/coffee'"):
+        generator("bam", image_size=(SIDE, SIDE), pictures=10, scenes=("photograph/coffee", "bedroom"))
+
+
+@pytest.mark.parametrize("size", [(32, 32), (20, 60), (60, 20)])
+@pytest.mark.parametrize("name", photograph_crops.NAMES_OF_CROPS)
+def test_a_crop_shows_its_split_s_part_of_the_photograph(name, size, monkeypatch):
+    """In place of the photograph an image whose rows and columns are numbered says where a crop comes from."""
+    whole = photographs().load(photograph_crops.FILES[photograph_crops.NAMES_OF_CROPS.index(name)])
+    height, width = whole.shape[:2]
+    rows = np.repeat(np.arange(height)[:, None] * 255 / height, width, axis=1)
+    columns = np.tile(np.arange(width) * 255 / width, (height, 1))
+    numbered = np.stack([rows, columns, columns], axis=2).astype(np.uint8)
+    monkeypatch.setattr(photograph_crops, "photographs", lambda: SimpleNamespace(load=lambda name: numbered))
+    for split, (first, end) in photograph_crops.PARTS.items():
+        seen = [photograph_crops.crop(name, split, Stream("x", split, index=n), size) for n in range(20)]
+        assert {one.shape for one in seen} == {(*size, 3)}
+        assert min(one[..., 0].min() for one in seen) >= 255 * first - 2
+        assert max(one[..., 0].max() for one in seen) <= 255 * end + 1
+        tall = {round(np.ptp(one[..., 0].astype(int)) / 255 * height / size[0], 2) for one in seen}
+        assert len(tall) > 5
 
 
 def test_what_cannot_be_made_is_refused():
@@ -171,5 +272,7 @@ def test_what_cannot_be_made_is_refused():
     refused("unknown scene 'bedrom': did you mean 'bedroom'", scenes=("bedrom", "runway"))
     refused("give two classes or more, each once", objects=("dog",))
     refused("give two classes or more, each once", scenes=("runway", "runway"))
+    refused("common_in = 11: there are 10 scenes", common_in=11)
+    refused("common_in = -1: must be at least 0", common_in=-1)
     refused("the least must not be above the most", area=(0.5, 0.25))
     refused("/somewhere/coco or /somewhere/miniplaces is expected, .* neither is there", source="/somewhere")

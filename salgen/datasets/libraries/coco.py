@@ -38,6 +38,17 @@ from salgen.files import sha256_of
 from salgen.seeding import Stream
 
 FOLDER = "coco"
+CLASSES = (
+    *("person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light"),
+    *("fire hydrant", "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow"),
+    *("elephant", "bear", "zebra", "giraffe", "backpack", "umbrella", "handbag", "tie", "suitcase", "frisbee"),
+    *("skis", "snowboard", "sports ball", "kite", "baseball bat", "baseball glove", "skateboard", "surfboard"),
+    *("tennis racket", "bottle", "wine glass", "cup", "fork", "knife", "spoon", "bowl", "banana", "apple"),
+    *("sandwich", "orange", "broccoli", "carrot", "hot dog", "pizza", "donut", "cake", "chair", "couch"),
+    *("potted plant", "bed", "dining table", "toilet", "tv", "laptop", "mouse", "remote", "keyboard", "cell phone"),
+    *("microwave", "oven", "toaster", "sink", "refrigerator", "book", "clock", "vase", "scissors", "teddy bear"),
+    *("hair drier", "toothbrush"),
+)
 TRAIN, VAL = "train2017", "val2017"
 SMALLEST = 8  # pixels of either side
 LICENCE = (
@@ -81,8 +92,8 @@ def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> 
     SalgenError
         If something is missing (the message names the path that was expected), or a class is unknown.
     """
-    parts = _parts(root)
-    found = gather("objects", _origin(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
+    parts = parts_of(root)
+    found = gather("objects", origin_of(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
     notes = NOTES.format(parts=" and ".join(part.name for part in parts)) + SPLIT[len(parts) > 1]
     return found, notes
 
@@ -109,7 +120,20 @@ def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> 
 
 
 def mask_of(outline: Any, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Zeros and ones, uint8 (H, W), as pycocotools' `annToMask` gives them; it trusts its input, so that is checked.
+    """Zeros and ones, uint8 (H, W), as pycocotools' `annToMask` gives them.
+
+    Raises
+    ------
+    UnusableError
+        As :func:`runs_of` does.
+    """
+    from pycocotools import mask
+
+    return np.asarray(mask.decode(runs_of(outline, size)))
+
+
+def runs_of(outline: Any, size: tuple[int, int]) -> dict[str, Any]:
+    """An outline as pycocotools' compressed run lengths, of `size` (H, W); it trusts its input, so that is checked.
 
     Raises
     ------
@@ -120,13 +144,13 @@ def mask_of(outline: Any, size: tuple[int, int]) -> NDArray[np.uint8]:
 
     if isinstance(outline, list) and outline:
         _check_polygons(outline, size)
-        return np.asarray(mask.decode(mask.merge(mask.frPyObjects([list(polygon) for polygon in outline], *size))))
+        return dict(mask.merge(mask.frPyObjects([list(polygon) for polygon in outline], *size)))
     if not isinstance(outline, dict):
         raise UnusableError("no outline in COCO's form")
     counts = _counts(outline.get("counts"))
     if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
         raise UnusableError("RLE of the wrong size")
-    return np.asarray(mask.decode(mask.frPyObjects({"size": list(size), "counts": counts}, *size)))
+    return dict(mask.frPyObjects({"size": list(size), "counts": counts}, *size))
 
 
 def _check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> None:
@@ -166,7 +190,14 @@ def _shrunk(pixels: Pixels, longest: int) -> Pixels:
     return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BILINEAR))
 
 
-def _parts(root: Path) -> list[Part]:
+def parts_of(root: Path) -> list[Part]:
+    """The parts of COCO 2017 that a copy has.
+
+    Raises
+    ------
+    SalgenError
+        If it has none, or a part has no images; the message names the path that was expected.
+    """
     parts = []
     for name in (TRAIN, VAL):
         file = root / "annotations" / f"instances_{name}.json"
@@ -180,7 +211,14 @@ def _parts(root: Path) -> list[Part]:
     return parts
 
 
-def _origin(parts: Sequence[Part]) -> str:
+def origin_of(parts: Sequence[Part]) -> str:
+    """SHA-256 over the annotations, and the names and sizes of the images.
+
+    Raises
+    ------
+    SalgenError
+        If a file cannot be read.
+    """
     total = hashlib.sha256()
     try:
         for part in parts:
@@ -191,11 +229,16 @@ def _origin(parts: Sequence[Part]) -> str:
     return total.hexdigest()
 
 
-def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Selection:
+def need_pycocotools(what: str) -> None:
+    """Raise a SalgenError where it is not installed, which says what it does."""
     try:
         import pycocotools.mask  # noqa: F401
     except ImportError:
-        raise SalgenError("objects are cut out of COCO by pycocotools: pip install 'salgen[coco]'") from None
+        raise SalgenError(f"{what} by pycocotools: pip install 'salgen[coco]'") from None
+
+
+def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Selection:
+    need_pycocotools("objects are cut out of COCO")
     candidates: dict[tuple[str, str], list[Make]] = {}
     skipped: dict[str, int] = {}
     for part in parts:

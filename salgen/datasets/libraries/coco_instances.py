@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -15,6 +15,10 @@ from salgen.errors import SalgenError, reason, unknown_name
 
 MALFORMED = "annotation not in COCO's form"
 CROWD = "crowd region"
+UNLISTED = "annotation of an image that is not listed"
+
+Box = tuple[float, float, float, float]
+Images = Mapping[int, tuple[str, tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +36,7 @@ class Instance:
     """
 
     area: float
-    box: tuple[float, float, float, float]
+    box: Box
     outline: Any
 
 
@@ -51,7 +55,7 @@ class Instances:
     """
 
     classes: tuple[str, ...]
-    images: Mapping[int, tuple[str, tuple[int, int]]]
+    images: Images
     largest: Mapping[tuple[int, int], Instance]
     skipped: Mapping[str, int]
 
@@ -71,57 +75,98 @@ def read_instances(path: Path, classes: Sequence[str]) -> Instances:
         If it is no such file, or a class is not among its categories.
     """
     heap = _Heap()
+    images, categories, malformed = read_annotations(path, heap.take)
+    for name in classes:
+        if name not in categories:
+            raise unknown_name("object", name, categories)
+    return heap.of_classes(tuple(classes), [categories[name] for name in classes], images, malformed)
+
+
+def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tuple[Images, dict[str, int], int]:
+    """Hand over the annotations of a file one by one: all of them at once would need gigabytes.
+
+    Parameters
+    ----------
+    path
+        A file of COCO's instances.
+    take
+        What is done with an annotation; one on which it fails is not in COCO's form.
+
+    Returns
+    -------
+    The images by number, the categories' numbers by name, and how many annotations are not in COCO's form.
+
+    Raises
+    ------
+    SalgenError
+        If it is no such file.
+    """
+    malformed = 0
+
+    def handed_over(entry: dict[str, Any]) -> dict[str, Any] | None:
+        nonlocal malformed
+        if "category_id" not in entry:
+            return entry
+        try:
+            take(entry)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            malformed += 1
+        return None
+
     try:
         with open(path, encoding="utf-8") as handle:
-            whole = json.load(handle, object_hook=heap.take)
+            whole = json.load(handle, object_hook=handed_over)
         images = dict(_image(entry) for entry in whole["images"])
         categories = {str(entry["name"]): int(entry["id"]) for entry in whole["categories"]}
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
-    for name in classes:
-        if name not in categories:
-            raise unknown_name("object", name, categories)
-    return heap.of_classes(tuple(classes), [categories[name] for name in classes], images)
+    return images, categories, malformed
+
+
+def box_of(entry: Mapping[str, Any]) -> Box:
+    """Left, top, width and height of an annotation.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If they are not four numbers.
+    """
+    left, top, width, height = map(float, entry["bbox"])
+    if not all(map(isfinite, (left, top, width, height))):
+        raise ValueError
+    return left, top, width, height
+
+
+def outline_of(entry: Mapping[str, Any]) -> Any:
+    """The outline of an annotation as :class:`Instance` holds it, in little memory."""
+    return _outline(entry.get("segmentation"))
 
 
 @dataclass(eq=False)
 class _Heap:
-    """Takes annotations while the file is read: all of them at once would need gigabytes."""
+    """Takes annotations while the file is read."""
 
     largest: dict[tuple[int, int], Instance] = field(default_factory=dict)
     crowds: Counter[int] = field(default_factory=Counter)
-    malformed: int = 0
 
-    def take(self, entry: dict[str, Any]) -> dict[str, Any] | None:
-        if "category_id" not in entry:
-            return entry
-        try:
-            self._take(entry)
-        except (KeyError, TypeError, ValueError, OverflowError):
-            self.malformed += 1
-        return None
-
-    def _take(self, entry: dict[str, Any]) -> None:
+    def take(self, entry: dict[str, Any]) -> None:
         place = entry["image_id"], entry["category_id"]
         if entry.get("iscrowd"):
             self.crowds[place[1]] += 1
             return
-        area = float(entry["area"])
-        left, top, width, height = map(float, entry["bbox"])
-        if not all(map(isfinite, (area, left, top, width, height))):
+        area, box = float(entry["area"]), box_of(entry)
+        if not isfinite(area):
             raise ValueError
         if place not in self.largest or area > self.largest[place].area:
-            self.largest[place] = Instance(area, (left, top, width, height), _outline(entry.get("segmentation")))
+            self.largest[place] = Instance(area, box, outline_of(entry))
 
-    def of_classes(
-        self, classes: tuple[str, ...], numbers: Sequence[int], images: Mapping[int, tuple[str, tuple[int, int]]]
-    ) -> Instances:
+    def of_classes(self, classes: tuple[str, ...], numbers: Sequence[int], images: Images, malformed: int) -> Instances:
         places = {number: place for place, number in enumerate(numbers)}
         largest = {(image, places[kind]): one for (image, kind), one in self.largest.items() if kind in places}
         skipped = {
             CROWD: sum(self.crowds[number] for number in numbers),
-            MALFORMED: self.malformed,
-            "annotation of an image that is not listed": sum(image not in images for image, _ in largest),
+            MALFORMED: malformed,
+            UNLISTED: sum(image not in images for image, _ in largest),
         }
         return Instances(classes, images, largest, {why: count for why, count in skipped.items() if count})
 

@@ -17,7 +17,7 @@ from salgen.generators.pictures import read_rgb
 from salgen.parameters import canonical_json
 from salgen.progress import progress
 
-VERSION = "1"  # changes whenever other pictures are made of the same files
+VERSION = "2"  # changes whenever other pictures are made of the same files, or the form of the library's file
 SPLITS = ("test", "train", "val")
 FEWEST = 2  # pictures of a class in a split
 LEAST = 10  # pictures of a class that are asked for in a split

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from salgen.datasets.libraries import coco, miniplaces
 from salgen.datasets.libraries.gathering import SPLITS, Gathered, listed
+from salgen.datasets.libraries.photograph_crops import about_crops
 from salgen.datasets.libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
 from salgen.generators.libraries import Composite, Library
@@ -65,7 +66,9 @@ class OwnCopy:
         name = "-on-".join(part if part in there else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
         licences = {coco.FOLDER: coco.LICENCE, miniplaces.FOLDER: miniplaces.LICENCE}
         notes = f"{about_objects} {about_scenes} No picture is in two splits."
-        return Composite(name, " ".join(licences[part] for part in there), notes, False, objects, scenes)
+        stated = [licences[part] for part in there]
+        crops = "" if miniplaces.FOLDER in there else about_crops(self.scenes)[1]
+        return Composite(name, " ".join([*stated, crops]).strip(), notes, False, objects, scenes)
 
     def _has(self, name: str) -> bool:
         place = self.path / name
@@ -81,7 +84,7 @@ class OwnCopy:
 
     def _scenes(self, copied: bool) -> tuple[Library, str]:
         if not copied:
-            return self._drawn.drawn_scenes(), DRAWN["scenes"]
+            return self._drawn.drawn_scenes(), DRAWN["scenes"] + about_crops(self.scenes)[0]
         found, notes = miniplaces.scenes(self.path / miniplaces.FOLDER, self.scenes, self.pictures, self.image_size)
         return found.library, _described("scenes", self.scenes, found, notes)
 

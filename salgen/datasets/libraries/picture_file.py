@@ -19,7 +19,8 @@ from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path
 
 FOLDER = "libraries"  # of the cache
-SCHEMA = pa.schema({"split": pa.string(), "class": pa.string(), "picture": pa.binary()})
+PLACES = {"split": pa.string(), "class": pa.string(), "height": pa.int32(), "width": pa.int32()}
+SCHEMA = pa.schema({**PLACES, "picture": pa.binary()})
 ROWS = 64  # read together
 KEPT = 512  # decoded pictures
 DIGEST = b"digest"
@@ -42,7 +43,9 @@ def _row(place: Place, pixels: Pixels, update: Callable[[bytes], None]) -> dict[
     split, name, number = place
     update(f"{split}/{name}/{number} {pixels.shape}\n".encode())
     update(np.ascontiguousarray(pixels).tobytes())
-    return {"split": split, "class": name, "picture": imagecodecs.png_encode(pixels, level=1)}
+    height, width = pixels.shape[:2]
+    picture = imagecodecs.png_encode(pixels, level=1)
+    return {"split": split, "class": name, "height": height, "width": width, "picture": picture}
 
 
 class PictureFile:
@@ -64,7 +67,7 @@ class PictureFile:
     def __init__(self, path: Path, classes: Sequence[str]) -> None:
         self.path = path
         self.classes = tuple(classes)
-        self._file, self.digest, self._rows = _opened(path)
+        self._file, self.digest, self._rows, self._sizes = _opened(path)
         self._load = lru_cache(maxsize=KEPT)(self._decoded)
         self._group = lru_cache(maxsize=8)(self._read)
         for name in self.classes:
@@ -78,6 +81,15 @@ class PictureFile:
     def count(self, split: str, name: str) -> int:
         """How many pictures of a class a split has; a split of another name has those of ``test``."""
         return len(self._places(split, name))
+
+    def of(self, classes: tuple[str, ...]) -> PictureFile:
+        """The same file, of these classes alone."""
+        return PictureFile(self.path, classes)
+
+    def size(self, split: str, name: str, number: int) -> tuple[int, int]:
+        """(h, w) of one picture, which is not decoded for it."""
+        height, width = self._sizes[self._places(split, name)[number]]
+        return int(height), int(width)
 
     def load(self, split: str, name: str, number: int) -> Pixels:
         """One picture, uint8 (h, w, 3 or 4); not to be written to."""
@@ -98,19 +110,20 @@ class PictureFile:
             raise _damaged(self.path, error) from None
 
 
-def _opened(path: Path) -> tuple[pq.ParquetFile, str, dict[tuple[str, str], list[int]]]:
+def _opened(path: Path) -> tuple[pq.ParquetFile, str, dict[tuple[str, str], list[int]], NDArray[np.int32]]:
+    """The file, its digest, the rows of each split and class, and all rows' (h, w), int32 (rows, 2)."""
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True)
         if not file.schema_arrow.equals(SCHEMA):
             raise ValueError("it has other columns")
         digest = file.metadata.metadata[DIGEST].decode("ascii")
-        places = file.read(columns=["split", "class"])
+        places = file.read(columns=list(PLACES))
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, error) from None
     rows: dict[tuple[str, str], list[int]] = {}
     for row, place in enumerate(zip(places["split"].to_pylist(), places["class"].to_pylist(), strict=True)):
         rows.setdefault(place, []).append(row)
-    return file, digest, rows
+    return file, digest, rows, np.stack([places["height"].to_numpy(), places["width"].to_numpy()], axis=1)
 
 
 def _damaged(path: Path, error: Exception) -> SalgenError:

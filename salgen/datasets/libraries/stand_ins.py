@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from salgen.datasets.libraries.photograph_crops import NAMES_OF_CROPS, about_crops, crop, digest_of_crops
 from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
 from salgen.errors import SalgenError, unknown_name
 from salgen.files import cache_folder
@@ -19,14 +20,14 @@ from salgen.seeding import Stream
 
 NAMES = ("stand-ins",)
 
-VERSION = "1"  # changes whenever a drawn picture does
+VERSION = "2"  # changes whenever a drawn picture does, or the form of the file
 FEWEST = 10  # pictures of a class in a split
 NOTES = (
     "Objects and scenes are drawn: {objects} kinds of objects and {scenes} kinds of scenes, with {pictures} pictures "
     "of each for training and {others} each for validation and test. No picture is in two splits."
 )
 
-Draw = Callable[[str, Stream], Pixels]
+Draw = Callable[[str, str, Stream], Pixels]  # from a class, a split and random numbers
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class StandIns:
     longest
         Pixels of the objects' longer side.
     objects, scenes
-        The classes.
+        The classes; a scene may also be one of the photographs that :mod:`.photograph_crops` cuts from.
     pictures
         Of each class for training; a tenth of that, ten at least, for validation and for test.
     """
@@ -64,27 +65,33 @@ class StandIns:
         objects, scenes = self.drawn_objects(), self.drawn_scenes()
         counts = {"objects": len(self.objects), "scenes": len(self.scenes), "pictures": self.pictures}
         notes = NOTES.format(**counts, others=self._of_split("test"))
-        return Composite(self.name, "Drawn by salgen; no outside material.", notes, True, objects, scenes)
+        more, licence = about_crops(self.scenes)
+        stated = "All else is drawn by salgen." if more else "Drawn by salgen; no outside material."
+        return Composite(self.name, f"{licence} {stated}".strip(), f"{notes}{more}", True, objects, scenes)
 
     def drawn_objects(self) -> PictureFile:
         """The objects alone, with the same errors."""
-        return self._library("object", self.objects, cutouts.NAMES, self._object, self.longest)
+        return self._library("object", self.objects, cutouts.NAMES, self._object, [self.longest])
 
     def drawn_scenes(self) -> PictureFile:
         """The scenes alone, with the same errors."""
-        return self._library("scene", self.scenes, sceneries.NAMES, self._scene, self.image_size)
+        known = (*sceneries.NAMES, *NAMES_OF_CROPS)
+        depends_on = [*self.image_size, digest_of_crops(self.scenes)]
+        return self._library("scene", self.scenes, known, self._scene, depends_on)
 
-    def _object(self, name: str, stream: Stream) -> Pixels:
+    def _object(self, name: str, split: str, stream: Stream) -> Pixels:
         return cutouts.cutout(name, stream, self.longest)
 
-    def _scene(self, name: str, stream: Stream) -> Pixels:
+    def _scene(self, name: str, split: str, stream: Stream) -> Pixels:
+        if name in NAMES_OF_CROPS:
+            return crop(name, split, stream, self.image_size)
         return sceneries.scenery(name, stream, self.image_size)
 
     def _of_split(self, split: str) -> int:
         return self.pictures if split == "train" else max(self.pictures // 10, FEWEST)
 
     def _library(
-        self, kind: str, classes: Sequence[str], known: Sequence[str], draw: Draw, size: object
+        self, kind: str, classes: Sequence[str], known: Sequence[str], draw: Draw, size: Sequence[object]
     ) -> PictureFile:
         for name in classes:
             if name not in known:
@@ -105,7 +112,7 @@ class StandIns:
                 for split in splits:
                     for name in sorted(classes):
                         for number in range(self._of_split(split)):
-                            yield (split, name, number), draw(name, Stream(kind, split, name, index=number))
+                            yield (split, name, number), draw(name, split, Stream(kind, split, name, index=number))
                             advance()
 
         try:

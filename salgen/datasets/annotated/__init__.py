@@ -1,0 +1,1 @@
+"""Photographs whose objects are annotated, of which one may show several classes."""

@@ -1,0 +1,86 @@
+"""The detector that a user gives to filter pictures by: a file of weights in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from salgen.datasets.libraries.picture_file import Pixels
+from salgen.errors import SalgenError
+from salgen.files import sha256_of
+from salgen.registry import DETECTORS
+
+FOLDER = "detector"
+FORMS = ("fasterrcnn_resnet50_fpn_coco-*.pth", "*.safetensors")
+PUBLISHED = "https://download.pytorch.org/models/fasterrcnn_resnet50_fpn_coco-258fb6c6.pth"
+WHAT = f"torchvision's weights ({PUBLISHED}) or a .safetensors file of your own"
+
+Finding = tuple[str, float]  # category, confidence
+
+
+class Detector(Protocol):
+    """A network that finds objects.
+
+    Attributes
+    ----------
+    categories
+        What it can find.
+    """
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The names that it gives."""
+        ...
+
+    def detect(self, images: Sequence[Pixels]) -> list[list[Finding]]:
+        """For each image, uint8 (H, W, 3), what is found in it, the surest first."""
+        ...
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A detector's file."""
+
+    path: Path
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        try:
+            return sha256_of(self.path)
+        except OSError as error:
+            raise SalgenError(f"{self.path}: cannot be read ({error.strerror})") from None
+
+    def load(self) -> Detector:
+        """The network.
+
+        Raises
+        ------
+        SalgenError
+            If the file is no such network.
+        """
+        found: Detector = DETECTORS.load("torchvision")(self.path)
+        return found
+
+
+def weights_in(root: Path) -> Weights:
+    """The file in the folder ``detector`` of a user's folder.
+
+    Raises
+    ------
+    SalgenError
+        If it is missing, or there is not exactly one.
+    """
+    folder = root / FOLDER
+    if not folder.is_dir():
+        raise SalgenError(
+            f"{folder} is missing: pictures of your own are filtered by what a detector finds in them; put {WHAT} there"
+        )
+    files = sorted(file for file in folder.iterdir() if any(fnmatch(file.name, form) for form in FORMS))
+    if len(files) != 1:
+        raise SalgenError(f"{folder} holds {len(files)} files of weights, and one is expected: {WHAT}")
+    return Weights(files[0])

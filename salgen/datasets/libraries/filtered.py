@@ -1,0 +1,134 @@
+"""Libraries of which a detector has kept what it agrees with: what eBAM is made of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from salgen.datasets.libraries import coco, detector, miniplaces
+from salgen.datasets.libraries.filtering import CONFIDENCE, Filtered, filtered, objects_rule, scenes_rule
+from salgen.datasets.libraries.own_copy import OwnCopy
+from salgen.datasets.libraries.stand_ins import StandIns
+from salgen.errors import SalgenError
+from salgen.generators import cutouts, sceneries
+from salgen.generators.libraries import Composite, Library
+
+NAMES = ("filtered",)
+
+UNFILTERED = "They are not filtered by a detector."
+OF_PAPER = 53  # classes of objects that the paper's filter left
+ENDING = "-filtered"  # of the source's name
+
+
+@dataclass(frozen=True)
+class FilteredLibraries:
+    """Objects that a detector finds on black by their own names, on scenes in which it finds nothing.
+
+    Attributes
+    ----------
+    path
+        A folder that holds ``detector``, and ``coco``, ``miniplaces`` or both; None for drawn pictures as they are.
+    image_size
+        (H, W) of the scenes.
+    longest
+        Pixels that the objects' longer side has at most.
+    candidate_objects, candidate_scenes
+        The classes to choose from; all that there are if none are named.
+    objects, scenes
+        The classes wanted; all that are left if none are named.
+    pictures
+        The most of each class for training before the filter; a tenth of that, ten at least, for validation and test.
+    fewest
+        Pictures for training that must be left of a class of objects.
+    """
+
+    name: ClassVar[str] = "filtered"
+
+    path: Path | None
+    image_size: tuple[int, int]
+    longest: int
+    candidate_objects: tuple[str, ...]
+    candidate_scenes: tuple[str, ...]
+    objects: tuple[str, ...]
+    scenes: tuple[str, ...]
+    pictures: int
+    fewest: int
+
+    def open(self) -> Composite:
+        """Both libraries; filtered the first time, and then kept in the user's cache.
+
+        Raises
+        ------
+        SalgenError
+            If there is no detector, a copy is not complete, or a class is unknown or was dropped.
+        """
+        if self.path is None:
+            drawn = StandIns(*self._wanted).open()
+            return self._chosen(replace(drawn, notes=f"{drawn.notes} {UNFILTERED}"), {}, {})
+        self._check_folder(self.path)
+        weights = detector.weights_in(self.path)
+        found = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
+        objects = filtered(found.objects, weights, objects_rule(self.image_size, self.longest, self.fewest))
+        scenes = filtered(found.scenes, weights, scenes_rule())
+        notes = f"{found.notes} {_told(weights, objects, scenes, self.fewest)}"
+        kept = replace(found, name=f"{found.name}{ENDING}", notes=notes, objects=objects.library, scenes=scenes.library)
+        return self._chosen(kept, objects.dropped, scenes.dropped)
+
+    @cached_property
+    def _copies(self) -> list[str]:
+        """The copies of data sets that are there, links to nowhere included, which are an error later."""
+        names = (coco.FOLDER, miniplaces.FOLDER)
+        return [name for name in names if self.path is not None and os.path.lexists(self.path / name)]
+
+    @property
+    def _wanted(self) -> tuple[tuple[int, int], int, tuple[str, ...], tuple[str, ...], int]:
+        candidates = self._candidate_objects, self.candidate_scenes or sceneries.NAMES
+        return self.image_size, self.longest, *candidates, self.pictures
+
+    @property
+    def _candidate_objects(self) -> tuple[str, ...]:
+        everything = coco.CLASSES if coco.FOLDER in self._copies else cutouts.NAMES
+        return self.candidate_objects or (everything if self.path is not None else everything[:OF_PAPER])
+
+    def _check_folder(self, path: Path) -> None:
+        if not (self._copies or (path / detector.FOLDER).is_dir()):
+            expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
+            raise SalgenError(f"{path} holds none of what is expected in it: {expected}")
+
+    def _chosen(self, found: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
+        """The classes wanted of those that are left."""
+        _, _, objects, scenes, _ = self._wanted
+        return replace(
+            found,
+            objects=_restricted("objects", found.objects, self.objects, no_objects),
+            scenes=_restricted("scenes", found.scenes, self.scenes, no_scenes),
+            candidate_objects=objects,
+            candidate_scenes=scenes,
+        )
+
+
+def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Mapping[str, str]) -> Library:
+    if not wanted:
+        return library
+    for name in wanted:
+        if name in dropped:
+            raise SalgenError(f"{kind} of {name!r} did not pass the filter: {dropped[name]}; leave this class out")
+        if name not in library.classes:
+            raise SalgenError(f"{kind} of {name!r} are not among the candidates: name it there too, or no candidates")
+    return library.of(tuple(wanted))
+
+
+def _told(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
+    """What the card says of the filter."""
+    left, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
+    classes = f"{left} of {left + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
+    empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""
+    return (
+        f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above {CONFIDENCE:g}, "
+        f"{sums} objects are found on black by their own names, and {classes}, are kept; "
+        f"{scenes.total - scenes.kept:,} of {scenes.total:,} scenes{empty} are dropped, since it finds objects in them."
+    )

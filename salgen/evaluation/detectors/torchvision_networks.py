@@ -1,0 +1,126 @@
+"""Torchvision's detection networks, with weights from a file of the user's."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torchvision.models import detection, get_model, list_models
+
+from salgen.errors import SalgenError, reason, unknown_name
+
+NAMES = ("torchvision",)
+
+SAFETENSORS = ".safetensors"
+COCO = detection.FasterRCNN_ResNet50_FPN_Weights.COCO_V1
+COCO_ARCHITECTURE = "fasterrcnn_resnet50_fpn"
+SIZES = ("min_size", "max_size")  # to which the network brings images
+COUNTED = "num_batches_tracked"  # by batch norm, which networks trained with frozen statistics lack
+
+
+class TorchvisionDetector:
+    """A detection network of torchvision.
+
+    Parameters
+    ----------
+    path
+        Torchvision's checkpoint of Faster R-CNN for COCO (``COCO_V1``), or a ``.safetensors`` file whose metadata
+        say the ``architecture`` (torchvision's name of it) and the ``categories`` (a list as JSON, the background
+        first), and optionally ``min_size`` and ``max_size``.
+
+    Raises
+    ------
+    SalgenError
+        If the file is neither, or its weights do not fit.
+    """
+
+    name: ClassVar[str] = "torchvision"
+
+    def __init__(self, path: Path) -> None:
+        load = _own if path.suffix == SAFETENSORS else _coco
+        network, self.categories = load(path)
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._network = network.eval().to(self._device)
+
+    @torch.inference_mode()
+    def detect(self, images: Sequence[NDArray[np.uint8]]) -> list[list[tuple[str, float]]]:
+        """For each image, uint8 (H, W, 3), the categories found, each with its confidence, the surest first."""
+        batch = [torch.tensor(image, device=self._device).permute(2, 0, 1) / 255.0 for image in images]
+        return [self._named(found) for found in self._network(batch)]
+
+    def _named(self, found: Mapping[str, Tensor]) -> list[tuple[str, float]]:
+        pairs = zip(found["labels"].tolist(), found["scores"].tolist(), strict=True)
+        return sorted(((self.categories[label], score) for label, score in pairs), key=lambda pair: -pair[1])
+
+
+def _coco(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
+    try:
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError) as error:
+        raise SalgenError(f"{path} cannot be read ({reason(error)}): it is not torchvision's checkpoint") from None
+    categories = tuple(COCO.meta["categories"])
+    network = _built(path, COCO_ARCHITECTURE, categories, {})
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.eps = 0.0  # with which this checkpoint was trained
+    _fill(path, network, weights)
+    return network, categories
+
+
+def _own(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            about = file.metadata() or {}
+        weights = safetensors.torch.load_file(path)
+    except (OSError, safetensors.SafetensorError) as error:
+        raise SalgenError(f"{path} cannot be read ({reason(error)})") from None
+    categories = _categories(path, about)
+    try:
+        sizes = {name: int(about[name]) for name in SIZES if name in about}
+    except ValueError:
+        raise SalgenError(f"{path}: metadata {' and '.join(SIZES)} must be whole numbers") from None
+    network = _built(path, about.get("architecture", ""), categories, sizes)
+    _fill(path, network, weights)
+    return network, categories
+
+
+def _categories(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        names = json.loads(about.get("categories", ""))
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise SalgenError(f"{path}: metadata categories must be a JSON list of names, the background first")
+    return tuple(names)
+
+
+def _built(path: Path, architecture: str, categories: Sequence[str], sizes: Mapping[str, int]) -> nn.Module:
+    known = list_models(module=detection)
+    if architecture not in known:
+        raise SalgenError(f"{path}: metadata {unknown_name('architecture', architecture, known)}")
+    settings: dict[str, Any] = {"weights": None, "weights_backbone": None, "num_classes": len(categories), **sizes}
+    try:
+        built: nn.Module = get_model(architecture, **settings)
+    except (TypeError, ValueError) as error:
+        raise SalgenError(f"{path}: {architecture} cannot be built ({reason(error)})") from None
+    return built
+
+
+def _fill(path: Path, network: nn.Module, weights: Any) -> None:
+    """Load weights, all of them; only counts of batches, which nothing depends on here, may be missing."""
+    try:
+        missing, unexpected = network.load_state_dict(weights, strict=False)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise SalgenError(f"{path}: its weights do not fit the network ({reason(error)})") from None
+    wrong = [*(name for name in missing if not name.endswith(COUNTED)), *unexpected]
+    if wrong:
+        raise SalgenError(f"{path}: its weights do not fit the network: {wrong[0]} is missing, or one too many")

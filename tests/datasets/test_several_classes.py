@@ -1,0 +1,183 @@
+"""Data sets of which an image may show several classes: stored, read, described, published and checked."""
+
+import json
+
+import datasets
+import mlcroissant
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets.info import DatasetInfosDict
+from voc_tree import TRAIN, VAL, tree
+
+from salgen.datasets import schema
+from salgen.datasets.annotated.voc import CLASSES
+from salgen.datasets.checksums import write_checksums
+from salgen.datasets.describing import describe
+from salgen.datasets.making import make
+from salgen.datasets.manifest import read_manifest
+from salgen.datasets.reader import open_dataset
+from salgen.datasets.shards import shards_of
+from salgen.datasets.sheet import contact_sheet
+from salgen.errors import SalgenError
+from salgen.evaluation.publishing import edition
+from salgen.evaluation.verifying import verify
+from salgen.generators.bam import OBJECTS
+from salgen.generators.opening import generator
+
+DRAWN = {"image_size": (32, 32), "pictures": 10}
+COUNTS = {"train": 10, "val": 4, "test": 12}
+STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Images of several drawn objects."""
+    out = tmp_path_factory.mktemp("drawn") / "multi-objects"
+    return make("multi-objects", out, splits=COUNTS, parameters=DRAWN, workers=1)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return tree(tmp_path_factory.mktemp("copy") / "VOC2012")
+
+
+@pytest.fixture(scope="module")
+def imported(copy, tmp_path_factory):
+    """Photographs whose pixels are not passed on."""
+    out = tmp_path_factory.mktemp("imported") / "voc-2012"
+    return make("voc-2012", out, source=str(copy), parameters={"image_size": (16, 16)}, workers=1)
+
+
+def samples(split, count):
+    made = generator("multi-objects", **DRAWN)
+    return [made.sample(0, split, index) for index in range(count)]
+
+
+def published(folder, out):
+    with edition(folder, **STATED) as found:
+        for name, data in found.files.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
+    return out
+
+
+def test_there_is_a_column_of_all_classes_beside_that_of_the_one(drawn):
+    described = read_manifest(drawn)
+    assert described.multi_label == ("object",)
+    columns = {column.name: column for column in schema.columns(described)}
+    names = list(columns)
+    assert names[:4] == ["id", "image", "object", "object_present"]
+    assert columns["object_present"].kind is schema.Kind.LABELS
+    assert columns["object_present"].members == OBJECTS
+
+
+def test_what_is_drawn_is_read(drawn):
+    for split, count in COUNTS.items():
+        stored, expected = open_dataset(drawn, split), samples(split, count)
+        present = stored.classes_present("object")
+        assert (present.dtype, present.shape) == (np.dtype(bool), (count, len(OBJECTS)))
+        (batch,) = stored.batches(100)
+        np.testing.assert_array_equal(batch.present("object"), present)
+        for index, sample in enumerate(expected):
+            assert tuple(np.flatnonzero(present[index])) == sample.present["object"]
+            one = stored[index]
+            np.testing.assert_array_equal(one["object_present"], present[index])
+            assert one["object"] == sample.labels["object"]
+            np.testing.assert_array_equal(one["mask"], sample.regions["object"])
+
+
+def test_the_samples_of_an_image_are_known_by_its_number(drawn):
+    rows = pa.concat_tables(pq.read_table(path) for path in sorted(drawn.glob("data/test-*.parquet"))).to_pylist()
+    by_image = {}
+    for row in rows:
+        by_image.setdefault(row["factors"]["image"], []).append(row)
+    assert len(by_image) < len(rows)
+    for found in list(by_image.values())[:-1]:
+        assert len({row["pixels_sha256"] for row in found}) == 1
+        assert sorted(row["object"] for row in found) == found[0]["object_present"]
+
+
+def test_hugging_face_loads_it_alone(drawn, tmp_path):
+    loaded = datasets.load_dataset(str(drawn), cache_dir=str(tmp_path / "cache"))
+    for split, rows in loaded.items():
+        several = rows.features["object_present"]
+        assert several.feature.names == rows.features["object"].names == list(OBJECTS)
+        for row, sample in zip(rows, samples(split, COUNTS[split]), strict=True):
+            assert tuple(row["object_present"]) == sample.present["object"]
+            np.testing.assert_array_equal(np.asarray(row["mask_boxes"]), sample.regions["boxes"])
+
+
+def test_card_and_parquet_declare_the_same_features(drawn, imported):
+    for folder in (drawn, imported):
+        stored = pq.read_schema(folder / shards_of(read_manifest(folder))[0].path).metadata[b"huggingface"]
+        from_parquet = datasets.Features.from_dict(json.loads(stored)["info"]["features"])
+        assert from_parquet == DatasetInfosDict.from_directory(folder)["default"].features
+
+
+def test_mlcroissant_reads_it(drawn, tmp_path):
+    described = mlcroissant.Dataset(published(drawn, tmp_path / "out") / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    for split, count in COUNTS.items():
+        records = list(described.records(split))
+        for record, sample in zip(records, samples(split, count), strict=True):
+            assert tuple(record[f"{split}/object_present"]) == sample.present["object"]
+            assert record[f"{split}/object"] == sample.labels["object"]
+
+
+def test_it_is_published_without_pixels_and_read(imported, copy, tmp_path):
+    out = published(imported, tmp_path / "out")
+    assert verify(out) == []
+    assert not read_manifest(out).pixels
+    stored = open_dataset(out, "test")
+    names = [recipe.parameters["item"][-15:-4] for recipe in next(iter(stored.batches(100))).recipes]
+    for name, present in zip(names, stored.classes_present("object"), strict=True):
+        assert {CLASSES[number] for number in np.flatnonzero(present)} == {kind for kind, _, _ in VAL[name]}
+    described = mlcroissant.Dataset(out / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    records = list(described.records("train"))
+    assert {tuple(record["train/object_present"]) for record in records} == {
+        (CLASSES.index("cat"), CLASSES.index("dog"))
+    }
+    assert len(records) == len(TRAIN) - 2
+
+
+def test_it_is_verified_and_shown(drawn, imported, copy):
+    assert verify(drawn) == []
+    assert verify(imported, source=str(copy)) == []
+    for folder in (drawn, imported):
+        assert contact_sheet(folder).size[1] > 300
+        assert "object" in describe(folder)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (lambda row: [(row["object"] + 1) % 10], "the class is not among those present"),
+        (lambda row: [row["object"], 10], "'object_present'"),
+        (lambda row: [], "shows no class"),
+    ],
+)
+def test_a_column_that_says_otherwise_is_found(tmp_path, value, said):
+    other = make("multi-objects", tmp_path / "other", splits=COUNTS, parameters=DRAWN, workers=1)
+    path = sorted(other.glob("data/test-*.parquet"))[0]
+    table = pq.read_table(path)
+    place = table.schema.get_field_index("object_present")
+    rows = table.to_pylist()
+    changed = [value(row) if number == 1 else row["object_present"] for number, row in enumerate(rows)]
+    field = table.schema.field(place)
+    pq.write_table(table.set_column(place, field, pa.array(changed, field.type)), path, row_group_size=2)
+    write_checksums(other, read_manifest(other))
+    assert any(said in problem for problem in verify(other))
+
+
+def test_sets_of_classes_are_read_with_care():
+    def read(*lists):
+        return schema.class_sets(pa.chunked_array([pa.array(lists, pa.list_(pa.int64()))]), ("a", "b", "c"))
+
+    np.testing.assert_array_equal(read([0, 2], [1]), [[True, False, True], [False, True, False]])
+    assert read().shape == (0, 3)
+    for wrong in ([], None, [3], [-1], [0, None]):
+        with pytest.raises(SalgenError):
+            read([1], wrong)
