@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.libraries import Composite
 from salgen.generators.painted import Painted, check_edit
+from salgen.generators.pasting import Pixels, Window, paste, resized
 from salgen.parameters import param
 from salgen.registry import LIBRARIES
 from salgen.types import Float64
@@ -174,15 +174,13 @@ class Bam(Painted):
         if SCENE in edit.omit:
             canvas[:] = 0.0
         if OBJECT not in edit.omit and self._stands(parameters):
-            pasted, (rows, columns) = _pasted(parameters, material), _frame(parameters)
-            alpha = pasted[..., 3:] / 255.0
-            canvas[rows, columns] += alpha * (pasted[..., :3] / 255.0 - canvas[rows, columns])
+            paste(canvas, _pasted(parameters, material), _window(parameters))
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Rendered:
         """The image with both labels; the regions are where the object is, where it covers, and where it is not."""
         alpha = np.zeros(self.image_size, dtype=np.uint8)
         if OBJECT not in edit.omit and self._stands(parameters):
-            alpha[_frame(parameters)] = _pasted(parameters, material)[..., 3]
+            alpha[_window(parameters).slices] = _pasted(parameters, material)[..., 3]
         there = alpha > 0
         scene = ~there if SCENE not in edit.omit else np.zeros_like(there)
         return Rendered(image, self.labels(parameters), {OBJECT: there, CORE: alpha >= OPAQUE, SCENE: scene})
@@ -264,15 +262,13 @@ def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArra
     return context.stream(purpose, key=key).permutation(count)
 
 
-def _frame(parameters: Mapping[str, Any]) -> tuple[slice, slice]:
+def _window(parameters: Mapping[str, Any]) -> Window:
     """Where the object is pasted."""
-    row, column = parameters["row"], parameters["column"]
-    return slice(row, row + parameters["height"]), slice(column, column + parameters["width"])
+    return Window(*(parameters[name] for name in ("row", "column", "height", "width")))
 
 
-def _pasted(parameters: Mapping[str, Any], material: Composite) -> NDArray[np.uint8]:
-    """The object at its size, uint8 (h, w, 4); colours are averaged where they are seen, and nowhere else."""
+def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
+    """The object at its size, uint8 (h, w, 4)."""
     name = material.objects.classes[parameters[OBJECT]]
-    pixels = material.objects.load(parameters["split"], name, parameters["object_number"])
-    size = (parameters["width"], parameters["height"])
-    return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BILINEAR))
+    picture = material.objects.load(parameters["split"], name, parameters["object_number"])
+    return resized(picture, _window(parameters))
