@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import faithfulness, generation, growth, perturbation, saliency, scoring
+from benchmarks import faithfulness, generation, growth, pasting, perturbation, saliency, scoring
 from benchmarks.timing import table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -40,6 +40,10 @@ def main() -> None:
         "Medians of interleaved runs in one process, one thread. Times vary by machine and load; ratios less.",
         "## Generation, 140x192 with a 5x8 lattice",
         table(generation.rows()),
+        "## Pasting, without files",
+        "Ours as `bam` renders a sample, with its regions, in double precision; ten objects on each of ten scenes.",
+        table(pasting.rows()),
+        f"Ours are at most {pasting.agreement()} of 255 levels away from Pillow's.",
         "## Scoring, 140x192 maps against two lesions of 10x10",
         table(scoring.rows()),
         "The same with NumPy's AVX2 sort, which is the faster one on processors whose AVX-512 compress instruction is "

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.processes import in_a_process, peak_mb
+
 
 def measure(step: str, size: int) -> dict[str, float]:
     """Seconds per image and peak memory of one step at one size, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.growth", "--step", step, "--size", str(size)]
-    return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]))
+    return in_a_process("benchmarks.growth", "--step", step, "--size", str(size))
 
 
 def lines(sizes: dict[str, tuple[int, int]]) -> list[str]:
@@ -56,13 +55,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         seconds = {"make": _make, "evaluate": _evaluate}[arguments.step](arguments.size, Path(place))
-    print(json.dumps({"us_per_image": seconds / arguments.size * 1e6, "peak_mb": _peak_mb()}))
-
-
-def _peak_mb() -> float:
-    """Peak resident memory of this program alone; `getrusage` would count what the parent had before exec."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+    print(json.dumps({"us_per_image": seconds / arguments.size * 1e6, "peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":

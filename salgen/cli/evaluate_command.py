@@ -21,11 +21,12 @@ from salgen.cli.options import (
     settings,
     training_tables,
 )
+from salgen.datasets.executors import EXECUTORS
 from salgen.errors import SalgenError
 from salgen.evaluation.conventions import Conventions
 from salgen.parameters import parse_pairs
 
-ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "max_memory")
+ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "max_memory", "source")
 
 
 @click.command("evaluate", add_help_option=False)
@@ -65,7 +66,26 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
     metavar="MODEL",
     help="A second trained model, as a checkpoint or PACKAGE.MODULE:FUNCTION, for metrics that contrast two.",
 )
+@click.option(
+    "--paired-task",
+    metavar="TASK",
+    help="Another task of the data set: a second model is trained for it as the first is, and contrasted with that.",
+)
 @max_memory
+@click.option(
+    "--executor",
+    type=click.Choice(EXECUTORS),
+    default="local",
+    show_default=True,
+    help="What explains and scores: this process, or workers of Ray, with a GPU each where there are any.",
+)
+@click.option(
+    "--ray-address",
+    metavar="ADDRESS",
+    help="HOST:PORT of a running Ray, or auto; all its machines must share PATH, RUN and the model, under one path.  "
+    "[default: start Ray here]",
+)
+@click.option("--workers", type=int, metavar="N", help="Processes of a Ray that starts here.  [default: one per core]")
 @click.option(
     "--source",
     metavar="PATH",
@@ -127,7 +147,7 @@ def _rescored(maps: str, path: str | None, metrics: list[str] | None) -> Path:
             raise SalgenError(
                 f"{option.opts[0]} does not go with --from-maps: models, methods and conventions are those of the run"
             )
-    chosen = {name: ctx.params[name] for name in ("out", "limit", "scale", "max_memory")}
+    chosen = {name: ctx.params[name] for name in ("out", "limit", "scale", "max_memory", "source")}
     return rescore(maps, metrics=metrics, path=path, command=command_line(), **chosen)
 
 

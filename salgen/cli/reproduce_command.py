@@ -42,9 +42,12 @@ def command(
     -m adds methods to the paper's own.
     """
     from salgen.evaluation.report import console_summary
+    from salgen.evaluation.report.paper_tables import tables_text
 
     name = named(name, PROTOCOLS)
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
-    runs, page = protocol.run(Path(out or name), scale, method_calls, max_memory, command_line())
-    click.echo(console_summary(runs))
-    click.echo(f"report: {page}")
+    done = protocol.run(Path(out or name), scale, method_calls, max_memory, command_line())
+    click.echo(console_summary(done.runs))
+    if done.tables:
+        click.echo(f"\n{tables_text(done.tables)}\n")
+    click.echo(f"report: {done.page}")

@@ -27,8 +27,9 @@ import pyarrow.parquet as pq
 import torch
 
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.predictions import Classes, predicted_classes
 from salgen.evaluation.probe import Probe
-from salgen.evaluation.reliance import REDRAWS, TOLERATED, Certificate, certificate_of
+from salgen.evaluation.reliance import REDRAWS, TOLERATED, Answers, Certificate, certificate_of
 from salgen.evaluation.rendered_again import Renderer
 from salgen.evaluation.run_record import library_versions
 from salgen.evaluation.unit_files import ARROW_TYPES, PARTS
@@ -155,12 +156,20 @@ class _Certifier:
         plan, subject = self.work.plan, self.work.subject
         (batch,) = plan.dataset.batches(len(chunk), chunk)
         answers = renderer.answers(batch.recipes, self._logits)
-        targets = plan.targets(batch.labels, lambda: np.array([said.sample.argmax() for said in answers]))
+        targets, labels = plan.targets(batch.labels, lambda: self._predicted(answers, batch.labels)), batch.labels
+        if self.work.view.multi_label:
+            answers = [said.about(int(target)) for said, target in zip(answers, targets, strict=True)]
+            labels = batch.present(plan.task)[np.arange(len(batch)), targets].astype(np.int64)
+            targets = np.ones_like(labels)
         rows = []
-        for sample, label, target, said in zip(batch.ids, batch.labels, targets, answers, strict=True):
+        for sample, label, target, said in zip(batch.ids, labels, targets, answers, strict=True):
             found = certificate_of(said, int(label), int(target))
             rows.append({"model": subject.name, "training_seed": subject.seed, "sample_id": sample, **asdict(found)})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))
+
+    def _predicted(self, answers: Sequence[Answers], labels: Classes) -> Classes:
+        probabilities = self.work.view.probabilities(torch.from_numpy(np.stack([said.sample for said in answers])))
+        return predicted_classes(probabilities.numpy(), labels, self.work.view.multi_label)
 
     def _logits(self, images: Float32) -> Float64:
         """float64 (n, K), run in parts that fit into memory."""

@@ -43,6 +43,8 @@ class Setup:
         The data set's name, which two copies need not share, and its fingerprint.
     seed, settings
         Training seed and settings as JSON values.
+    multi_label
+        Whether an image may show several of the classes.
     """
 
     model: str
@@ -55,6 +57,7 @@ class Setup:
     dataset_fingerprint: str
     seed: int
     settings: dict[str, Any]
+    multi_label: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class Card(Setup):
     best_epoch
         The epoch, counted from 1, whose weights these are, chosen by the validation split.
     test_accuracy, test_correct, n_test
-        Measured once, on the chosen weights.
+        Measured once, on the chosen weights. An image of several classes is right if it shows the most likely one.
     chance
-        Share of the most frequent class in the test split.
+        Share of the test split's images that show the most frequent class.
     seconds, images_per_second, device, versions
         What the training took, and on what it ran.
     """
@@ -108,7 +111,8 @@ def build_classifier(setup: Setup) -> Classifier:
     height, width = setup.image_size
     with random_state("training", setup.seed, "weights"):
         network = plugin.build(setup.channels, len(setup.class_names), (height, width))
-    return Classifier(network, plugin.normalise(setup.channels), cam_layer=plugin.cam_layer(network))
+    layer = plugin.cam_layer(network)
+    return Classifier(network, plugin.normalise(setup.channels), cam_layer=layer, multi_label=setup.multi_label)
 
 
 def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Card) -> None:
@@ -187,6 +191,8 @@ def read_card(path: Path) -> Card:
             f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
         ) from None
     names = {f.name for f in fields(Card)}
+    if isinstance(values, dict):
+        values.setdefault("multi_label", False)  # older cards do not say
     if not isinstance(values, dict) or values.keys() != names:
         wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
         raise SalgenError(f"{file} is not the card of a checkpoint ({wrong}): train again, or restore the file")
@@ -236,7 +242,7 @@ def difference(one: Setup, other: Setup) -> str | None:
 
 
 def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
-    kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float)}
+    kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float), "bool": bool}
     for item in fields(Card):
         kind = str(item.type).partition("[")[0]
         if not isinstance(values[item.name], kinds[kind]):  # type: ignore[arg-type]

@@ -157,7 +157,7 @@ def false_positives(run: str | Path, confidence: float = Thresholds.confidence) 
     found = []
     for row in _predictions(run).to_pylist():
         for number, value in enumerate(row["probabilities"]):
-            if number != row["label"] and value > confidence:
+            if number not in row.get("present", [row["label"]]) and value > confidence:
                 found.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
     return sorted(found, key=lambda suspect: -suspect.confidence)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics import Metric
+from salgen.evaluation.metrics import OWN, PAIRED, Metric
 from salgen.evaluation.ranking import Ranking, Values
 from salgen.seeding import Stream
 from salgen.types import Float32, Mask
@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OF_THE_MASK = frozenset({"mask", "negatives"})
-COUNTERPARTS = ("twin_maps", "paired_maps", "shuffled_maps")
+COUNTERPARTS = (
+    *("twin_maps", "patched_maps"),
+    *("paired_maps", "paired_twin_maps", "paired_patched_maps"),
+    "shuffled_maps",
+)
 Explain = Callable[..., Values]
 
 
 @dataclass(frozen=True, eq=False)
 class Counterpart:
-    """A second map of each sample: of its twin, or by another model.
+    """A second map of each sample: of its twin, of that with a patch, or by another model.
 
     Attributes
     ----------
@@ -38,15 +42,19 @@ class Counterpart:
         bool (N,): whether what it explains is classified rightly (the twin: as the sample).
     there
         bool (N,): whether the sample has such a map.
+    faults
+        For each why what it explains is not what it should be, or ""; empty where none can be at fault.
     """
 
     maps: Values
     correct: NDArray[np.bool_]
     there: NDArray[np.bool_]
+    faults: Sequence[str] = ()
 
     def take(self, chosen: NDArray[np.int64]) -> Counterpart:
         """That of some samples."""
-        return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen])
+        faults = [self.faults[i] for i in chosen] if self.faults else ()
+        return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen], faults)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +160,8 @@ class Evidence:
         if not metric.only_correct:
             return True
         others = [self.counterparts[name].correct[index] for name in metric.needs & set(COUNTERPARTS)]
-        return all(others) and (self.correct is None or bool(self.correct[index]))
+        own = self.correct is None or getattr(metric, "of", OWN) == PAIRED or bool(self.correct[index])
+        return own and all(others)
 
     def take(self, chosen: NDArray[np.int64]) -> Evidence:
         """The evidence of some samples."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from salgen.datasets.destination import sole_writer
+from salgen.datasets.executors import Executor
 from salgen.datasets.manifest import FILE as MANIFEST
 from salgen.datasets.reader import Dataset
 from salgen.errors import SalgenError
@@ -23,6 +24,7 @@ from salgen.evaluation.run_record import RECORD, write_run_record
 from salgen.evaluation.score_cube import SCORES, read_scores
 from salgen.evaluation.settling import write_scores
 from salgen.evaluation.summary import write_summary
+from salgen.evaluation.unit_executors import scoring_by
 from salgen.evaluation.unit_files import PARTS
 from salgen.evaluation.units import SubjectWork
 from salgen.files import remove_temporaries
@@ -80,7 +82,13 @@ def run_folder(run: Path) -> Iterator[None]:
 
 
 def finish_run(
-    plan: Plan, run: Path, started: float, *, source: str | None = None, command: Sequence[str] | None = None
+    plan: Plan,
+    run: Path,
+    started: float,
+    *,
+    source: str | None = None,
+    executor: Executor | None = None,
+    command: Sequence[str] | None = None,
 ) -> Path:
     """Explain and score what a stopped run has not, and write the run's files.
 
@@ -94,6 +102,8 @@ def finish_run(
         ``time.monotonic()`` when the work began.
     source
         The outside material the data set was made from, where that is not the generator's default.
+    executor
+        What explains and scores; this process if None.
     command
         What to record as the command.
 
@@ -102,11 +112,12 @@ def finish_run(
     The folder.
     """
     (run / PARTS).mkdir(exist_ok=True)
-    for folder in (run, *filter(Path.is_dir, run.rglob("*"))):
-        remove_temporaries(folder)
-    works = [SubjectWork(plan, subject, run) for subject in plan.models]
-    for work in works:
-        work.finish()
+    remove_temporaries(run, below=True)
+    with scoring_by(executor or Executor(), run) as (score, device):
+        plan = plan.changed(device=device)
+        works = [SubjectWork(plan, subject, run) for subject in plan.models]
+        for work in works:
+            work.finish(score)
     units = [unit for work in works for unit in work.units]
     predictions = [work.predictions for work in works]
     who = [(work.subject.name, work.subject.seed) for work in works]

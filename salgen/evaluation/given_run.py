@@ -116,7 +116,7 @@ class GivenRun:
         """Methods that are not defined for its models, and why."""
         return dict(self.record.get("left_out") or {})
 
-    def dataset(self, path: str | os.PathLike[str] | None = None) -> Dataset:
+    def dataset(self, path: str | os.PathLike[str] | None = None, source: str | None = None) -> Dataset:
         """The split that was evaluated: a copy of the user's, or the one that the run has.
 
         Raises
@@ -125,7 +125,7 @@ class GivenRun:
             If it is another data set, or a copy with other samples.
         """
         there = self.record["dataset"]
-        dataset = open_dataset(self.folder / DATA if path is None else path, str(there["split"]))
+        dataset = open_dataset(self.folder / DATA if path is None else path, str(there["split"]), source)
         fingerprint = str(there["fingerprint"])
         if dataset.fingerprint != fingerprint:
             raise SalgenError(

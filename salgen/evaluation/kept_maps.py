@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.evidence import COUNTERPARTS
+from salgen.evaluation.metrics import PATCH_FAULTS
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
 
@@ -66,6 +67,8 @@ class KeptMaps:
         float32 (N, H, W).
     reduction, native_resolution, seconds
         How channels became one, the (h, w) at which the method computed the maps, and what they took.
+    faults
+        Samples to why what their map explains is not what it should be.
     """
 
     ids: list[str]
@@ -76,6 +79,7 @@ class KeptMaps:
     reduction: str
     native_resolution: tuple[int, int]
     seconds: float
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 def folder_name(text: str) -> str:
@@ -120,6 +124,7 @@ def write_maps(path: Path, kept: KeptMaps, key: str) -> None:
         "reduction": kept.reduction,
         "native_resolution": list(kept.native_resolution),
         "seconds": kept.seconds,
+        **({"faults": dict(kept.faults)} if kept.faults else {}),
     }
     columns = [
         pa.array(kept.ids, pa.string()),
@@ -165,6 +170,7 @@ def read_maps(path: Path, ids: list[str] | None = None) -> KeptMaps:
             reduction=str(record["reduction"]),
             native_resolution=(height, width),
             seconds=float(record["seconds"]),
+            faults=_faults(record),
         )
     except FileNotFoundError:
         raise SalgenError(f"{path} is missing: the run does not hold these maps") from None
@@ -214,6 +220,13 @@ def key_of(path: Path) -> str | None:
 def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     record: dict[str, Any] = json.loads((metadata or {}).get(METADATA, b"{}"))
     return record
+
+
+def _faults(record: Mapping[str, Any]) -> dict[str, str]:
+    faults = record.get("faults", {})
+    if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
+        raise ValueError("it names faults that there are not")
+    return faults
 
 
 def _nested(values: Float32) -> pa.Array:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
-from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, OneCycleLR
 
 from salgen.evaluation.augmentation import Augmentation
 from salgen.evaluation.training_data import DeviceSplit
@@ -84,7 +84,7 @@ class Learner:
             images, labels = split.batch(self._share(order[start : start + self.batching.size]))
             if self.augmentation is not None:
                 images = self.augmentation.images(images)
-            loss = cross_entropy(self.network(images), labels)
+            loss = _loss(self.network(images), labels)
             self.optimiser.zero_grad()
             self.fabric.backward(loss)
             self.optimiser.step()
@@ -94,7 +94,7 @@ class Learner:
         return float(self._sum(total)) / self.fabric.world_size / self.batching.steps
 
     def measure(self, split: DeviceSplit) -> tuple[float, int]:
-        """Mean loss over a split, and the number of images classified correctly."""
+        """Mean loss over a split, and the number of images that show the class which is most likely."""
         self.network.eval()
         order = torch.arange(len(split), device=self.fabric.device)
         sums = torch.zeros(2, dtype=torch.float64)
@@ -102,8 +102,7 @@ class Learner:
             for start in range(0, len(split), self.batching.size):
                 images, labels = split.batch(self._share(order[start : start + self.batching.size]))
                 logits = self.network(images).float()
-                loss = cross_entropy(logits, labels, reduction="sum")
-                sums += torch.stack([loss, (logits.argmax(1) == labels).sum()]).cpu()
+                sums += torch.stack([_loss(logits, labels, "sum"), _hits(logits, labels).sum()]).cpu()
         loss_sum, correct = self._sum(sums).tolist()
         return loss_sum / len(split), int(correct)
 
@@ -132,6 +131,20 @@ class Learner:
         return cast(Tensor, self.fabric.all_reduce(values.to(self.fabric.device), reduce_op="sum"))
 
 
+def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
+    """Cross-entropy with the class of an image; where it may show several, the mean of that with each class alone."""
+    if labels.ndim == 1:
+        return cross_entropy(logits, labels, reduction=reduction)
+    loss = binary_cross_entropy_with_logits(logits, labels, reduction=reduction)
+    return loss / labels.shape[1] if reduction == "sum" else loss
+
+
+def _hits(logits: Tensor, labels: Tensor) -> Tensor:
+    """Whether each image shows the class that is most likely, (n,)."""
+    best = logits.argmax(dim=1)
+    return best == labels if labels.ndim == 1 else labels.gather(1, best[:, None])[:, 0] > 0
+
+
 def _optimiser(classifier: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
     weights, rate, decay = classifier.parameters(), settings.learning_rate, settings.weight_decay
     if settings.optimiser == "sgd":
@@ -142,6 +155,8 @@ def _optimiser(classifier: nn.Module, settings: TrainingSettings) -> torch.optim
 def _schedule(optimiser: torch.optim.Optimizer, settings: TrainingSettings, steps: int) -> LRScheduler:
     if settings.schedule == "constant":
         return LambdaLR(optimiser, _unchanged)
+    if settings.schedule == "cosine":
+        return CosineAnnealingLR(optimiser, T_max=settings.epochs * steps)
     return OneCycleLR(optimiser, max_lr=settings.learning_rate, total_steps=settings.epochs * steps)
 
 

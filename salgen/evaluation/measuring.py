@@ -159,6 +159,8 @@ def _evidence_for(metric: Metric, evidence: Evidence, index: int) -> dict[str, A
             other = evidence.counterparts[need]
             if not other.there[index]:
                 return NO_TWIN
+            if other.faults and other.faults[index]:
+                return other.faults[index]
             extra[need.removesuffix("s")] = other.maps[index]
         else:
             known: dict[str, Any] = {

@@ -119,6 +119,7 @@ def _mean(metric: Metric, degradation: str, step: int) -> float:
         targets=np.ones(len(maps), dtype=np.int64),
         twins=list(np.where(masks[:, np.newaxis], np.float32(0.0), images)),
         twin_maps=noise,
+        patched_maps=maps,
         paired_maps=noise,
         correct=np.ones(len(maps), dtype=bool),
     )["it"]

@@ -38,12 +38,15 @@ class ModelView:
         The module of `network` that the CAM family uses, if the model names one.
     unit_pixels
         Whether pixels are known to lie in [0, 1], as those of a :class:`Classifier` do.
+    multi_label
+        Whether each logit has a probability of its own, as the model's attribute of that name says.
     """
 
     normalise: nn.Module
     network: nn.Module
     cam_layer: str | None
     unit_pixels: bool
+    multi_label: bool = False
 
     @classmethod
     def of(cls, model: nn.Module) -> ModelView:
@@ -55,9 +58,11 @@ class ModelView:
             If the model cannot be copied.
         """
         private = _private_copy(model).eval()
+        several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
-            return cls(private.normalise, private.network, private.cam_layer, unit_pixels=True)
-        return cls(nn.Identity(), private, getattr(private, "cam_layer", None), unit_pixels=False)
+            return cls(private.normalise, private.network, private.cam_layer, unit_pixels=True, multi_label=several)
+        layer = getattr(private, "cam_layer", None)
+        return cls(nn.Identity(), private, layer, unit_pixels=False, multi_label=several)
 
     def like(self, images: Tensor) -> Tensor:
         """The images on the model's device, in its floating-point type."""
@@ -67,6 +72,11 @@ class ModelView:
     def logits(self, inputs: Tensor) -> Tensor:
         """Checked logits (N, K) of normalised inputs, which a network that works in place does not change."""
         return check_logits(self.network(inputs.clone()), len(inputs))
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """(N, K): softmax, or sigmoid where a label says nothing of the others or there is one class alone."""
+        alone = self.multi_label or logits.shape[1] == 1
+        return logits.sigmoid() if alone else logits.softmax(dim=1)
 
     def scores(self, inputs: Tensor, targets: Tensor, score: str) -> Tensor:
         """The explained value (N,) of normalised inputs: target logit, or its margin over the best other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +41,15 @@ class Plan:
     max_memory
         GB that explaining may use, or None.
     paired
-        A second model, for metrics that contrast two.
+        Training seed to a second model, for metrics that contrast two.
     shuffled
         Training seed to a model that was trained with it on permuted labels.
     keep_maps
         Whether the maps stay on disk.
     given
         The run whose maps are scored, where nothing is explained.
+    device
+        The type of device on which predictions and maps are made, where others than this process make them.
     """
 
     dataset: Dataset
@@ -57,10 +59,25 @@ class Plan:
     conventions: Conventions
     left_out: dict[str, str]
     max_memory: float | None
-    paired: Subject | None = None
+    paired: Mapping[int, Subject] = field(default_factory=dict)
     shuffled: Mapping[int, Subject] = field(default_factory=dict)
     keep_maps: bool = False
     given: GivenRun | None = None
+    device: str | None = None
+
+    def changed(self, **fields: Any) -> Plan:
+        """The same plan with other values of fields that leave the scored samples as they are."""
+        plan = replace(self, **fields)
+        vars(plan).update(scored=self.scored, chunks=self.chunks)  # which takes reading all masks
+        return plan
+
+    def of(self, subject: Subject) -> Plan:
+        """The plan for one of its models alone, and those that stand beside it."""
+        seed = subject.seed
+        beside = {"paired": self.paired, "shuffled": self.shuffled}
+        return self.changed(
+            models=[subject], **{name: {seed: m[seed]} if seed in m else {} for name, m in beside.items()}
+        )
 
     @cached_property
     def task(self) -> str:
@@ -116,7 +133,7 @@ class Plan:
     @cached_property
     def scored(self) -> list[int]:
         """The considered samples that have a ground-truth mask: what is absent cannot be found."""
-        present = self.dataset.present(self.mask)
+        present = self.dataset.present(self.mask, self.considered)
         return [index for index in range(self.considered) if present[index]]
 
     @cached_property

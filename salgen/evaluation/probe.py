@@ -64,8 +64,6 @@ class Probe:
     def probabilities(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
         """Probabilities float64 (count, K) of many normalised inputs, made and run a part at a time.
 
-        Softmax, or the sigmoid of a single logit.
-
         Parameters
         ----------
         count
@@ -76,8 +74,7 @@ class Probe:
 
         def work(part: slice) -> Tensor:
             made = inputs(part)
-            logits = check_logits(self.view.network(made), len(made)).double()
-            return logits.softmax(dim=1) if logits.shape[1] > 1 else logits.sigmoid()
+            return self.view.probabilities(check_logits(self.view.network(made), len(made)).double())
 
         with torch.inference_mode(False), torch.no_grad():
             return torch.cat(self.batches.over(count, work))

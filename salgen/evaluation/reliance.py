@@ -39,6 +39,17 @@ class Answers:
     redraws: Float64
     without: Mapping[str, Float64]
 
+    def about(self, target: int) -> Answers:
+        """What a model of several labels says of one: whether it is there, logits (2,) of no and yes."""
+
+        def asked(logits: Float64) -> Float64:
+            return np.stack([np.zeros_like(logits[..., target]), logits[..., target]], axis=-1)
+
+        without = {feature: asked(logits) for feature, logits in self.without.items()}
+        return Answers(
+            asked(self.sample), None if self.twin is None else asked(self.twin), asked(self.redraws), without
+        )
+
 
 @dataclass(frozen=True)
 class Certificate:

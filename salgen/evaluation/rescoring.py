@@ -36,6 +36,7 @@ def rescore(
     limit: int | None = None,
     scale: str = "small",
     max_memory: float | None = None,
+    source: str | None = None,
     command: Sequence[str] | None = None,
 ) -> Path:
     """Score the maps that a run kept, and write a run folder.
@@ -59,6 +60,8 @@ def rescore(
         How many samples the expensive metrics draw.
     max_memory
         GB that asking the model may use; half of what is free by default.
+    source
+        The outside material, where the run's data set holds recipes only and was made from the user's own.
     command
         What to record as the command.
 
@@ -76,7 +79,7 @@ def rescore(
         given = GivenRun.read(maps)
         methods = {call: METHODS.create(*parse_call(call)) for call in given.calls}
         conventions, models = _conventions(given, limit), given.subjects
-    dataset = given.dataset(path)
+    dataset = given.dataset(path, source)
     chosen = _metrics(metrics, scale, given, dataset)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = Plan(dataset, models, methods, chosen, conventions, given.left_out, max_memory, given=given)

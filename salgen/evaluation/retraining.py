@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from salgen.datasets.batch import to_unit
-from salgen.datasets.reader import Batch, Dataset, open_dataset
+from salgen.datasets.reader import Batch, Dataset
 from salgen.evaluation.conventions import CHUNK
 from salgen.evaluation.metrics import NON_FINITE_MAP, worst_of
 from salgen.evaluation.pixel_order import pixel_ranks
@@ -101,8 +101,8 @@ class Retraining:
         considered = slice(plan.considered)
         images = np.load(changed / f"{shown}.npy", mmap_mode="r")[considered]
         parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]
-        predicted = np.concatenate([work.predict(to_unit(images[part])) for part in parts])
         labels = np.asarray(self._split(shown).column(plan.task))[considered]
+        predicted = np.concatenate([work.predict(to_unit(images[part]), labels[part]) for part in parts])
         finite = self._ranks(shown)[considered, 0, 0] != FAILED
         shutil.rmtree(changed)
         return predicted == labels, finite
@@ -150,7 +150,7 @@ class Retraining:
 
     def _ranks_of(self, batch: Batch) -> NDArray[np.int32]:
         plan, work = self.work.plan, self.work
-        targets = plan.targets(batch.labels, lambda: work.predict(batch.images))
+        targets = plan.targets(batch.labels, lambda: work.predict(batch.images, batch.labels))
         explained = plan.explain(work.view, [self.call], batch.images, targets, batch, work.patterns)
         maps = explained[self.call].values.cpu().numpy()
         finite = np.isfinite(maps).all(axis=(1, 2))
@@ -159,7 +159,7 @@ class Retraining:
         return np.where(finite[:, np.newaxis, np.newaxis], ranks, np.int32(FAILED))
 
     def _split(self, split: str) -> Dataset:
-        return open_dataset(self.work.plan.dataset.path, split)
+        return self.work.plan.dataset.of_split(split)
 
     # Rows -------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from salgen.datasets import manifest as manifests
 from salgen.datasets.edition import Edition
 from salgen.datasets.manifest import read_manifest
 from salgen.datasets.publication import Publication
-from salgen.datasets.publishing import check_sound, shards_to_publish, with_checksums
+from salgen.datasets.publishing import as_published, check_sound, shards_to_publish, with_checksums
 from salgen.datasets.shards import shards_of
 from salgen.evaluation import predictions
 from salgen.evaluation.certificate import FILE as CERTIFICATES
@@ -133,11 +133,11 @@ def _data(folder: Path, record: Mapping[str, Any], pixels: bool) -> Iterator[tup
         yield {}, pixels
         return
     there = read_manifest(data)
-    described = replace(there, pixels=there.pixels and pixels)
+    described = as_published(there, pixels=pixels)
     shards = shards_of(there, record["dataset"]["split"])
     with shards_to_publish(data, there, described, shards) as found:
         named: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in found.items()}
-        yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels
+        yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels and pixels
 
 
 def _page(folder: Path, contents: Contents) -> bytes:

@@ -16,11 +16,12 @@ from salgen.evaluation.scoring import HOW_TO_GIVE, check_needs
 from salgen.registry import MODELS
 
 BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
-TWINS = frozenset({"twin", "twin_maps"})
+TWINS = frozenset({"twin", "twin_maps", "patched_maps"})
+PAIRED_TWINS = frozenset({"paired_twin_maps", "paired_patched_maps"})
 
 
 def run_metrics(
-    calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired_model: str | Path | None
+    calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired: bool
 ) -> dict[str, Metric]:
     """The metrics by their calls; groups stand for those that take no training of their own.
 
@@ -31,14 +32,15 @@ def run_metrics(
     SalgenError
         If a metric that is named needs what this run cannot give, or a second model is given in vain.
     """
-    given = _given(dataset, model, paired_model)
+    given = _given(dataset, model, paired)
     chosen = swept(calls or DEFAULT, given - BY_NAME_ONLY, scale)
     for call, metric in chosen.items():
         _check(call, metric, given, dataset, model)
     check_needs(chosen, given)
-    if paired_model is not None and not any("paired_maps" in metric.needs for metric in chosen.values()):
+    if paired and not any("paired_maps" in metric.needs for metric in chosen.values()):
         raise SalgenError(
-            "a paired model is given, but no metric contrasts two models: name mcs or mcr, or leave it out"
+            "a paired model or task is given, but no metric contrasts two models: name mcs, mcr or idr:of=paired, or "
+            "leave it out"
         )
     groups = [call for call in calls or () if call == ALL or call in FAMILIES]
     if left_out := "; ".join(_left_out(groups, chosen, given)):
@@ -46,13 +48,13 @@ def run_metrics(
     return chosen
 
 
-def _given(dataset: Dataset, model: str | Path, paired_model: str | Path | None) -> frozenset[str]:
+def _given(dataset: Dataset, model: str | Path, paired: bool) -> frozenset[str]:
     """What metrics may need and this run can give."""
     given = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
     if dataset.manifest.twins:
         given |= TWINS
-    if paired_model is not None:
-        given |= {"paired_maps"}
+    if paired:
+        given |= {"paired_maps", *(PAIRED_TWINS if dataset.manifest.twins else ())}
     if str(model) in MODELS.entries or (Path(model) / CARD).is_file():
         given |= BY_NAME_ONLY
     return frozenset(given)
@@ -66,9 +68,10 @@ def _check(call: str, metric: Metric, given: frozenset[str], dataset: Dataset, m
         )
     if "paired_maps" in missing:
         raise SalgenError(
-            f"metric {call!r} contrasts two models: give the second one, as paired_model or --paired-model"
+            f"metric {call!r} contrasts two models: give the second one (paired_model, --paired-model), or what it "
+            "shall learn (paired_task, --paired-task)"
         )
-    if missing & TWINS:
+    if missing & (TWINS | PAIRED_TWINS):
         raise SalgenError(f"metric {call!r} compares images with their twins: {dataset.path} holds none")
 
 
@@ -84,7 +87,7 @@ def _left_out(groups: Sequence[str], chosen: dict[str, Metric], given: frozenset
     }
     reasons = {
         "which train models and are taken by name": BY_NAME_ONLY,
-        "which take a second model (paired_model, --paired-model)": {"paired_maps"} - given,
+        "which take a second model (paired_model, paired_task)": {"paired_maps"} - given,
         "which compare images with twins, and there are none": TWINS - given,
     }
     for why, needs in reasons.items():

@@ -11,8 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from salgen.datasets.manifest import RUN
 from salgen.files import write_text
 from salgen.parameters import to_json
@@ -50,7 +48,7 @@ def write_run_record(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **library_versions()},
         "platform": platform.platform(),
-        "device": str(plan.models[0].device),
+        "device": plan.device or str(plan.models[0].device),
         "dataset": _dataset(plan),
         "models": [_model(plan, *found) for found in zip(plan.models, predictions, patterns, strict=True)],
         **_second_models(plan),
@@ -90,6 +88,7 @@ def _dataset(plan: Plan) -> dict[str, Any]:
         "split": dataset.split,
         "image_size": list(dataset.spec.image_size),
         "tasks": {task: list(names) for task, names in dataset.tasks.items()},
+        "multi_label": list(dataset.manifest.multi_label),
         "source": dataset.spec.source,
         "valid_region": dataset.valid_region,
         "redistributable": dataset.manifest.redistributable,
@@ -101,7 +100,7 @@ def _second_models(plan: Plan) -> dict[str, Any]:
     if plan.given is not None:
         return {key: plan.given.record.get(key) for key in ("paired_model", "permuted_labels")}
     return {
-        "paired_model": None if plan.paired is None else {"name": plan.paired.name, **plan.paired.origin},
+        "paired_model": [{"name": m.name, "seed": seed, "task": m.task, **m.origin} for seed, m in plan.paired.items()],
         "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
     }
 
@@ -123,7 +122,7 @@ def _model(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns |
         "seed": subject.seed,
         "accuracy": said.accuracy,
         "n_images": len(plan.dataset),
-        "chance": float(np.bincount(said.labels).max() / len(said.labels)),
+        "chance": said.chance,
         "weights_sha256": subject.digest,
         "patterns": fitted,
         **subject.origin,

@@ -18,12 +18,14 @@ from salgen.evaluation.conventions import Conventions
 from salgen.evaluation.finishing import check_run_folder, finish_run, run_folder
 from salgen.evaluation.memory import memory_budget
 from salgen.evaluation.metrics import Metric
+from salgen.evaluation.pairing import Pairing
 from salgen.evaluation.plan import Plan
 from salgen.evaluation.rendered_again import Renderer
 from salgen.evaluation.run_metrics import run_metrics
 from salgen.evaluation.selection import Selection, select_methods
-from salgen.evaluation.subjects import is_factory, load_paired, load_subject, train_again, train_subjects
+from salgen.evaluation.subjects import is_factory, load_subject, train_again, train_subjects
 from salgen.evaluation.training_setup import initial_classifier
+from salgen.evaluation.unit_executors import unit_executor
 from salgen.parameters import build
 from salgen.registry import MODELS
 
@@ -35,6 +37,7 @@ def evaluate(
     *,
     model: str | Path = "lesion-cnn",
     paired_model: str | Path | None = None,
+    paired_task: str | None = None,
     methods: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     out: str | Path | None = None,
@@ -45,6 +48,9 @@ def evaluate(
     max_memory: float | None = None,
     source: str | None = None,
     keep_maps: bool = False,
+    executor: str = "local",
+    ray_address: str | None = None,
+    workers: int | None = None,
     command: Sequence[str] | None = None,
     **conventions: Any,
 ) -> Path:
@@ -60,6 +66,9 @@ def evaluate(
         [0, 1] to logits, perhaps a :class:`~salgen.evaluation.classifier.Classifier`.
     paired_model
         A second trained model, as `model` without being trained here, for metrics that contrast two.
+    paired_task
+        Another task of the data set, which a second model learns here: for each training seed one that is trained as
+        the first is. Its maps of the same images explain their class of that task.
     methods
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``; None for all that are defined for the
         model. The controls are always added.
@@ -77,10 +86,18 @@ def evaluate(
         GB that explaining may use on the model's device; half of what is free by default.
     source
         The outside material the data set was made from, where that is not its generator's own: samples
-        are rendered again for the reliance certificate.
+        are rendered again for the reliance certificate, and those of recipes only to be seen at all.
     keep_maps
         Keep the maps, the split's data and the models in the run folder, so that others can score the maps: see
         :func:`salgen.evaluation.rescoring.rescore`.
+    executor
+        What explains and scores: ``local``, which is this process, or ``ray``: workers with a GPU each, or with a
+        processor each where there is none. The scores are the same on the same kind of machine.
+    ray_address
+        ``HOST:PORT`` of a running Ray, or ``auto``; None starts one on this machine. All machines of a cluster must
+        see `path`, `out` and models under the same path, and have the same salgen.
+    workers
+        Processes of a Ray that is started here; as many as there are processors if None.
     command
         What to record as the command.
     conventions
@@ -99,20 +116,23 @@ def evaluate(
     """
     started = time.monotonic()
     _check_kinds(model, out)
-    dataset = open_dataset(path, split)
+    runs = unit_executor(executor, workers, ray_address)
+    dataset = open_dataset(path, split, source)
     run = Path(out) if out is not None else default_run(path, model)
     check_run_folder(run, dataset)
     training = Training(scale, settings, seeds)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
-    chosen = run_metrics(metrics, scale, dataset, model, paired_model)
+    pairing = Pairing(paired_model, paired_task)
+    pairing.check(dataset, model)
+    chosen = run_metrics(metrics, scale, dataset, model, pairing.given)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
     plan = replace(plan, keep_maps=keep_maps)
-    if source is not None:
+    if source is not None and not dataset.manifest.recipes_only:  # those are rendered by it, certified or not
         Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
     with run_folder(run):
-        plan = _with_models(plan, model, paired_model, training, run)
-        return finish_run(plan, run, started, source=source, command=command)
+        plan = _with_models(plan, model, pairing, training, run)
+        return finish_run(plan, run, started, source=source, executor=runs, command=command)
 
 
 @dataclass(frozen=True)
@@ -141,7 +161,13 @@ def _plan(
     network = (
         loaded[0].classifier
         if loaded
-        else initial_classifier(dataset.path, model=str(model), scale=training.scale, settings=training.settings)
+        else initial_classifier(
+            dataset.path,
+            model=str(model),
+            scale=training.scale,
+            settings=training.settings,
+            source=dataset.source,
+        )
     )
     first = torch.from_numpy(dataset[0]["image"][None])
     methods, left_out = selection.defined_for(network, first, _lacking(dataset))
@@ -154,10 +180,9 @@ def _plan(
     return plan
 
 
-def _with_models(plan: Plan, model: str | Path, paired_model: str | Path | None, training: Training, run: Path) -> Plan:
+def _with_models(plan: Plan, model: str | Path, pairing: Pairing, training: Training, run: Path) -> Plan:
     """The plan with all models that it needs: loaded, or trained with every seed."""
     how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
-    paired = None if paired_model is None else load_paired(plan.dataset, paired_model, run)
     models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
     shuffled = {
         subject.seed: train_again(
@@ -165,7 +190,7 @@ def _with_models(plan: Plan, model: str | Path, paired_model: str | Path | None,
         )
         for subject in (models if "shuffled_maps" in plan.needs else ())
     }
-    return replace(plan, models=models, paired=paired, shuffled=shuffled)
+    return replace(plan, models=models, paired=pairing.models(models, plan.dataset, run), shuffled=shuffled)
 
 
 def _check_kinds(model: Any, out: Any) -> None:

@@ -24,6 +24,7 @@ HOW_TO_GIVE = {
     "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
     "for a method that is fitted",
     "twin_maps": "twin_maps=",
+    "patched_maps": "patched_maps=",
     "paired_maps": "paired_maps=",
     "shuffled_maps": "shuffled_maps=",
 }
@@ -41,6 +42,7 @@ def score(
     *,
     method: Any = None,
     twin_maps: Any = None,
+    patched_maps: Any = None,
     paired_maps: Any = None,
     shuffled_maps: Any = None,
     correct: Any = None,
@@ -75,9 +77,10 @@ def score(
     method
         The method's call, for metrics that explain again; by default that of a `SaliencyMap`. Or a
         function ``(model, images, targets) -> maps``, given tensors.
-    twin_maps, paired_maps, shuffled_maps
-        As `maps`: of the twins by the same method, model and targets; of the same images under a second
-        model; under a model that was trained on permuted labels.
+    twin_maps, patched_maps, paired_maps, shuffled_maps
+        As `maps`: of the twins by the same method, model and targets; of the twins with a patch that the
+        model ignores, by the same; of the same images under a second model; under a model that was
+        trained on permuted labels.
     correct
         bool (N,): which samples are classified rightly (where two maps are compared: both times), for
         metrics that are defined for those only; all by default.
@@ -97,7 +100,7 @@ def score(
 
         - NaN still, where the map is not at fault, which drops the sample for every method alike:
           ``empty_mask``, ``trivial_full_mask`` where the metric needs other pixels, ``misclassified``,
-          ``no_twin``;
+          ``no_twin``, and in runs ``patch_matters`` and ``patch_vanished``;
         - the metric's worst value, or the worst that another map has where it is unbounded, where the map
           is at fault: ``non_finite_map``, ``zero_energy``, ``too_few_negatives`` (a better map has a value
           on the same mask), and reasons of other plug-ins.
@@ -116,7 +119,12 @@ def score(
     >>> score(maps, masks, ["roc-auc", "m-gt"])
     {'roc-auc': array([0.875]), 'm-gt': array([0.75])}
     """
-    others = {"twin_maps": twin_maps, "paired_maps": paired_maps, "shuffled_maps": shuffled_maps}
+    others = {
+        "twin_maps": twin_maps,
+        "patched_maps": patched_maps,
+        "paired_maps": paired_maps,
+        "shuffled_maps": shuffled_maps,
+    }
     evidence = evidence_of(
         maps,
         masks=masks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -78,17 +78,24 @@ def train_subjects(
     dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
 ) -> list[Subject]:
     """A registered model, trained with each seed."""
-    trained = train_seeds(dataset.path, run, model=model, scale=scale, settings=settings, seeds=seeds)
+    how: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
+    trained = train_seeds(dataset.path, run, model=model, source=dataset.source, **how)
     return [Subject.of(one) for one in trained]
 
 
 def train_again(
-    subject: Subject, dataset: Dataset, out: Path, *, images: Path | None = None, **changes: Any
+    subject: Subject,
+    dataset: Dataset,
+    out: Path,
+    *,
+    task: str | None = None,
+    images: Path | None = None,
+    **changes: Any,
 ) -> Subject:
-    """A fresh model trained as a checkpoint's was, with the same seed, except for some settings or the images."""
+    """A fresh model trained as a checkpoint's was, with the same seed, except for the task, the images or settings."""
     card = read_card(subject.folder)
     settings = {**card.parameters, **card.settings, **changes}
-    how: dict[str, Any] = {"model": card.model, "seed": card.seed, "task": card.task}
+    how: dict[str, Any] = {"model": card.model, "seed": card.seed, "task": task or card.task, "source": dataset.source}
     return Subject.of(train(dataset.path, out, settings=settings, images=images, **how))
 
 
@@ -107,19 +114,6 @@ def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool 
     checkpoint = load_checkpoint(Path(model))
     check_fits(checkpoint, dataset, any_task)
     return Subject.of(checkpoint)
-
-
-def load_paired(dataset: Dataset, model: str | Path, run: Path) -> Subject:
-    """The second model of a run, which is not trained here and may have learnt another task of the data set.
-
-    Raises
-    ------
-    SalgenError
-        If it is no checkpoint and no function, cannot be loaded, or does not fit the data.
-    """
-    if not is_factory(model) and not Path(model).exists():
-        raise SalgenError(f"paired model {model}: give a checkpoint's folder, or PACKAGE.MODULE:FUNCTION")
-    return load_subject(dataset, model, run, any_task=True)
 
 
 def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
@@ -164,7 +158,8 @@ def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
     """What the model says of the data set's first image: one logit for each of its classes, or an error."""
     device = next((p.device for p in classifier.parameters()), torch.device("cpu"))
     image = torch.from_numpy(dataset[0]["image"][None]).to(device)
-    classes: Sequence[str] = next(iter(dataset.tasks.values()))
+    task, classes = next(iter(dataset.tasks.items()))
+    classifier.multi_label = task in dataset.manifest.multi_label  # type: ignore[assignment]
     view = ModelView.of(classifier)
     try:
         with torch.inference_mode():

@@ -64,6 +64,7 @@ def train(
     seed: int = 0,
     task: str | None = None,
     images: Path | None = None,
+    source: str | None = None,
 ) -> Trained:
     """Train a model, or return what the same call has trained before.
 
@@ -82,6 +83,8 @@ def train(
         What to learn; the data set's default task if None.
     images
         A folder with ``<split>.npy`` of each split, which stand in for the data set's images.
+    source
+        The outside material, where the data set holds recipes only and was made from the user's own.
 
     Returns
     -------
@@ -99,14 +102,15 @@ def train(
     del of_training["max_memory_gb"]  # nothing depends on it
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
-    setup = setup_of(path, task, model, to_json(plugin), seed, of_training)
+    setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
     build_classifier(setup)  # that the image is too small for it is better known before any work
     if (out / CARD).exists():
         check_same(out, read_card(out), setup)
         remove_state(out)
     else:
         _prepare_folder(out)
-        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, images=images))
+        given: dict[str, Any] = {"images": images, "source": source}
+        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, **given))
         if failure is not None:
             with suppress(OSError):
                 out.rmdir()  # only if nothing is in it
@@ -123,11 +127,12 @@ def train_seeds(
     settings: Mapping[str, Any] | None = None,
     seeds: int = 3,
     task: str | None = None,
+    source: str | None = None,
 ) -> list[Trained]:
     """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`."""
     if seeds < 1:
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
-    how: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task}
+    how: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **how) for seed in range(seeds)]
 
 
@@ -153,20 +158,27 @@ def _fabric(settings: TrainingSettings) -> Fabric:
 
 
 def _run(
-    fabric: Fabric, path: Path, out: Path, setup: Setup, settings: TrainingSettings, images: Path | None
+    fabric: Fabric,
+    path: Path,
+    out: Path,
+    setup: Setup,
+    settings: TrainingSettings,
+    images: Path | None,
+    source: str | None,
 ) -> SalgenError | None:
     """Train and write the checkpoint. An error is returned, since it may have to leave its process."""
     try:
         classifier = _start(setup, out)
         where = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
-            load_split(path, split, *where, settings.label_order(setup.seed, split)) for split in ("train", "val")
+            load_split(path, split, *where, settings.label_order(setup.seed, split), source)
+            for split in ("train", "val")
         )
         learner = Learner.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val)
         learner.classifier.load_state_dict(state.best)
-        test = load_split(path, "test", *where)
+        test = load_split(path, "test", *where, source=source)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
             save_checkpoint(out, state.best, card)
@@ -254,7 +266,7 @@ def _card(learner: Learner, setup: Setup, state: TrainingState, test: DeviceSpli
         test_accuracy=correct / len(test),
         test_correct=correct,
         n_test=len(test),
-        chance=float(torch.bincount(test.labels).max()) / len(test),
+        chance=test.chance,
         seconds=round(state.seconds, 3),
         images_per_second=round(images / max(state.training_seconds, 1e-9), 1),
         device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,

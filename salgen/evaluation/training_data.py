@@ -24,7 +24,7 @@ class DeviceSplit:
     images
         uint8 or uint16 (N, C, H, W).
     labels
-        int64 (N,).
+        int64 (N,), or where an image may show several classes float32 (N, K) of zeros and ones.
     """
 
     images: Tensor
@@ -32,6 +32,13 @@ class DeviceSplit:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def chance(self) -> float:
+        """Share of images that show the most frequent class."""
+        return float(
+            self.labels.mean(dim=0).max() if self.labels.ndim == 2 else torch.bincount(self.labels).max() / len(self)
+        )
 
     def batch(self, indices: Tensor) -> tuple[Tensor, Tensor]:
         """Images as float32 (n, C, H, W) in [0, 1] and their labels; made on the device."""
@@ -50,6 +57,7 @@ def load_split(
     max_memory_gb: float | None,
     images: Path | None = None,
     label_order: Stream | None = None,
+    source: str | None = None,
 ) -> DeviceSplit:
     """Decode a split and move it to a device.
 
@@ -59,13 +67,15 @@ def load_split(
         A folder whose ``<split>.npy`` stands in for the data set's images.
     label_order
         What permutes the labels.
+    source
+        As for :func:`~salgen.datasets.reader.open_dataset`.
 
     Raises
     ------
     SalgenError
         If the decoded images would take more memory than is allowed.
     """
-    dataset = open_dataset(path, split)
+    dataset = open_dataset(path, split, source)
     height, width = dataset.spec.image_size
     size = len(dataset) * dataset[0]["image"].shape[0] * height * width * (dataset.spec.bit_depth // 8)
     allowed = max_memory_gb * 1e9 if max_memory_gb is not None else memory_budget(device, None)
@@ -74,7 +84,10 @@ def load_split(
             f"split {split!r} of {path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used on "
             f"{device}: set max_memory_gb higher, or use a smaller data set"
         )
-    labels = torch.tensor(dataset.column(task), dtype=torch.int64)
+    if task in dataset.manifest.multi_label:
+        labels = torch.from_numpy(dataset.classes_present(task)).float()
+    else:
+        labels = torch.tensor(dataset.column(task), dtype=torch.int64)
     if label_order is not None:
         labels = labels[torch.from_numpy(label_order.permutation(len(labels)))]
     pixels = dataset.images() if images is None else np.load(images / f"{split}.npy")

@@ -38,10 +38,10 @@ class TrainingSettings:
     }
 
     optimiser: str = param("adamw", "how weights are updated", choices=("adamw", "sgd"))
-    learning_rate: float = param(1e-2, "learning rate, the highest one of a one-cycle schedule", low=1e-12)
+    learning_rate: float = param(1e-2, "learning rate, the highest one of a schedule", low=1e-12)
     momentum: float = param(0.9, "momentum of sgd", low=0.0, high=1.0)
     weight_decay: float = param(0.01, "weight decay", low=0.0)
-    schedule: str = param("one-cycle", "how the learning rate changes", choices=("one-cycle", "constant"))
+    schedule: str = param("one-cycle", "how the learning rate changes", choices=("one-cycle", "cosine", "constant"))
     epochs: int = param(6, "passes over the training images, at most", low=1)
     batch_size: int = param(32, "images per step, over all devices", low=1)
     stop_loss: float | None = param(None, "stop once the validation loss is below this", low=0.0)

@@ -17,17 +17,28 @@ SPLITS = ("train", "val", "test")
 
 
 def initial_classifier(
-    dataset_path: str | Path, *, model: str, scale: str = "small", settings: Mapping[str, Any] | None = None
+    dataset_path: str | Path,
+    *,
+    model: str,
+    scale: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    source: str | None = None,
 ) -> Classifier:
     """The classifier that such a training begins with, as its architecture draws it, for a look before any work."""
     plugin, chosen = choose_settings(model, scale, settings)
-    return build_classifier(setup_of(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen)))
+    return build_classifier(setup_of(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen), source))
 
 
 def setup_of(
-    path: Path, task: str | None, model: str, parameters: dict[str, Any], seed: int, settings: dict[str, Any]
+    path: Path,
+    task: str | None,
+    model: str,
+    parameters: dict[str, Any],
+    seed: int,
+    settings: dict[str, Any],
+    source: str | None = None,
 ) -> Setup:
-    """All that determines a training on a data set folder.
+    """All that determines a training on a data set folder; `source` is for one that holds recipes only.
 
     Raises
     ------
@@ -36,7 +47,7 @@ def setup_of(
     """
     if seed < 0:
         raise SalgenError(f"seed = {seed}: must be 0 or more")
-    dataset = open_dataset(path, "train")
+    dataset = open_dataset(path, "train", source)
     missing = [split for split in SPLITS if split not in dataset.spec.splits]
     if missing:
         raise SalgenError(f"{path} has no split {missing[0]!r}: training takes the splits {', '.join(SPLITS)}")
@@ -54,6 +65,7 @@ def setup_of(
         dataset_fingerprint=dataset.fingerprint,
         seed=seed,
         settings=settings,
+        multi_label=task in dataset.manifest.multi_label,
     )
 
 

@@ -1,7 +1,8 @@
-"""What the metrics of a run may look at: the maps of a chunk, of its twins and by other models."""
+"""What the metrics of a run may look at: the maps of a chunk, of its twins, of these with a patch, by other models."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from salgen.datasets.reader import Batch
 from salgen.evaluation.conventions import PREDICTED
 from salgen.evaluation.evidence import COUNTERPARTS, Counterpart, Evidence, Explain
+from salgen.evaluation.insignificant_patch import insignificant_patches
 from salgen.evaluation.kept_maps import OF_SAMPLES, KeptMaps
 from salgen.evaluation.predictions import Classes
 from salgen.evaluation.score_inputs import explain_again
@@ -19,14 +21,21 @@ if TYPE_CHECKING:
     from salgen.evaluation.units import SubjectWork
 
 
+class Shown(NamedTuple):
+    """The images that are explained, whether each sample has one, and what is wrong with some, by their names."""
+
+    images: Float32
+    there: Mask
+    faults: Mapping[str, str]
+
+
 class Asked(NamedTuple):
     """Whose model is to explain what, and which of the maps count."""
 
     work: SubjectWork
-    images: Float32
+    shown: Shown
     targets: Classes
     correct: Mask
-    there: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +52,8 @@ class ChunkEvidence:
         The methods of the group.
     chunk
         The chunk's place among the scored samples.
+    patched
+        The twins with patches that a model ignores, by the kind of their maps; the same for all groups.
     """
 
     work: SubjectWork
@@ -51,6 +62,7 @@ class ChunkEvidence:
     targets: Classes
     calls: tuple[str, ...]
     chunk: int
+    patched: dict[str, Shown] = field(default_factory=dict, repr=False)
     _known: dict[str, dict[str, KeptMaps]] = field(default_factory=dict, repr=False)
 
     @property
@@ -94,7 +106,8 @@ class ChunkEvidence:
 
     def _counterpart(self, name: str, call: str) -> Counterpart:
         found = self.found(name)[call]
-        return Counterpart(found.values, found.correct, found.there)
+        faults = [found.faults.get(sample, "") for sample in self.batch.ids] if found.faults else ()
+        return Counterpart(found.values, found.correct, found.there, faults)
 
     def found(self, kind: str) -> dict[str, KeptMaps]:
         """The maps of all methods of the group: those of the samples, or the second ones of `COUNTERPARTS`.
@@ -113,41 +126,71 @@ class ChunkEvidence:
 
     def _explained(self, kind: str, calls: tuple[str, ...]) -> dict[str, KeptMaps]:
         """The maps of some methods, explained together."""
-        work, images, targets, correct, there = self._asked(kind)
-        explained = work.plan.explain(work.view, calls, images, targets, self.batch, work.patterns)
+        work, shown, targets, correct = self._asked(kind)
+        explained = work.plan.explain(work.view, calls, shown.images, targets, self.batch, work.patterns)
         return {
             call: KeptMaps(
                 ids=self.batch.ids,
                 targets=targets,
                 correct=correct,
-                there=there,
+                there=shown.there,
                 values=np.asarray(maps.values.cpu().numpy()),
                 reduction=str(maps.reduction),
                 native_resolution=maps.native_resolution,
                 seconds=explained.seconds[call],
+                faults=shown.faults,
             )
             for call, maps in explained.items()
         }
 
     def _asked(self, kind: str) -> Asked:
+        work, shown = self._who(kind), self._shown(kind)
+        labels = self._labels(work)
         if kind == OF_SAMPLES:
-            everywhere = np.ones(len(self.batch), dtype=bool)
-            return Asked(self.work, self.batch.images, self.targets, self.correct, everywhere)
-        return self._of_twins() if kind == "twin_maps" else self._by_other(kind)
+            return Asked(work, shown, self.targets, self.correct)
+        return Asked(work, shown, self._targets(kind, labels), work.predict(shown.images, labels) == labels)
 
-    def _of_twins(self) -> Asked:
-        there = np.array([twin is not None for twin in self.batch.twins])
-        images = np.stack(
-            [image if twin is None else twin for image, twin in zip(self.batch.images, self.batch.twins, strict=True)]
+    def _who(self, kind: str) -> SubjectWork:
+        """Whose maps they are."""
+        return self.work if kind in (OF_SAMPLES, "twin_maps", "patched_maps") else self.work.others[kind]
+
+    def _shown(self, kind: str) -> Shown:
+        if "patched" in kind:
+            if kind not in self.patched:
+                self.patched[kind] = self._with_patches(self._who(kind))
+            return self.patched[kind]
+        return self._twins() if "twin" in kind else Shown(self.batch.images, np.ones(len(self.batch), dtype=bool), {})
+
+    def _twins(self) -> Shown:
+        """The twins, and where there is none the image."""
+        pairs = list(zip(self.batch.images, self.batch.twins, strict=True))
+        there = np.array([twin is not None for _, twin in pairs])
+        return Shown(np.stack([image if twin is None else twin for image, twin in pairs]), there, {})
+
+    def _with_patches(self, work: SubjectWork) -> Shown:
+        """The twins with a patch each in the feature's place that a model ignores."""
+        plan, twins = self.work.plan, self._twins()
+        chosen = np.flatnonzero(twins.there)
+        found = insignificant_patches(
+            work.view,
+            self.batch.images[chosen],
+            twins.images[chosen],
+            plan.masks(self.batch)[chosen, 0],
+            self._labels(work)[chosen],
+            plan.max_memory,
         )
-        return Asked(self.work, images, self.targets, self.work.predict(images) == self.batch.labels, there)
+        images = twins.images.copy()
+        images[chosen] = found.images
+        faults = {self.batch.ids[i]: fault for i, fault in zip(chosen, found.faults, strict=True) if fault}
+        return Shown(images, twins.there, faults)
 
-    def _by_other(self, name: str) -> Asked:
-        """Maps by another model: a paired one explains its own task's class, one of permuted labels the same class."""
-        other, images = self.work.others[name], self.batch.images
-        task = other.subject.task
-        labels = self.batch.labels if task is None else self.batch.classes(task)
-        predicted, targets = other.predict(images), self.targets
-        if name == "paired_maps":
-            targets = predicted if other.plan.conventions.target == PREDICTED else labels
-        return Asked(other, images, targets, predicted == labels, np.ones(len(images), dtype=bool))
+    def _labels(self, work: SubjectWork) -> Classes:
+        task = work.subject.task
+        return self.batch.labels if task is None else self.batch.classes(task)
+
+    def _targets(self, kind: str, labels: Classes) -> Classes:
+        """What second maps explain: a paired model its own task's class, one of permuted labels the same class."""
+        if not kind.startswith("paired"):
+            return self.targets
+        other = self._who(kind)
+        return other.predict(self.batch.images, labels) if other.plan.conventions.target == PREDICTED else labels

@@ -9,35 +9,39 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.conventions import CHUNK
+from salgen.evaluation.evidence import COUNTERPARTS
+from salgen.evaluation.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.kept_maps import OF_SAMPLES, KeptMaps, key_of, maps_name, read_maps, write_maps
 from salgen.evaluation.measuring import measure
 from salgen.evaluation.model_view import ModelView
 from salgen.evaluation.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.patterns import Patterns, fit_patterns
 from salgen.evaluation.plan import Plan
-from salgen.evaluation.predictions import Classes, Predictions, predict_split
+from salgen.evaluation.predictions import Classes, Predictions, predict_split, predicted_classes, present_in
 from salgen.evaluation.run_record import library_versions
 from salgen.evaluation.subjects import Subject
-from salgen.evaluation.unit_evidence import ChunkEvidence
+from salgen.evaluation.unit_evidence import ChunkEvidence, Shown
 from salgen.evaluation.unit_files import PARTS, Unit, unit_table
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
 from salgen.types import Float32
+
+if TYPE_CHECKING:
+    from salgen.evaluation.unit_executors import Scorer
 
 
 @dataclass(frozen=True)
@@ -61,30 +65,42 @@ class SubjectWork:
         """All of them, in order."""
         return [unit for chunk in self.chunks for unit in chunk]
 
-    def finish(self) -> None:
-        """Write the files that are missing."""
-        missing = [
-            [unit for unit in units if not self._is_there(unit, number)] for number, units in enumerate(self.chunks)
-        ]
+    def finish(self, score: Scorer) -> None:
+        """Have the files written that are missing."""
+        missing = {number: self.missing(number, units) for number, units in enumerate(self.chunks)}
         total = len(self.plan.scored) * len(self.plan.methods)
-        done = total - sum(len(unit.indices) for units in missing for unit in units)
+        done = total - sum(len(unit.indices) for units in missing.values() for unit in units)
         doing = "score" if self.plan.given else "explain and score"
         label = f"{doing}, {self.subject.name} seed {self.subject.seed}"
         with progress(label, total, "maps", done=done) as advance:
-            for number, units in enumerate(missing):
-                for unit in self._score(number, units) if units else ():
-                    advance(len(unit.indices))
+            todo = {number: units for number, units in missing.items() if units}
+            for unit in score(self, todo):
+                advance(len(unit.indices))
+
+    def missing(self, number: int, units: Sequence[Unit]) -> list[Unit]:
+        """Those units of a chunk that are not scored, or whose maps are not kept where they shall be."""
+        return [unit for unit in units if not self._is_there(unit, number)]
 
     @cached_property
     def predictions(self) -> Predictions:
         """What the model says of the whole split; asked once and kept."""
         if self.plan.given is not None:
-            return self.plan.given.predictions(self.subject, [str(name) for name in self.plan.dataset.column("id")])
+            said = self.plan.given.predictions(self.subject, [str(name) for name in self.plan.dataset.column("id")])
+            return replace(said, present=present_in(self.plan.dataset, self.plan.task))
+        return predict_split(self.plan.dataset, self.plan.task, self.predictions_path, self.probabilities)
+
+    @property
+    def predictions_path(self) -> Path:
+        """Where the predictions are kept."""
         dataset = self.plan.dataset
-        known = [dataset.fingerprint, dataset.split, self.subject.digest, self.subject.device.type, library_versions()]
+        known = [dataset.fingerprint, dataset.split, self.subject.digest, self.device, library_versions()]
         digest = hashlib.sha256(canonical_json(known).encode()).hexdigest()[:16]
-        path = self.run / PARTS / f"predictions-{digest}.parquet"
-        return predict_split(dataset, self.plan.task, path, self.probabilities)
+        return self.run / PARTS / f"predictions-{digest}.parquet"
+
+    @property
+    def device(self) -> str:
+        """The type of device that predictions and maps are made on: theirs who make them, or else the model's."""
+        return self.plan.device or self.subject.device.type
 
     @cached_property
     def patterns(self) -> Patterns | None:
@@ -93,7 +109,7 @@ class SubjectWork:
             return None
         if self.plan.given is not None and "method" not in self.plan.needs:
             return None  # nothing is explained
-        train = open_dataset(self.plan.dataset.path, "train")
+        train = self.plan.dataset.of_split("train")
         known = f"{self.subject.digest} {train.fingerprint} {PATTERNS_VERSION}"
         digest = hashlib.sha256(known.encode()).hexdigest()[:16]
         path = self.subject.folder / f"patterns-{digest}.safetensors"
@@ -117,16 +133,23 @@ class SubjectWork:
         """The model as methods see it."""
         return ModelView.of(self.subject.classifier)
 
-    def _score(self, number: int, missing: Sequence[Unit]) -> Iterator[Unit]:
-        """Write the missing units of a chunk, those that share passes together."""
-        chunk = list(self.plan.chunks[number])
-        (batch,) = self.plan.dataset.batches(CHUNK, chunk)
-        predicted = self.predictions.predicted[chunk]
+    def score(self, number: int, missing: Sequence[Unit], predicted: Classes) -> Iterator[Unit]:
+        """Write the missing units of a chunk, those that share passes together.
+
+        Parameters
+        ----------
+        number
+            The chunk's place among the scored samples.
+        predicted
+            int64 (n,): the class that the model predicts for each of the chunk's samples.
+        """
+        (batch,) = self.plan.dataset.batches(CHUNK, list(self.plan.chunks[number]))
         targets = self.plan.targets(batch.labels, lambda: predicted)
+        patched: dict[str, Shown] = {}
         for calls in self.plan.groups:
             units = [unit for unit in missing if unit.call in calls]
             names = tuple(unit.call for unit in units)
-            evidence = ChunkEvidence(self, batch, predicted, targets, names, number)
+            evidence = ChunkEvidence(self, batch, predicted, targets, names, number, patched)
             for unit in units:
                 self._write(unit, evidence)
                 yield unit
@@ -178,28 +201,30 @@ class SubjectWork:
         """A digest of all that maps depend on."""
         other = self.others.get(kind)
         known = {**self._depends_on(call, self.plan.chunks[number]), "kind": kind, "other": other and other._digests}
+        known |= _patches([kind])
         return hashlib.sha256(canonical_json(known).encode()).hexdigest()[:32]
 
     def probabilities(self, images: Float32) -> Float32:
-        """Softmax probabilities (n, K) of images (n, C, H, W)."""
+        """Probabilities (n, K) of images (n, C, H, W)."""
         with torch.inference_mode():
             logits = self.view.logits(self.view.normalise(self.view.like(torch.from_numpy(images))))
-        return np.asarray(logits.softmax(dim=1).cpu().numpy(), dtype=np.float32)
+        return np.asarray(self.view.probabilities(logits).cpu().numpy(), dtype=np.float32)
 
-    def predict(self, images: Float32) -> Classes:
-        """The most likely class of each image (n, C, H, W), int64 (n,)."""
-        return np.asarray(self.probabilities(images).argmax(axis=1), dtype=np.int64)
+    def predict(self, images: Float32, labels: Classes) -> Classes:
+        """The predicted class of each image (n, C, H, W) that is about a class of `labels`, int64 (n,)."""
+        return predicted_classes(self.probabilities(images), labels, self.view.multi_label)
 
     @cached_property
     def others(self) -> dict[str, SubjectWork]:
         """The models whose maps stand beside this one's, by what metrics call the maps."""
-        plan = self.plan
-        found = {"paired_maps": plan.paired, "shuffled_maps": plan.shuffled.get(self.subject.seed)}
-        return {
-            name: SubjectWork(plan, subject, self.run)
-            for name, subject in found.items()
-            if subject is not None and name in plan.needs
+        plan, seed = self.plan, self.subject.seed
+        works = {
+            kind: replace(self, subject=models[seed])
+            for kind, models in (("paired", plan.paired), ("shuffled", plan.shuffled))
+            if seed in models
         }
+        kinds = {name: name.partition("_")[0] for name in COUNTERPARTS}
+        return {name: works[kind] for name, kind in kinds.items() if kind in works and name in plan.needs}
 
     @property
     def _digests(self) -> list[str | None]:
@@ -212,7 +237,7 @@ class SubjectWork:
         return {
             "dataset": [plan.dataset.fingerprint, plan.dataset.split, list(chunk)],
             "model": [self.subject.name, self.subject.seed, self.subject.digest],
-            "by": [self.subject.device.type, library_versions()],
+            "by": [self.device, library_versions()],
             "method": [call, to_json(method), method.version, PATTERNS_VERSION if "patterns" in method.needs else None],
             "conventions": {**to_json(plan.conventions), "limit": None},  # the chunk says which samples
         }
@@ -226,6 +251,7 @@ class SubjectWork:
             "others": {name: work._digests for name, work in self.others.items()},
             "variants": list(plan.variants),
             "given": plan.given and plan.given.digest,
+            **_patches(plan.needs),
         }
         return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
 
@@ -268,3 +294,8 @@ class SubjectWork:
             "reduction": record["reduction"],
             "native_resolution": record["native_resolution"],
         }
+
+
+def _patches(kinds: Iterable[str]) -> dict[str, str]:
+    """What maps depend on besides, if any are of patched images."""
+    return {"patches": PATCH_VERSION} if any("patched" in kind for kind in kinds) else {}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
-from salgen.generators.libraries import Composite
+from salgen.generators.libraries import Composite, Library
 from salgen.generators.painted import Painted, check_edit
 from salgen.generators.pasting import Pixels, Window, paste, resized
 from salgen.parameters import param
@@ -37,6 +37,7 @@ STAND_INS, OWN_COPY = "stand-ins", "own-copy"
 OBJECT, SCENE, CORE = "object", "scene", "object_core"
 OPAQUE = 128  # of 255: half
 SMALLEST = 4  # pixels of an object
+KEPT = 256  # resized objects: more than a block has
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,13 @@ def _window(parameters: Mapping[str, Any]) -> Window:
 
 
 def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
-    """The object at its size, uint8 (h, w, 4)."""
-    name = material.objects.classes[parameters[OBJECT]]
-    picture = material.objects.load(parameters["split"], name, parameters["object_number"])
-    return resized(picture, _window(parameters))
+    """The object at its size, uint8 (h, w, 4); it stands on all scenes of a block, and is therefore kept."""
+    what = material.objects, parameters["split"], parameters[OBJECT], parameters["object_number"]
+    return _resized(*what, parameters["height"], parameters["width"])
+
+
+@lru_cache(maxsize=KEPT)
+def _resized(library: Library, split: str, thing: int, number: int, height: int, width: int) -> Pixels:
+    picture = resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))
+    picture.setflags(write=False)
+    return picture

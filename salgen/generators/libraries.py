@@ -7,7 +7,7 @@ photographs) is for a plug-in of the registry :data:`~salgen.registry.LIBRARIES`
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Library(Protocol):
-    """Pictures by split, class and number.
+class Library(Hashable, Protocol):
+    """Pictures by split, class and number; a key for what is made of them.
 
     Attributes
     ----------

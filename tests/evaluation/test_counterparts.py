@@ -15,7 +15,7 @@ from salgen.evaluation.score_inputs import evidence_of
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"epochs": 2, "widths": "4,4,4", "hidden": 8}
-CONTRAST = ["g-cf", "mcs", "mcr", "idr", "idr-bam", "iir"]
+CONTRAST = ["g-cf", "mcs", "mcr", "idr", "idr-bam"]
 
 MODELS = """
 import torch

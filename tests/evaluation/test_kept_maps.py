@@ -1,6 +1,7 @@
 """Maps on disk: every bit comes back, names never clash, damage is said."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from salgen.errors import SalgenError
 from salgen.evaluation.kept_maps import KeptMaps, folder_name, key_of, maps_name, parts_of, read_maps, write_maps
+from salgen.evaluation.metrics import PATCH_MATTERS
 
 
 def kept(values, ids=None):
@@ -45,6 +47,18 @@ def test_every_bit_comes_back(tmp_path_factory, values):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     assert (found.reduction, found.native_resolution, found.seconds) == ("max_abs", (4, 5), 1.25)
     assert key_of(path) == "a key"
+
+
+def test_faults_come_back_and_those_that_there_are_not_are_damage(tmp_path):
+    path, maps = tmp_path / "a.parquet", kept(np.ones((3, 2, 2), dtype=np.float32))
+    write_maps(path, maps, "key")
+    assert read_maps(path).faults == {}
+    write_maps(path, replace(maps, faults={"test-000001": PATCH_MATTERS}), "key")
+    assert read_maps(path, ["test-000001"]).faults == {"test-000001": PATCH_MATTERS}
+    for faults in ({"test-000001": "bad_weather"}, {"test-000001": ["patch_matters"]}):
+        write_maps(path, replace(maps, faults=faults), "key")
+        with pytest.raises(SalgenError, match="it names faults that there are not"):
+            read_maps(path)
 
 
 def test_bytes_are_shuffled_and_compressed(tmp_path):

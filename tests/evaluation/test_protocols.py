@@ -19,7 +19,7 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
     monkeypatch.setattr(budding2021, "make", lambda name, out, **how: made.append((name, how)) or out)
     monkeypatch.setattr(budding2021, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
     monkeypatch.setattr(budding2021, "report", lambda runs, page: reported.append(runs) or page)
-    runs, page = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
+    runs, page, _ = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
     assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
     for data, how in evaluated:
         assert how["model"] == "lesion-cnn"

@@ -281,7 +281,7 @@ QUICK = {  # found without rendering, scoring or asking
     "number of images": (set_model("n_images", 1000), "run.json: n_images is 1000"),
     "chance": (set_model("chance", 0.1), "run.json: chance is 0.1"),
     "label": (predictions("label", lambda one: 1 - one), "1 labels are not those of the data"),
-    "predicted class": (predictions("predicted", lambda one: 1 - one), "1 predicted classes are not the most likely"),
+    "predicted class": (predictions("predicted", lambda one: 1 - one), "1 predicted classes are not those that"),
     "probabilities": (predictions("probabilities", lambda one: [p * 2 for p in one]), "do not sum to 1"),
     "name of a sample": (predictions("sample_id", lambda one: one + "0"), "each sample once, in order"),
     "fewer predictions": (fewer_predictions, "each sample once, in order"),

@@ -29,14 +29,14 @@ class Squares:
 
     sizes = {"train": 44, "val": 12, "test": 10}  # noqa: RUF012
 
-    def __init__(self, path, split="test", fingerprint="f" * 64):
+    def __init__(self, path, split="test", source=None, fingerprint="f" * 64):
         rng = np.random.default_rng(sorted(self.sizes).index(split))
         count = self.sizes[split]
         self.labels = np.arange(count) % 2
         self.pixels = rng.integers(0, 60, (count, 1, 8, 8), dtype=np.uint8)
         self.pixels[self.labels == 1, :, 2:6, 3:7] += 190
         self.path, self.name, self.split, self.fingerprint = Path(path), "squares", split, fingerprint
-        self.tasks = {"label": ("dark", "bright")}
+        self.tasks, self.manifest = {"label": ("dark", "bright")}, SimpleNamespace(multi_label=())
         self.spec = SimpleNamespace(image_size=(8, 8), bit_depth=8, splits=dict(self.sizes))
 
     def __len__(self):
@@ -229,7 +229,7 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, monkeypatch, o
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.setattr(training_setup, "open_dataset", lambda path, split: Squares(path, split, "0" * 64))
+    monkeypatch.setattr(training_setup, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 

@@ -22,13 +22,13 @@ SIZES = {"train": 40, "val": 12, "test": 10}
 class Bars:
     """Images with a bright bar or without, with the attributes of a data set that training reads."""
 
-    def __init__(self, path, split):
+    def __init__(self, path, split, source=None):
         rng = np.random.default_rng(list(SIZES).index(split))
         self.labels = np.arange(SIZES[split]) % 2
         self.pixels = rng.integers(0, 99, (SIZES[split], 1, 8, 8), dtype=np.uint8)
         self.pixels[self.labels == 1, :, 2:4] += 150
         self.path, self.name, self.split, self.fingerprint = Path(path), "bars", split, "f" * 64
-        self.tasks = {"label": ("plain", "bar")}
+        self.tasks, self.manifest = {"label": ("plain", "bar")}, SimpleNamespace(multi_label=())
         self.spec = SimpleNamespace(image_size=(8, 8), bit_depth=8, splits=dict(SIZES))
 
     def __len__(self):

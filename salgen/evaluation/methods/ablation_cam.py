@@ -36,7 +36,7 @@ class AblationCam(ClassActivation):
         """Non-negative (n, 1, h, w)."""
         activations = activations_at(layer, request)
         owners, channels = every_channel(activations)
-        before = value_of(request.passes.logits(), request.targets, "score", request.score)
+        before = value_of(request, request.passes.logits(), request.targets, "score")
         ablation = _Ablation(_calls(request, layer))
 
         def inputs(part: slice) -> Tensor:

@@ -60,7 +60,7 @@ class Occlusion(Explanation):
     def attribute(self, request: Request) -> Tensor:
         """Signed (n, 1, h, w): positive where covering lowers the value."""
         rows, columns = (_spans(*axis, request.inputs.device) for axis in self._axes(request.inputs))
-        before = value_of(request.passes.logits(), request.targets, self.output, request.score)
+        before = value_of(request, request.passes.logits(), request.targets, self.output)
         after = self._covered(request, rows, columns).view(len(before), len(rows), len(columns))
         fall = before[:, None, None] - after
         rows, columns = rows.to(fall), columns.to(fall)

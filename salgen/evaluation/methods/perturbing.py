@@ -43,7 +43,7 @@ def values_of(request: Request, output: str, owners: Tensor, inputs: Callable[[s
         block = slice(start, start + size)
         targets = request.targets[owners[block]]
         logits = request.logits_of(len(targets), _later(inputs, start))
-        values[block] = value_of(logits, targets, output, request.score)
+        values[block] = value_of(request, logits, targets, output)
     return values
 
 
@@ -52,11 +52,10 @@ def _later(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], T
     return lambda part: inputs(slice(start + part.start, start + part.stop))
 
 
-def value_of(logits: Tensor, targets: Tensor, output: str, score: str) -> Tensor:
+def value_of(request: Request, logits: Tensor, targets: Tensor, output: str) -> Tensor:
     """The target's probability or score, float64 (m,), from logits (m, K).
 
-    A probability is a softmax's, or a sigmoid's where the network has a single logit. It is not
-    rounded to float32, in which those of a confident network would hardly differ.
+    A probability is not rounded to float32, in which those of a confident network would hardly differ.
 
     Raises
     ------
@@ -65,6 +64,5 @@ def value_of(logits: Tensor, targets: Tensor, output: str, score: str) -> Tensor
     """
     logits = logits.detach().double()
     if output == "score":
-        return (logits * score_gradient(logits, targets, score)).sum(dim=1)
-    probabilities = logits.softmax(dim=1) if logits.shape[1] > 1 else logits.sigmoid()
-    return (probabilities * score_gradient(logits, targets, "logit")).sum(dim=1)
+        return (logits * score_gradient(logits, targets, request.score)).sum(dim=1)
+    return (request.model.probabilities(logits) * score_gradient(logits, targets, "logit")).sum(dim=1)

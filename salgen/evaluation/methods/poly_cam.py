@@ -121,7 +121,7 @@ class PolyCam(Explanation):
 
         values = values_of(request, self.output, owners, inputs)
         if what == "fall":
-            values = value_of(request.passes.logits(), request.targets, self.output, request.score)[owners] - values
+            values = value_of(request, request.passes.logits(), request.targets, self.output)[owners] - values
         return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
 
     def _masks(self, channels: Tensor, size: tuple[int, int]) -> Tensor:

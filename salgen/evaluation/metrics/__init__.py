@@ -20,8 +20,14 @@ ZERO_ENERGY = "zero_energy"
 TOO_FEW_NEGATIVES = "too_few_negatives"
 CONSTANT_MAP = "constant_map"
 FITTED_METHOD = "fitted_method"
+PATCH_MATTERS = "patch_matters"
+PATCH_VANISHED = "patch_vanished"
 
-NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD})
+PATCH_FAULTS = frozenset({PATCH_MATTERS, PATCH_VANISHED})
+
+OWN, PAIRED = "own", "paired"  # whose maps a metric of one model is about: the field `of`
+
+NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD, *PATCH_FAULTS})
 
 FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic")
 
@@ -53,8 +59,10 @@ class Metric(Protocol):
         What must be there besides the map: ``"mask"`` (at least one pixel of it in the scored region),
         ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
         it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
-        image's twin), ``"twin_maps"``, ``"paired_maps"``, ``"shuffled_maps"`` (maps of the twins, of a
-        second model, and of a model trained on permuted labels), ``"training"``.
+        image's twin), ``"training"``, or second maps: ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the
+        twins with a patch that the model ignores), ``"paired_maps"``, ``"paired_twin_maps"``,
+        ``"paired_patched_maps"`` (by a second model: of the images, of the twins, of these with a patch that it
+        ignores), ``"shuffled_maps"`` (by a model trained on permuted labels).
     takes_empty_masks
         Whether an empty mask has a value too, though the metric needs ``"mask"``.
     only_correct

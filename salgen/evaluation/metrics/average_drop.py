@@ -28,7 +28,7 @@ SPACE = "where the map multiplies the image: after the model's normalisation, or
 class AverageDrop(ModelMetric):
     """Relative loss of the explained class's probability when the map masks the image.
 
-    max(0, p - o) / max(p, 1e-12), with p the softmax probability of the explained class on the image x, and
+    max(0, p - o) / max(p, 1e-12), with p the probability of the explained class on the image x, and
     o that on x times mm(S), where mm(S) = (S - min S) / (max S - min S) over the whole map. The mean over
     samples is the paper's average drop (as a share, not in percent). By default x is the
     normalised image, so what the map hides becomes 0 there; with ``space=pixel`` it becomes black.

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salgen.evaluation.metrics import OWN, PAIRED
+from salgen.parameters import param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
     from salgen.evaluation.ranking import Ranking
 
 Measured = tuple[Float64, list[str]]
+
+
+def of_param() -> Any:
+    """The field ``of`` of a metric that is about one of two models."""
+    return param(OWN, "whose maps: the model's own, or those of the run's second model", choices=(OWN, PAIRED))
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,7 @@ class MaskMetric(Declared):
     The map is finite and what is needed is there; the reason says why a value is NaN, and is "" where it
     is not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask
     comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``twin_map``,
-    ``paired_map``, ``shuffled_map`` float (H, W).
+    ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``, ``shuffled_map`` float (H, W).
 
     `ignores_position` says that shuffling the pixels of map and mask together changes nothing.
     """

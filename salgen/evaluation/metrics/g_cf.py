@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics import PAIRED
+from salgen.evaluation.metrics.declarations import MaskMetric, of_param
+from salgen.evaluation.ranking import Ranking, Values
 from salgen.types import Float64
 
 NAMES = ("g-cf",)
@@ -27,6 +28,8 @@ class GCf(MaskMetric):
 
     BAM sums the positive parts of the channels; a map of several channels is that under ``reduce=sum_pos``.
 
+    With ``of=paired`` it is G_cf of the second model's map of the same image, so that one table has both.
+
     Ties: no ranking is involved.
     Undefined: never, where the mask is not empty. A map that is constant after clipping has E = 0 and the
     value 0; so has one that is positive on fewer than about 1 % of the pixels.
@@ -38,9 +41,20 @@ class GCf(MaskMetric):
     higher_is_better: ClassVar[bool | None] = None
     reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods; Li et al. 2020, eq. 11"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    of: str = of_param()
+
+    def __post_init__(self) -> None:
+        if self.of == PAIRED:
+            object.__setattr__(self, "needs", frozenset({"mask", "paired_maps"}))
+
+    def __call__(self, ranking: Ranking, paired_map: Values | None = None) -> tuple[float, str]:
         """In [0, 1]."""
-        return mean_in_mask(ranking), ""
+        return mean_in_mask(ranking if paired_map is None else beside(ranking, paired_map)), ""
+
+
+def beside(ranking: Ranking, other: Values) -> Ranking:
+    """A second map under the same mask, in the same region."""
+    return Ranking(other, ranking.mask, ranking.valid)
 
 
 def mean_in_mask(ranking: Ranking) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.metrics.g_cf import mean_in_mask
-from salgen.evaluation.metrics.model_contrast import beside
+from salgen.evaluation.metrics import OWN, PAIRED
+from salgen.evaluation.metrics.declarations import MaskMetric, of_param
+from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
 from salgen.evaluation.ranking import Ranking, Values
 from salgen.parameters import param
 
@@ -24,9 +25,17 @@ class WithAndWithout(MaskMetric):
     only_correct: ClassVar[bool] = True
     counts_hits: ClassVar[bool] = True
 
-    def strengths(self, ranking: Ranking, twin_map: Values) -> tuple[float, float]:
+    of: str = of_param()
+
+    def __post_init__(self) -> None:
+        if self.of == PAIRED:
+            object.__setattr__(self, "needs", frozenset({"mask", "paired_maps", "paired_twin_maps"}))
+
+    def strengths(self, ranking: Ranking, maps: Mapping[str, Values]) -> tuple[float, float]:
         """S_cf with the feature and without it, under the same mask."""
-        return mean_in_mask(ranking), mean_in_mask(beside(ranking, twin_map))
+        own = ranking.saliency if self.of == OWN else maps["paired_map"]
+        twin = maps["twin_map" if self.of == OWN else "paired_twin_map"]
+        return mean_in_mask(beside(ranking, own)), mean_in_mask(beside(ranking, twin))
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,8 @@ class Idr(WithAndWithout):
     1 if S(x_cf) > S(x_not-cf), else 0, with S = S_cf as in ``g-cf``; the mean over samples is the rate. The
     map under test is of the image with the feature, x_cf; the twin's map of the image without it. Meant for a
     model that does not need the feature, such as BAM's scene model: then 1 is a false positive.
+
+    With ``of=paired`` both maps are the run's second model's, each of its own task's class.
 
     Ties: equal strengths count 0.
     Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
@@ -50,9 +61,9 @@ class Idr(WithAndWithout):
     higher_is_better: ClassVar[bool | None] = False
     reference: ClassVar[str] = "Li et al. 2020, eq. 14"
 
-    def __call__(self, ranking: Ranking, twin_map: Values, **_: Any) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""
-        present, absent = self.strengths(ranking, twin_map)
+        present, absent = self.strengths(ranking, maps)
         return float(present > absent), ""
 
 
@@ -64,6 +75,8 @@ class IdrBam(WithAndWithout):
     map under test is of the image with the feature, the twin's map of the image without it. Meant for a model
     that does not need the feature: what the feature covers is then worth more than the feature.
 
+    With ``of=paired`` both maps are the run's second model's, each of its own task's class.
+
     Ties: equal strengths count 0.
     Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
     task whose class is the feature itself this is defined for samples only on which the model does not see it.
@@ -73,9 +86,9 @@ class IdrBam(WithAndWithout):
     name: ClassVar[str] = "idr-bam"
     reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods, input dependence rate"
 
-    def __call__(self, ranking: Ranking, twin_map: Values, **_: Any) -> tuple[float, str]:
+    def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""
-        present, absent = self.strengths(ranking, twin_map)
+        present, absent = self.strengths(ranking, maps)
         return float(absent > present), ""
 
 
@@ -84,23 +97,38 @@ class Iir(WithAndWithout):
     """Input independence rate: how often a patch that changes nothing for the model leaves the map as it was.
 
     1 if abs(S(x) - S(x + patch)) < t S(x), else 0, with t = 0.1 and S = S_cf as in ``g-cf``; the mean over samples
-    is the rate. The map under test is of the image with the patch, x + patch; the twin's map of the image
-    without it, x. The mask is the patch's place. Meant for a patch that the model ignores; the metric
-    does not check this.
+    is the rate. x is the twin, the image without the feature; x + patch shows, in the feature's place, something
+    that looks like the feature but leaves the model's logits as they are without it. The mask is that place.
+
+    A run makes the patches, one for each sample and model, by moving the feature's own pixels
+    (`salgen.evaluation.insignificant_patch`), which takes 100 passes forward and back. A patch holds where the class
+    that is predicted stays the twin's, no logit differs from the twin's by more than 1 % of the distance between the
+    largest and the smallest of them, and the patch differs from the twin by at least half of what the feature does,
+    on average over its pixels. :func:`salgen.score` takes the maps of x and of x + patch as they are given.
+
+    With ``of=paired`` model and maps are the run's second model's, each map of its own task's class.
 
     Ties: the inequality is strict, so S(x) = 0 counts 0.
-    Undefined: ``misclassified`` where the model does not give sample and twin the sample's class, so for a
-    task whose class is the feature itself this is defined for samples only on which the model does not see it.
-    A constant map has S_cf = 0.
+    Undefined: ``no_twin``; ``patch_matters`` where no such patch was found, since the class or a logit changes;
+    ``patch_vanished`` where what was found can hardly be told from the twin; ``misclassified`` where the model does
+    not give the image, its twin and that with the patch the sample's class. A constant map has S_cf = 0.
     """
 
     name: ClassVar[str] = "iir"
     aliases: ClassVar[tuple[str, ...]] = ("input-independence-rate",)
+    needs: ClassVar[frozenset[str]] = frozenset({"mask", "twin_maps", "patched_maps"})
     reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods, input independence rate"
+    version: ClassVar[str] = "2"
 
     tolerance: float = param(0.1, "t: the largest change that counts as none, as a share of S(x)", low=0.0)
 
-    def __call__(self, ranking: Ranking, twin_map: Values, **_: Any) -> tuple[float, str]:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.of == PAIRED:
+            object.__setattr__(self, "needs", self.needs | {"paired_patched_maps"})
+
+    def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""
-        patched, plain = self.strengths(ranking, twin_map)
+        whose = "" if self.of == OWN else "paired_"
+        plain, patched = (mean_in_mask(beside(ranking, maps[f"{whose}{which}_map"])) for which in ("twin", "patched"))
         return float(abs(plain - patched) < self.tolerance * plain), ""

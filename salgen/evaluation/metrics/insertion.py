@@ -33,7 +33,7 @@ class InsertionAuc(ModelMetric):
     """Area under the explained class's probability as the map's largest pixels are put into an empty image.
 
     With I_0 the reference image, I_k the reference with the first k * step pixels of the normalised image x in
-    the map's order, I_n = x for n = ceil(HW / step), and f the softmax probability:
+    the map's order, I_n = x for n = ceil(HW / step), and f the probability:
 
     - ``variant=petsiuk``: the mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, from the blurred image;
     - ``variant=saliency-bench``: the same, from the black image;

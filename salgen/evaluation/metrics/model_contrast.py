@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from salgen.evaluation.metrics import ZERO_ENERGY
 from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.metrics.g_cf import bam_map, mean_in_mask
+from salgen.evaluation.metrics.g_cf import bam_map, beside, mean_in_mask
 from salgen.evaluation.ranking import Ranking, Values
 
 NAMES = ("mcs", "mcr")
@@ -71,11 +71,6 @@ class Mcr(Contrasted):
         """In [-1, 1]."""
         difference = _share(ranking) - _share(beside(ranking, paired_map))
         return difference, ZERO_ENERGY if math.isnan(difference) else ""
-
-
-def beside(ranking: Ranking, other: Values) -> Ranking:
-    """A second map under the same mask, in the same region."""
-    return Ranking(other, ranking.mask, ranking.valid)
 
 
 def _share(ranking: Ranking) -> float:

@@ -29,7 +29,7 @@ class SaliencyMetric(ModelMetric):
     """Log of the box's share of the image, less the log of the class's probability for the crop.
 
     log max(a, 0.05) - log max(p, 1e-12). The box is the tight one around the largest 8-connected component of the
-    pixels with S >= mean(S), a its share of the image's area, and p the softmax probability of the explained class
+    pixels with S >= mean(S), a its share of the image's area, and p the probability of the explained class
     for the pixels in the box, resized bilinearly (``align_corners=False``) to the size of the image and then
     normalised. It looks at the whole image and needs no mask. A small box that keeps the class is best.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.making import make
+from salgen.evaluation.protocols import Reproduction
 from salgen.evaluation.report import report
 from salgen.evaluation.running import evaluate
 from salgen.parameters import param
@@ -52,7 +53,7 @@ class Budding2021:
         extra_methods: Sequence[str] = (),
         max_memory: float | None = None,
         command: Sequence[str] | None = None,
-    ) -> tuple[list[Path], Path]:
+    ) -> Reproduction:
         """Make both data sets, train, explain and score, and write one report; what is there already is kept.
 
         Returns
@@ -78,4 +79,4 @@ class Budding2021:
                     command=command,
                 )
             )
-        return runs, report(runs, out / "report.html")
+        return Reproduction(runs, report(runs, out / "report.html"))

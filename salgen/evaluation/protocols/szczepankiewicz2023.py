@@ -11,6 +11,7 @@ from salgen.datasets.making import make
 from salgen.datasets.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.imagenet_s50 import IMAGE_SIZE, pretrained
+from salgen.evaluation.protocols import Reproduction
 from salgen.evaluation.protocols.szczepankiewicz2023_claims import findings
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Cell, Study, Variants
@@ -107,7 +108,7 @@ class Szczepankiewicz2023:
         extra_methods: Sequence[str] = (),
         max_memory: float | None = None,
         command: Sequence[str] | None = None,
-    ) -> tuple[list[Path], Path]:
+    ) -> Reproduction:
         """Make the data sets, train, explain and score, and write one report; what is there already is kept.
 
         Returns
@@ -146,7 +147,7 @@ class Szczepankiewicz2023:
         )
         study = replace(study, findings=findings(study))
         runs = [run for cell in cells for run in cell.runs]
-        return runs, report(runs, out / "report.html", study=study)
+        return Reproduction(runs, report(runs, out / "report.html", study=study))
 
     @property
     def _sources(self) -> Mapping[str, str | None]:

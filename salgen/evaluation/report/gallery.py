@@ -206,7 +206,12 @@ def _png(picture: Any, resampling: Any = None) -> str:
     small = picture if resampling is None else _shrink(picture, resampling)
     buffer = io.BytesIO()
     small.save(buffer, format="PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return png_url(buffer.getvalue())
+
+
+def png_url(data: bytes) -> str:
+    """A PNG file as an address that holds it."""
+    return "data:image/png;base64," + base64.b64encode(data).decode()
 
 
 def outline(mask: Mask) -> str:

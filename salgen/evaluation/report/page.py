@@ -67,7 +67,7 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         write_text(path, html.strip() + "\n")
     except OSError as error:
         raise SalgenError(f"cannot write {path}: {error.strerror}") from None
-    if section is not None:
+    if section is not None and section.study.cells:
         write_grid(section.study, path.parent / GRID, section.grid)
     return path
 

@@ -87,22 +87,77 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class TableRow:
+    """A row of a paper's table: numbers of this study and what the paper prints there.
+
+    Attributes
+    ----------
+    label
+        Such as ``"MCS, vgg16"``.
+    means
+        Method to a mean; NaN or absent where there is none.
+    printed
+        Method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none.
+    higher_is_better
+        None where neither is.
+    """
+
+    label: str
+    means: Mapping[str, float]
+    printed: Mapping[str, str]
+    higher_is_better: bool | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper, filled in again.
+
+    Attributes
+    ----------
+    title, caption
+        Such as ``"Table 1"``, and what stands in its cells.
+    methods
+        The columns, as calls.
+    """
+
+    title: str
+    caption: str
+    methods: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A picture that a study shows: a PNG file, which the page then holds."""
+
+    title: str
+    caption: str
+    file: Path
+
+
+@dataclass(frozen=True)
 class Study:
     """A paper's experiments, evaluated again.
 
     Attributes
     ----------
     metric
-        The metric of the grid, such as ``"m-gt"``.
+        The metric of the grid, such as ``"m-gt"``; empty where there is no grid.
     methods
         The paper's, as calls, in its order.
+    cells
+        Of the grid.
+    tables, plates
+        Tables beside the paper's numbers, and pictures.
     """
 
     title: str
     reference: str
     metric: str
     methods: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[Cell, ...] = ()
     variants: tuple[Variants, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    plates: tuple[Plate, ...] = ()

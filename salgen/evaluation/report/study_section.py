@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from salgen.evaluation.report.gallery import png_url
 from salgen.evaluation.report.grid import Grid, read_grid
 from salgen.evaluation.report.grid_figures import BoxFigure, box_figures
 from salgen.evaluation.report.grid_pictures import ImageGrid, image_grid
 from salgen.evaluation.report.runs import Run
-from salgen.evaluation.report.study import Study
+from salgen.evaluation.report.study import Plate, Study
 from salgen.evaluation.report.variants import VariantsFigure, variants_figure
 
 
@@ -22,6 +23,7 @@ class StudySection:
     boxes: list[BoxFigure]
     pictures: list[ImageGrid]
     variants: list[VariantsFigure]
+    plates: list[tuple[Plate, str]]
 
 
 def study_section(study: Study, known: Sequence[Run]) -> StudySection:
@@ -33,4 +35,5 @@ def study_section(study: Study, known: Sequence[Run]) -> StudySection:
         boxes=box_figures(grid),
         pictures=[image_grid(row, study.methods) for row in grid.rows],
         variants=[variants_figure(variants, study, known) for variants in study.variants],
+        plates=[(plate, png_url(plate.file.read_bytes())) for plate in study.plates],
     )

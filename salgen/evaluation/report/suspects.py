@@ -113,7 +113,7 @@ def _model(run: Path, dataset: Dataset, record: Any, who: tuple[str, int], metho
     check_fits(checkpoint, dataset)
     if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
         return checkpoint.classifier, None
-    train = open_dataset(dataset.path, "train")
+    train = dataset.of_split("train")
     return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
 
 

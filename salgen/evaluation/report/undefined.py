@@ -16,6 +16,8 @@ from salgen.evaluation.metrics import (
     NO_TWIN,
     NON_FINITE_MAP,
     NOT_THE_MAPS_DOING,
+    PATCH_MATTERS,
+    PATCH_VANISHED,
     TOO_FEW_NEGATIVES,
     TRIVIAL_FULL_MASK,
     ZERO_ENERGY,
@@ -38,11 +40,14 @@ MEANINGS = {
     FITTED_METHOD: "the method was fitted to the model by training images, so it cannot explain another model",
     MISCLASSIFIED: "the metric asks about rightly classified images only",
     NO_TWIN: "the image has no twin without the feature",
+    PATCH_MATTERS: "no patch was found that looks like the feature and leaves the logits as they are without it",
+    PATCH_VANISHED: "the patch that the model ignores can hardly be told from the image without the feature",
     TOO_FEW_NEGATIVES: "too few pixels outside the mask for 99 % specificity, and none of the mask above them all",
 }
 
 BY_NEED = {
     (MISCLASSIFIED, "twin_maps"): "the model does not give both the image and its twin the image's class",
+    (MISCLASSIFIED, "paired_twin_maps"): "the second model does not give both the image and its twin its task's class",
     (MISCLASSIFIED, "paired_maps"): "one of the two models classifies the image wrongly",
     (CONSTANT_MAP, "method"): "the map, or one that it is compared with, is the same everywhere",
     (CONSTANT_MAP, "shuffled_maps"): "the map, or one that it is compared with, is the same everywhere",

@@ -74,7 +74,7 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     problems = file_problems(folder) if (folder / checksums.FILE).is_file() else []
     try:
         with content_faults([folder]):
-            run = CheckedRun(folder, read_record(folder / RECORD))
+            run = CheckedRun(folder, read_record(folder / RECORD), source)
     except SalgenError as error:
         return [*problems, str(error)]
     found = [problem for check in CHECKS for problem in _of(check, run)]

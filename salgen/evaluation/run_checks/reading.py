@@ -58,6 +58,7 @@ class CheckedRun:
 
     folder: Path
     record: Mapping[str, Any]
+    source: str | None = None
 
     @cached_property
     def cube(self) -> ScoreCube:
@@ -97,7 +98,13 @@ class CheckedRun:
     @cached_property
     def dataset(self) -> Dataset | None:
         """The data that it keeps beside its maps."""
-        return None if self.given is None else self.given.dataset()
+        return None if self.given is None else self.given.dataset(source=self.source)
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether an image may show several classes of the task."""
+        data = self.record["dataset"]
+        return next(iter(data["tasks"])) in data.get("multi_label", [])
 
     @cached_property
     def ids(self) -> list[str]:

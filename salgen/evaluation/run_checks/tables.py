@@ -82,7 +82,7 @@ def prediction_problems(run: CheckedRun) -> Iterator[str]:
         said = run.said.get((model["name"], model["seed"]))
         if said is not None:
             yield from (f"{path}: {fault} ({who})" for fault in _answer_faults(run, said))
-            yield from (f"{run.folder / RECORD}: {fault} ({who})" for fault in _figure_faults(model, said))
+            yield from (f"{run.folder / RECORD}: {fault} ({who})" for fault in _figure_faults(run, model, said))
 
 
 def _answer_faults(run: CheckedRun, said: Said) -> Iterator[str]:
@@ -97,19 +97,21 @@ def _answer_faults(run: CheckedRun, said: Said) -> Iterator[str]:
         yield f"answers are of {said.probabilities.shape[1]} classes, and there are {len(classes)}"
     elif ((said.labels < 0) | (said.labels >= len(classes))).any():
         yield "a label is that of no class"
-    if not (np.abs(said.probabilities.sum(axis=1, dtype=np.float64) - 1) <= SUM).all():
+    several = run.is_multi_label
+    if not several and not (np.abs(said.probabilities.sum(axis=1, dtype=np.float64) - 1) <= SUM).all():
         yield "the probabilities of a sample do not sum to 1"
-    if (wrong := said.predicted != said.probabilities.argmax(axis=1)).any():
+    if (wrong := said.predicted != predictions.predicted_classes(said.probabilities, said.labels, several)).any():
         first = run.ids[wrong.argmax()]
-        yield f"{wrong.sum()} predicted classes are not the most likely ones, the first that of {first}"
+        yield f"{wrong.sum()} predicted classes are not those that the probabilities give, the first that of {first}"
 
 
-def _figure_faults(model: Mapping[str, Any], said: Said) -> Iterator[str]:
-    figures = {
-        "accuracy": float(np.mean(said.labels == said.probabilities.argmax(axis=1))),
-        "n_images": len(said.labels),
-        "chance": float(np.unique(said.labels, return_counts=True)[1].max() / len(said.labels)),
-    }
+def _figure_faults(run: CheckedRun, model: Mapping[str, Any], said: Said) -> Iterator[str]:
+    task = next(iter(run.record["dataset"]["tasks"]))
+    present = predictions.present_in(run.dataset, task) if run.dataset is not None else None
+    known = predictions.Predictions(said.labels, said.probabilities, present)
+    figures = {"accuracy": float(np.mean(said.labels == said.predicted)), "n_images": len(said.labels)}
+    if present is not None or not run.is_multi_label:  # else only the data tell it
+        figures["chance"] = known.chance
     for name, wanted in figures.items():
         if not math.isclose(model[name], wanted, abs_tol=TOLERANCE):
             yield f"{name} is {model[name]}, and {wanted} follows from {predictions.FILE}"

@@ -6,6 +6,9 @@ from maps_and_masks import cases, value
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.evidence import Counterpart, Evidence
+from salgen.evaluation.measuring import measure, settled
+from salgen.evaluation.metrics import MISCLASSIFIED, NO_TWIN, PATCH_MATTERS
 from salgen.evaluation.metrics.g_cf import GCf
 from salgen.evaluation.metrics.input_dependence import Idr, IdrBam, Iir
 from salgen.evaluation.ranking import Ranking
@@ -22,7 +25,10 @@ def with_and_without(draw):
 
 
 def of(metric, present, absent, mask):
-    found, reason = metric(Ranking(present, mask), twin_map=absent)
+    """The metric of a map with the feature, or with a patch in its place, and of one without."""
+    unread = np.full(mask.shape, 7.0)  # the image's own map says nothing of a patch
+    own, others = (unread, {"patched_map": present}) if isinstance(metric, Iir) else (present, {})
+    found, reason = metric(Ranking(own, mask), twin_map=absent, **others)
     assert reason == ""
     assert found in (0.0, 1.0)
     return found
@@ -87,7 +93,8 @@ def test_through_score():
     maps = np.stack([strength(0.6), strength(0.6), np.full((10, 10), np.nan), strength(0.5)])
     twins = np.stack([strength(0.5), strength(0.7), strength(0.5), np.full((10, 10), np.inf)])
     masks = np.stack([MASK] * 4)
-    scores = salgen.score(maps, masks, ["idr", "idr-bam", "iir:tolerance=0.3"], twin_maps=twins)
+    calls = ["idr", "idr-bam", "iir:tolerance=0.3"]
+    scores = salgen.score(maps, masks, calls, twin_maps=twins, patched_maps=maps[[0, 1, 3, 3]])
     assert scores["idr"][:2].tolist() == [1.0, 0.0]
     assert scores["idr-bam"][:2].tolist() == [0.0, 1.0]
     assert scores["iir:tolerance=0.3"][:2].tolist() == [1.0, 1.0]
@@ -99,5 +106,41 @@ def test_through_score():
 
 
 def test_the_twins_maps_must_be_given():
+    maps = np.zeros((1, 10, 10))
     with pytest.raises(SalgenError, match="needs what is not given: twin_maps="):
-        salgen.score(np.zeros((1, 10, 10)), MASK[None], "idr")
+        salgen.score(maps, MASK[None], "idr")
+    with pytest.raises(SalgenError, match="needs what is not given: patched_maps="):
+        salgen.score(maps, MASK[None], "iir", twin_maps=maps)
+
+
+def test_iir_of_the_second_model_looks_at_its_maps_alone():
+    metric = Iir(of="paired")
+    assert metric.needs == {"mask", "paired_maps", "paired_twin_maps", "paired_patched_maps"}
+    other = {"paired_map": strength(0.0), "paired_twin_map": strength(0.5)}
+    for level, expected in ((0.54, 1.0), (0.56, 0.0)):
+        found = metric(Ranking(strength(0.9), MASK), paired_patched_map=strength(level), **other)
+        assert found == (expected, "")
+
+
+def test_a_patch_at_fault_is_no_fault_of_the_map():
+    maps = np.stack([strength(0.5)] * 4)
+    right, there = np.array([True, True, True, False]), np.array([True, True, False, True])
+    faults = ["", PATCH_MATTERS, "", ""]
+    evidence = Evidence(
+        maps=maps,
+        masks=np.stack([MASK] * 4)[:, np.newaxis],
+        correct=np.ones(4, dtype=bool),
+        ids=("0", "1", "2", "3"),
+        counterparts={
+            "twin_maps": Counterpart(maps, right, there),
+            "patched_maps": Counterpart(maps, right, there, faults),
+        },
+    )
+    cases = (([0, 1, 2, 3], ["", PATCH_MATTERS, NO_TWIN, MISCLASSIFIED]), ([1, 0], [PATCH_MATTERS, ""]))
+    for chosen, expected in cases:
+        metrics = {"iir": Iir()}
+        scores = settled(metrics, measure(evidence.take(np.array(chosen)), metrics))
+        assert scores.reasons["iir"] == expected
+        values = [1.0 if reason == "" else np.nan for reason in expected]
+        assert np.array_equal(scores["iir"], values, equal_nan=True)
+        assert np.array_equal(scores.worst_case["iir"], values, equal_nan=True)

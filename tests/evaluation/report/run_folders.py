@@ -55,6 +55,12 @@ MORE_METRICS = {
     "prec99:compat=authors_exact": (0.04, 0.6),
     "average-drop:compat=aabid": (0.9, 0.1),
 }
+LI2020_METRICS = {
+    "mcs": (0.0, 0.4),
+    "iosr": (0.04, 0.9),
+    "class-sensitivity": (1.0, 0.0),
+    "max-sensitivity:norm=rms": (0.2, 0.0),
+}
 ON_THE_IMAGE = ("insertion-auc", "average-drop")
 SIGNED = {"input-x-gradient", "integrated-gradients", "lrp-z", "lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0"}
 CAMS = {"grad-cam", "oracle-7x7"}
@@ -138,7 +144,7 @@ def _scores(
     model: str,
     coverage: float | None,
 ) -> pa.Table:
-    floor, ceiling = (METRICS | MORE_METRICS)[metric]
+    floor, ceiling = (METRICS | MORE_METRICS | LI2020_METRICS)[metric]
     skill = _skill(call, shift) + (0.0 if call in CONTROLS else 0.03 * np.sin(7 * seed + len(call)))
     value = floor + (ceiling - floor) * np.clip(skill + rng.normal(0, 0.12, samples) * (skill not in (0, 1)), 0, 1)
     if metric == "pointing-game":

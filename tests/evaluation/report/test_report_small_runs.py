@@ -18,6 +18,9 @@ from salgen.evaluation.metrics import (
     MISCLASSIFIED,
     NO_TWIN,
     NON_FINITE_MAP,
+    PATCH_FAULTS,
+    PATCH_MATTERS,
+    PATCH_VANISHED,
     TOO_FEW_NEGATIVES,
     TRIVIAL_FULL_MASK,
     ZERO_ENERGY,
@@ -31,7 +34,7 @@ from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, und
 MODEL = "lesion-cnn"
 SMALL = {"samples": 24, "pictures": 0, "metrics": ("roc-auc", "prec99"), "undefined": False}
 REASONS = (
-    *(EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, NON_FINITE_MAP),
+    *(EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, NON_FINITE_MAP, *PATCH_FAULTS),
     *(ZERO_ENERGY, TOO_FEW_NEGATIVES, CONSTANT_MAP, FITTED_METHOD),
 )
 
@@ -208,6 +211,8 @@ def test_without_retraining_nothing_is_counted_otherwise(tmp_path):
             "fitted to the model by training images, so it cannot explain another model",
         ),
         (NO_TWIN, "idr", "the image has no twin without the feature"),
+        (PATCH_MATTERS, "iir", "no patch was found that looks like the feature and leaves the logits as they are"),
+        (PATCH_VANISHED, "iir", "can hardly be told from the image without the feature"),
     ],
 )
 def test_reasons_are_told_by_what_the_metric_needs(reason, metric, words):

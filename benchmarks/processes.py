@@ -1,0 +1,90 @@
+"""Measurements in a process of their own, and what is known of processes that run: memory and processor time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+INTERVAL_S = 0.1
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def in_a_process(module: str, *arguments: str) -> dict[str, Any]:
+    """What a module prints as JSON in its last line, run as a program of its own."""
+    command = [sys.executable, "-m", module, *arguments]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return dict(json.loads(printed.splitlines()[-1]))
+
+
+def peak_mb(process: int | str = "self") -> float:
+    """Peak resident memory of a program alone; `getrusage` would count what the parent had before exec."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")), 0) / 1024
+
+
+@dataclass
+class Watched:
+    """What was seen of the processes that this one started, and those that they started.
+
+    Attributes
+    ----------
+    peaks_mb
+        Process number to its peak resident memory; memory that processes share counts for each.
+    cpu_s
+        Process number to processor seconds.
+    """
+
+    peaks_mb: dict[int, float] = field(default_factory=dict)
+    cpu_s: dict[int, float] = field(default_factory=dict)
+
+
+@contextmanager
+def watching() -> Iterator[Watched]:
+    """Look at all descendants ten times a second; what a process does after the last look is missed."""
+    seen, over = Watched(), threading.Event()
+
+    def look() -> None:
+        while not over.wait(INTERVAL_S):
+            _look(seen)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+def _look(seen: Watched) -> None:
+    stats = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                fields = (folder / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            except OSError:  # it has ended
+                continue
+            stats[int(folder.name)] = (int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS_PER_S)
+    for process in _descendants({number: parent for number, (parent, _) in stats.items()}):
+        try:
+            seen.peaks_mb[process] = max(peak_mb(process), seen.peaks_mb.get(process, 0.0))
+        except OSError:
+            continue
+        seen.cpu_s[process] = stats[process][1]
+
+
+def _descendants(parents: dict[int, int]) -> set[int]:
+    found: set[int] = set()
+    newest = {os.getpid()}
+    while newest:
+        newest = {process for process, parent in parents.items() if parent in newest}
+        found |= newest
+    return found

@@ -1,0 +1,30 @@
+"""A paper's tables in the terminal: each number, and after it in brackets the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.report.wording import number
+
+
+def tables_text(tables: Sequence[Table]) -> str:
+    """Plain text, one block for each table, with a line for each metric and method."""
+    return "\n\n".join("\n".join(_block(table)) for table in tables)
+
+
+def _block(table: Table) -> list[str]:
+    heads = ["", *table.methods]
+    rows = [[row.label, *(_cell(row, method) for method in table.methods)] for row in table.rows]
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
+    return [f"{table.title}. {table.caption}", *(_line(row, widths) for row in (heads, *rows))]
+
+
+def _cell(row: TableRow, method: str) -> str:
+    printed = f" ({row.printed[method]})" if method in row.printed else ""
+    return number(row.means[method]) + printed
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join([first, *others]).rstrip()

@@ -1,0 +1,124 @@
+"""One run trains a second model for another task, explains the same images under both, and pairs twins."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.checkpoints import load_checkpoint
+from salgen.evaluation.running import evaluate
+
+CLASSES = {"objects": ("dog", "kite"), "scenes": ("bedroom", "runway"), "image_size": (32, 32), "pictures": 10}
+SETTINGS = {"epochs": 2, "widths": "4,4,4,4"}
+METRICS = ["g-cf", "g-cf:of=paired", "mcs", "idr:of=paired", "idr-bam:of=paired"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    splits = {"train": 48, "val": 8, "test": 16}
+    return salgen.make("bam", tmp_path_factory.mktemp("pairing") / "bam", splits=splits, parameters=CLASSES)
+
+
+@pytest.fixture(scope="module")
+def run(data):
+    how = {"methods": ["gradient"], "metrics": METRICS, "settings": SETTINGS, "reduce": "sum_pos", "seeds": 2}
+    return evaluate(data, model="scnn", paired_task="scene", out=data.parent / "run", **how)
+
+
+def e_of(saliency):
+    """BAM's map, written again."""
+    values = np.maximum(saliency.astype(np.float64), 0)
+    values = np.minimum(values, np.percentile(values, 99))
+    return np.zeros_like(values) if np.ptp(values) == 0 else (values - values.min()) / np.ptp(values)
+
+
+def strength(saliency, mask):
+    return e_of(saliency)[mask].sum() / mask.sum()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_values_are_those_of_both_models_explained_alone(data, run, seed):
+    samples = list(salgen.open(data))
+    models = {
+        "object": load_checkpoint(run / f"scnn-seed{seed}").classifier,
+        "scene": load_checkpoint(run / f"scnn-scene-seed{seed}").classifier,
+    }
+    images = {
+        "image": np.stack([sample["image"] for sample in samples]),
+        "twin": np.stack([sample["twin"] for sample in samples]),
+    }
+    rows = pq.read_table(run / "scores.parquet").to_pandas().query(f"method == 'gradient' and training_seed == {seed}")
+    maps, right = {}, {}
+    for task, model in models.items():
+        labels = np.array([sample[task] for sample in samples])
+        for what, pixels in images.items():
+            explained = salgen.explain(model, pixels, labels, method="gradient", reduce="sum_pos")
+            maps[task, what] = explained.values.numpy()
+            right[task, what] = explained_classes(model, pixels) == labels
+    found = {metric: rows[rows["metric"] == metric].set_index("sample_id")["value"] for metric in METRICS}
+    assert right["object", "image"].any()
+    assert (right["scene", "image"] & right["scene", "twin"]).any()
+    for number, sample in enumerate(samples):
+        mask = sample["mask"]
+        s = {key: strength(values[number], mask) for key, values in maps.items()}
+        seen = {key: bool(values[number]) for key, values in right.items()}
+        both = seen["scene", "image"] and seen["scene", "twin"]
+        expected = {
+            "g-cf": s["object", "image"] if seen["object", "image"] else np.nan,
+            "g-cf:of=paired": s["scene", "image"] if seen["scene", "image"] else np.nan,
+            "mcs": s["object", "image"] - s["scene", "image"]
+            if seen["object", "image"] and seen["scene", "image"]
+            else np.nan,
+            "idr:of=paired": float(s["scene", "image"] > s["scene", "twin"]) if both else np.nan,
+            "idr-bam:of=paired": float(s["scene", "twin"] > s["scene", "image"]) if both else np.nan,
+        }
+        for metric, value in expected.items():
+            assert found[metric][sample["id"]] == pytest.approx(value, abs=1e-5, nan_ok=True), (metric, sample["id"])
+
+
+def explained_classes(model, pixels):
+    import torch
+
+    with torch.inference_mode():
+        return model(torch.from_numpy(pixels)).argmax(dim=1).numpy()
+
+
+def test_the_second_model_is_trained_as_the_first_is(run):
+    first, second = (load_checkpoint(run / name).card for name in ("scnn-seed1", "scnn-scene-seed1"))
+    assert (first.task, second.task) == ("object", "scene")
+    assert (first.settings, first.parameters, first.seed) == (second.settings, second.parameters, second.seed)
+    record = json.loads((run / "run.json").read_text())
+    assert [(one["seed"], one["task"]) for one in record["paired_model"]] == [(0, "scene"), (1, "scene")]
+
+
+def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):
+    how = {"methods": ["gradient"], "metrics": ["mcs"], "reduce": "sum_pos"}
+    again = evaluate(data, model=run / "scnn-seed0", paired_task="scene", out=tmp_path / "again", **how)
+    one, other = (
+        pq.read_table(folder / "scores.parquet")
+        .to_pandas()
+        .query("metric == 'mcs' and method == 'gradient' and training_seed == 0")["value"]
+        .to_numpy()
+        for folder in (run, again)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"paired_task": "scenery"}, "did you mean 'scene'"),
+        ({"paired_task": "object"}, "the first model tells that"),
+        ({"paired_task": "scene", "paired_model": "x"}, "give one of them"),
+        ({"paired_task": "scene", "metrics": ["roc-auc"]}, "no metric contrasts two models"),
+        ({"metrics": ["idr:of=paired"]}, "contrasts two models: give the second one"),
+        ({"paired_task": "scene", "model": "numpy:zeros"}, "is not known; give a second model"),
+    ],
+)
+def test_what_cannot_be_paired_is_refused(data, tmp_path, how, said):
+    with pytest.raises(SalgenError, match=said):
+        evaluate(data, **{"model": "scnn", "metrics": ["mcs"], "methods": ["gradient"], "out": tmp_path / "run", **how})
+    assert not (tmp_path / "run").exists()
