@@ -206,17 +206,18 @@ def check_fits(trained: Trained, dataset: Dataset, any_task: bool = False) -> No
     Raises
     ------
     SalgenError
-        If the number of channels, the image size, the task or its classes differ.
+        If the number of channels, the image size, the task, its classes or how many an image may show differ.
     """
     card = trained.card
     channels, height, width = dataset[0]["image"].shape
     task = card.task if any_task and card.task in dataset.tasks else next(iter(dataset.tasks))
-    classes = dataset.tasks[task]
-    compared = {
+    classes, several = dataset.tasks[task], task in dataset.manifest.multi_label
+    compared: dict[str, tuple[Any, ...]] = {
         "channels": (card.channels, channels),
         "image size": ("x".join(map(str, card.image_size)), f"{height}x{width}"),
         "classes": (", ".join(card.class_names), ", ".join(classes)),
         "task": (card.task, task),
+        "classes of an image": tuple("several" if many else "one" for many in (card.multi_label, several)),
     }
     for what, (model_has, data_has) in compared.items():
         if model_has != data_has:

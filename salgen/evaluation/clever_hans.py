@@ -7,7 +7,7 @@ class in which the model sees that class surely.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -154,12 +154,20 @@ def false_positives(run: str | Path, confidence: float = Thresholds.confidence) 
     SalgenError
         If `run` is no run.
     """
-    found = []
+    found: list[Suspect] = []
+    before: Mapping[str, Any] = {}
     for row in _predictions(run).to_pylist():
-        for number, value in enumerate(row["probabilities"]):
+        for number, value in () if _is_the_same_image(row, before) else enumerate(row["probabilities"]):
             if number not in row.get("present", [row["label"]]) and value > confidence:
                 found.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
+        before = row
     return sorted(found, key=lambda suspect: -suspect.confidence)
+
+
+def _is_the_same_image(row: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether a sample's image is that of the one before it: one that shows several classes is a sample for each."""
+    names = ("model", "training_seed", "present", "probabilities")
+    return "present" in row and all(row[name] == before.get(name) for name in names)
 
 
 def _probabilities(run: str | Path) -> dict[tuple[str, int, str], list[float]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from salgen.datasets.reader import Batch, Dataset
-from salgen.errors import unknown_name
+from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.conventions import CHUNK, LABEL, PREDICTED, Conventions
 from salgen.evaluation.explaining import explain_all
 from salgen.evaluation.kept_maps import KINDS, OF_SAMPLES
@@ -135,6 +135,14 @@ class Plan:
         """The considered samples that have a ground-truth mask: what is absent cannot be found."""
         present = self.dataset.present(self.mask, self.considered)
         return [index for index in range(self.considered) if present[index]]
+
+    def check_scored(self) -> None:
+        """Raise a SalgenError if there is nothing to score."""
+        if not self.scored:
+            advice = "raise limit" if self.considered < len(self.dataset) else "name another region, as mask"
+            raise SalgenError(
+                f"none of the {self.considered} samples has a ground-truth mask ({self.mask}) to score against: {advice}"
+            )
 
     @cached_property
     def chunks(self) -> list[tuple[int, ...]]:

@@ -83,10 +83,7 @@ def rescore(
     chosen = _metrics(metrics, scale, given, dataset)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
     plan = Plan(dataset, models, methods, chosen, conventions, given.left_out, max_memory, given=given)
-    if not plan.scored:
-        raise SalgenError(
-            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise limit"
-        )
+    plan.check_scored()
     models_named = "-".join(dict.fromkeys(folder_name(subject.name) for subject in models))
     run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{models_named}-rescored"
     if run.resolve() == given.folder.resolve():

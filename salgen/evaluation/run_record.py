@@ -100,7 +100,7 @@ def _second_models(plan: Plan) -> dict[str, Any]:
     if plan.given is not None:
         return {key: plan.given.record.get(key) for key in ("paired_model", "permuted_labels")}
     return {
-        "paired_model": [{"name": m.name, "seed": seed, "task": m.task, **m.origin} for seed, m in plan.paired.items()],
+        "paired_model": [_paired(seed, subject) for seed, subject in plan.paired.items()],
         "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
     }
 
@@ -111,6 +111,18 @@ def _given(plan: Plan) -> dict[str, Any] | None:
         return None
     record = plan.given.record
     return {"record_sha256": plan.given.digest, **{key: record[key] for key in ("created", "device", "versions")}}
+
+
+def _paired(seed: int, subject: Subject) -> dict[str, Any]:
+    """The second model beside that of a training seed; how well it does is in its checkpoint, if it has one."""
+    from salgen.evaluation.checkpoints import read_card  # imports torch, which readers of a record do without
+
+    trained = subject.origin["trained_on"] is not None
+    found = {"name": subject.name, "seed": seed, "task": subject.task, **subject.origin}
+    if not trained:
+        return found
+    card = read_card(subject.folder)
+    return {**found, "accuracy": card.test_accuracy, "n_images": card.n_test, "chance": card.chance}
 
 
 def _model(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None) -> dict[str, Any]:

@@ -173,10 +173,7 @@ def _plan(
     methods, left_out = selection.defined_for(network, first, _lacking(dataset))
     plan = Plan(dataset, loaded, methods, metrics, conventions, left_out, max_memory)
     plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # a class that is unknown
-    if not plan.scored:
-        raise SalgenError(
-            f"none of the {plan.considered} samples has a ground-truth mask to score against: raise limit"
-        )
+    plan.check_scored()
     return plan
 
 

@@ -156,6 +156,11 @@ def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
         missing = sorted(metric.needs - given)
         if "training" in missing:
             raise SalgenError(f"metric {name!r} trains models again, which takes a data set: use salgen.evaluate")
+        if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
+            raise SalgenError(
+                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
+                "maps without of=paired"
+            )
         if missing:
             raise SalgenError(f"metric {name!r} needs what is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 

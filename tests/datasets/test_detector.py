@@ -384,7 +384,8 @@ def test_what_is_no_detector_is_refused(tmp_path):
             saved(few, path, architecture="fasterrcnn_mobilenet_v3").path)  # fmt: skip
     refused("metadata categories must be a JSON list of names", saved(few, path, categories="").path)
     refused("metadata categories must be a JSON list of names", saved(few, path, categories='["background"]').path)
-    refused("metadata min_size and max_size must be whole numbers", saved(few, path, min_size="x").path)
+    for size in ("x", "0", "-1"):
+        refused("metadata min_size and max_size must be whole numbers above 0", saved(few, path, min_size=size).path)
     refused("its weights do not fit the network: .* is missing, or one too many", saved(few, path).path)
 
 

@@ -1,5 +1,6 @@
 import json
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -195,9 +196,9 @@ def test_failed_write_is_one_line(tmp_path):
 class Images(list):
     """A data set of one image with the attributes that `check_fits` reads."""
 
-    def __init__(self, shape=(1, 8, 12), classes=("dark", "bright"), task="label"):
+    def __init__(self, shape=(1, 8, 12), classes=("dark", "bright"), task="label", multi_label=()):
         super().__init__([{"image": np.zeros(shape, np.float32)}])
-        self.path, self.tasks = "data", {task: classes}
+        self.path, self.tasks, self.manifest = "data", {task: classes}, SimpleNamespace(multi_label=multi_label)
 
 
 def test_fits_its_own_kind_of_data(folder):
@@ -212,6 +213,7 @@ def test_fits_its_own_kind_of_data(folder):
         (Images(classes=("a", "b", "c")), "classes dark, bright in the model, a, b, c in the data"),
         (Images(classes=("bright", "dark")), "classes dark, bright in the model, bright, dark in the data"),
         (Images(task="other"), "task label in the model, other in the data"),
+        (Images(multi_label=("label",)), "classes of an image one in the model, several in the data"),
     ],
 )
 def test_does_not_fit_other_data(folder, data, fault):

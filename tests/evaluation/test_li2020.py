@@ -14,6 +14,7 @@ from salgen.evaluation.protocols import Reproduction, li2020, li2020_tables
 from salgen.evaluation.protocols.li2020 import FULL_TRAINING, Li2020
 from salgen.evaluation.protocols.li2020_findings import findings
 from salgen.evaluation.protocols.li2020_tables import (
+    CLASSES,
     G_OBJECT,
     G_SCENE,
     IDR,
@@ -126,7 +127,7 @@ def test_a_wrong_name_is_found_before_any_work(recorded, tmp_path):
     assert made == []
 
 
-def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_alone(tmp_path, monkeypatch):
+def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_path, monkeypatch):
     """Samples 2k and 2k + 1 are one image; of the odd ones the class is surer."""
     metrics = [name for name in PRINTED_2 if not name.startswith("max")]
     how = {
@@ -148,7 +149,7 @@ def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_alone(tmp_path
     series = [call for _, call, _ in cube.series].index("gradient")
     for metric in metrics:
         values = cube.value[series, cube.metrics.index(metric), 0, 0]
-        expected = np.mean(values[1::2] if metric == INSERTION else values)
+        expected = np.mean(values[1::2] if metric in (INSERTION, CLASSES) else values)
         assert means[LABELS[metric][0]] == pytest.approx(expected)
     assert found.rows[0].printed == {"gradient": ".536"}
 
@@ -160,6 +161,18 @@ def test_table_1_has_the_numbers_of_the_network_or_both(tmp_path):
     assert rows["MCS, vgg16"].printed == {"gradient": ".088"}
     assert rows["MCS, scnn"].printed == {"gradient": ".071 / .088"}
     assert math.isfinite(rows["MCS, scnn"].means["gradient"])
+
+
+def test_table_1_tells_the_two_models_apart(tmp_path):
+    how = {"name": "ebam", "methods": ("gradient", "random", "oracle"), "pictures": 0, "variants": ("region:image",)}
+    run = make_run(tmp_path / "scnn", model="scnn", metrics=[G_SCENE, G_OBJECT], undefined=False, **how)
+    cube = read_scores(run)
+    series = [call for _, call, _ in cube.series].index("gradient")
+    own = {metric: cube.value[series, cube.metrics.index(metric)].mean() for metric in (G_SCENE, G_OBJECT)}
+    assert own[G_SCENE] != own[G_OBJECT]
+    rows = {row.label: row for row in table_1({"scnn": run}, ("gradient",), [G_SCENE, G_OBJECT]).rows}
+    for metric, mean in own.items():
+        assert rows[f"{LABELS[metric][0]}, scnn"].means["gradient"] == pytest.approx(mean)
 
 
 PAPERS = {

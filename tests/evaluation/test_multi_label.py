@@ -1,5 +1,8 @@
 """Models of several labels: their loss, their probabilities, what counts as right, and what is not a false positive."""
 
+import json
+import shutil
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from torch import nn
 
 import salgen
+from salgen.errors import SalgenError
 from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.clever_hans import false_positives
 from salgen.evaluation.learner import _hits, _loss
@@ -133,8 +137,65 @@ def test_a_class_that_is_there_is_no_false_positive(tmp_path):
     assert len(false_positives(tmp_path)) == 2
 
 
+def test_a_false_positive_counts_once_for_an_image_that_is_two_samples(tmp_path):
+    chances = np.array([[0.6, 0.7, 0.95], [0.6, 0.7, 0.95], [0.6, 0.7, 0.95]], dtype=np.float32)
+    labels, present = np.array([0, 1, 0]), np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
+    write_predictions(tmp_path, ["a", "b", "c"], [("m", 0), ("m", 1)], [Predictions(labels, chances, present)] * 2)
+    found = [(one.training_seed, one.sample_id, one.class_number) for one in false_positives(tmp_path)]
+    assert sorted(found) == [(0, "a", 2), (0, "c", 2), (1, "a", 2), (1, "c", 2)]
+
+
 def test_a_users_module_may_say_that_it_is_of_several_labels():
     module = network()
     assert not ModelView.of(module).multi_label
     module.multi_label = True
     assert ModelView.of(module).multi_label
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of a network that hardly learnt, with its maps."""
+    place = tmp_path_factory.mktemp("several")
+    data = salgen.make(
+        "multi-objects",
+        place / "data",
+        splits={"train": 24, "val": 8, "test": 12},
+        parameters={"image_size": (32, 32), "pictures": 10},
+        workers=1,
+    )
+    how = {"settings": {"epochs": 1, "widths": "4,4,4,4"}, "keep_maps": True, "out": place / "run"}
+    return salgen.evaluate(data, model="scnn", methods=["gradient"], metrics=["roc-auc", "class-sensitivity"], **how)
+
+
+def test_a_sound_run_is_verified_and_its_maps_give_the_same_scores(run, tmp_path):
+    assert salgen.verify(run, samples=4) == []
+    again = salgen.rescore(run, metrics=["roc-auc", "class-sensitivity"], out=tmp_path / "again")
+    for name in ("scores.parquet", "predictions.parquet"):
+        assert pq.read_table(run / name).equals(pq.read_table(again / name))
+
+
+def test_classes_that_are_not_those_of_the_data_are_found(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    table = pq.read_table(copy / FILE)
+    shown = table["present"].to_pylist()
+    changed = pa.array([sorted({*shown[0], 0, 1, 2, 3, 4}), *shown[1:]], pa.list_(pa.int64()))
+    pq.write_table(table.set_column(table.column_names.index("present"), "present", changed), copy / FILE)
+    assert any("classes that images show are not those of the data" in one for one in salgen.verify(copy, samples=0))
+    pq.write_table(table.drop_columns("present"), copy / FILE)
+    assert any("classes that images show are not those of the data" in one for one in salgen.verify(copy, samples=0))
+
+
+def test_a_record_that_says_otherwise_of_the_labels_is_found(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    record = json.loads((copy / "run.json").read_text())
+    record["dataset"]["multi_label"] = []
+    (copy / "run.json").write_text(json.dumps(record))
+    assert any("its data set's multi_label is not that" in one for one in salgen.verify(copy, samples=0))
+
+
+def test_a_model_of_several_labels_is_not_taken_for_one_of_single_ones(run, tmp_path):
+    objects = json.loads((run / "run.json").read_text())["dataset"]["tasks"]["object"]
+    how = {"image_size": (32, 32), "pictures": 10, "objects": objects, "scenes": ("bedroom", "runway")}
+    data = salgen.make("bam", tmp_path / "bam", splits={"test": 4}, parameters=how, workers=1)
+    with pytest.raises(SalgenError, match="classes of an image several in the model, one in the data"):
+        salgen.evaluate(data, model=run / "scnn-seed0", methods=["gradient"], metrics=["roc-auc"], out=tmp_path / "x")

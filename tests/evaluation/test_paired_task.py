@@ -1,6 +1,7 @@
 """One run trains a second model for another task, explains the same images under both, and pairs twins."""
 
 import json
+import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,6 +10,8 @@ import pytest
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.checkpoints import load_checkpoint
+from salgen.evaluation.report import console_summary, report
+from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.running import evaluate
 
 CLASSES = {"objects": ("dog", "kite"), "scenes": ("bedroom", "runway"), "image_size": (32, 32), "pictures": 10}
@@ -92,6 +95,24 @@ def test_the_second_model_is_trained_as_the_first_is(run):
     assert (first.settings, first.parameters, first.seed) == (second.settings, second.parameters, second.seed)
     record = json.loads((run / "run.json").read_text())
     assert [(one["seed"], one["task"]) for one in record["paired_model"]] == [(0, "scene"), (1, "scene")]
+    paired = record["paired_model"][1]
+    assert (paired["accuracy"], paired["n_images"], paired["chance"]) == (second.test_accuracy, 16, second.chance)
+
+
+def test_the_report_says_how_well_the_second_model_does(run, tmp_path):
+    """A second model that has learnt nothing makes the contrast mean nothing."""
+    (read,) = read_runs([run])
+    assert [(one.name, one.seed) for one in read.second_models] == [("scnn, scene", 0), ("scnn, scene", 1)]
+    copy = shutil.copytree(run, tmp_path / "run")
+    record = json.loads((copy / "run.json").read_text())
+    for one in (*record["models"], *record["paired_model"]):
+        one.update(accuracy=0.98, n_images=500, chance=0.5)
+    record["paired_model"][1]["accuracy"] = 0.51
+    (copy / "run.json").write_text(json.dumps(record))
+    page = report([copy]).read_text()
+    assert page.count("near chance: maps mean nothing") == 1
+    assert "scnn, scene, training seed 1" in page
+    assert "scnn, scene seed 1 is near chance" in console_summary([copy])
 
 
 def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):

@@ -95,6 +95,8 @@ class FilteredLibraries:
         return self.candidate_objects or (everything if self.path is not None else everything[:OF_PAPER])
 
     def _check_folder(self, path: Path) -> None:
+        if not path.is_dir():
+            raise SalgenError(f"{path} is no folder: give one that holds copies of data sets and a detector")
         if not (self._copies or (path / detector.FOLDER).is_dir()):
             expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
             raise SalgenError(f"{path} holds none of what is expected in it: {expected}")

@@ -86,8 +86,10 @@ def _own(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
     categories = _categories(path, about)
     try:
         sizes = {name: int(about[name]) for name in SIZES if name in about}
+        if min(sizes.values(), default=1) < 1:
+            raise ValueError("no image has such a size")
     except ValueError:
-        raise SalgenError(f"{path}: metadata {' and '.join(SIZES)} must be whole numbers") from None
+        raise SalgenError(f"{path}: metadata {' and '.join(SIZES)} must be whole numbers above 0") from None
     network = _built(path, about.get("architecture", ""), categories, sizes)
     _fill(path, network, weights)
     return network, categories

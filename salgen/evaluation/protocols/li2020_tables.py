@@ -22,6 +22,7 @@ POINTING, IOSR, INSERTION = "pointing-game", "iosr", "insertion-auc:variant=li20
 CLASSES, STABILITY = "class-sensitivity", "max-sensitivity:norm=rms"
 G_SCENE, G_OBJECT, MCS, MCR, IDR = "g-cf:of=paired", "g-cf", "mcs", "mcr", "idr:of=paired"
 IIR = "iir:of=paired"
+OF_IMAGES = (INSERTION, CLASSES)  # of which an image has one value
 
 NETWORKS = ("resnet50", "vgg16")  # in the order in which Table 1 prints them
 PRINTED_1: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -116,10 +117,11 @@ class Localised:
         said = pq.read_table(self.run / FILE).to_pydict()
         dataset = open_dataset(self.data, read.split, self.source)
         number = dict(zip(map(str, dataset.column("id")), dataset.column("image"), strict=True))
+        scored = frozenset(read.cube.samples)
         sure: dict[float, tuple[float, str]] = {}
         for name, label, probabilities in zip(said["sample_id"], said["label"], said["probabilities"], strict=True):
             place = float(number[name])
-            if name in read.cube.samples:
+            if name in scored:
                 sure[place] = max(sure.get(place, (-1.0, "")), (probabilities[label], name))
         kept = {name for _, name in sure.values()}
         return np.array([name in kept for name in read.cube.samples])
@@ -136,13 +138,13 @@ class Means:
         run = self._run(folder)
         return cell_entry([(run, model)], call, _there(run, metric)).mean
 
-    def insertion(self, one: Localised, call: str) -> float:
-        """Of iAUC, over images: of each the present class that the model finds likeliest."""
+    def over_images(self, one: Localised, call: str, metric: str) -> float:
+        """Over images: of each the sample of the present class that the model finds likeliest."""
         run = self._run(one.run)
         place = series(run, one.model, call)
         if place is None:
             return float("nan")
-        _, worst = scores(run, place, _there(run, INSERTION))
+        _, worst = scores(run, place, _there(run, metric))
         counted = worst[one.first & np.isfinite(worst)]
         return float(counted.mean()) if counted.size else float("nan")
 
@@ -178,8 +180,8 @@ def table_2(localised: Sequence[Localised], calls: Sequence[str]) -> Table:
     means = Means()
 
     def mean(metric: str, call: str) -> float:
-        if metric == INSERTION:
-            return fmean(means.insertion(one, call) for one in localised)
+        if metric in OF_IMAGES:
+            return fmean(means.over_images(one, call, metric) for one in localised)
         folders = [(one, one.stability if metric == STABILITY else one.run) for one in localised]
         return fmean(means.of(folder, one.model, call, metric) for one, folder in folders)
 
@@ -193,9 +195,9 @@ def table_2(localised: Sequence[Localised], calls: Sequence[str]) -> Table:
         for metric, printed in PRINTED_2.items()
     ]
     caption = (
-        "Means over data sets and networks, of samples that are an image with a class that it shows; iAUC takes of "
-        "each image the class that the model finds likeliest. A second number is the paper's, over VOC 2012 and COCO "
-        "2017 with VGG-16 and ResNet-50."
+        "Means over data sets and networks, of samples that are an image with a class that it shows; iAUC and CS take "
+        "of each image the class that the model finds likeliest. A second number is the paper's, over VOC 2012 and "
+        "COCO 2017 with VGG-16 and ResNet-50."
     )
     return Table(
         "Table 2: localisation, faithfulness, class sensitivity, stability", caption, tuple(calls), tuple(rows)
@@ -203,7 +205,9 @@ def table_2(localised: Sequence[Localised], calls: Sequence[str]) -> Table:
 
 
 def _there(run: Run, metric: str) -> str:
-    """The call of a metric as a run has it: with the parameters that the scale adds."""
+    """The call of a metric as a run has it: as it is, or with the parameters that the scale adds."""
+    if metric in run.cube.metrics:  # ``g-cf`` is another one than ``g-cf:of=paired``
+        return metric
     name, stated = parse_call(metric)
     known = {call: parse_call(call) for call in run.cube.metrics}
     return next(call for call, (own, given) in known.items() if own == name and stated.items() <= given.items())

@@ -38,6 +38,7 @@ def _block(run: Run, model: str) -> str:
     lines = [accuracy_line(run, model)]
     lines += [_warning(run, trained) for trained in run.trained(model) if trained.near_chance or trained.too_few]
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
+    lines += [_warning(run, second) for second in run.second_models if second.near_chance or second.too_few]
     left_out = run.record.get("left_out") or {}
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
     learnt = not run.unlearnt(model)

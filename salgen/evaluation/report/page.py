@@ -20,7 +20,7 @@ from salgen.evaluation.report.images import images_counted, of_all_images, wrong
 from salgen.evaluation.report.lead import lead
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
-from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run, content_faults, read_runs
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, content_faults, read_runs
 from salgen.evaluation.report.sections import comparison, galleries, make_section
 from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.study_section import StudySection, study_section
@@ -103,9 +103,13 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
         lead=lead(runs, max(section.answer.methods for section in sections), study.study if study else None),
-        near_chance=[(run, model) for run in runs for model in run.models if model.near_chance],
-        too_few=[(run, model) for run in runs for model in run.models if model.too_few],
+        near_chance=[(run, model) for run in runs for model in _all_models(run) if model.near_chance],
+        too_few=[(run, model) for run in runs for model in _all_models(run) if model.too_few],
     )
+
+
+def _all_models(run: Run) -> list[Model]:
+    return [*run.models, *run.second_models]
 
 
 CONSTANTS = {

@@ -77,6 +77,16 @@ class Run:
             for m in self.record["models"]
         ]
 
+    @cached_property
+    def second_models(self) -> list[Model]:
+        """Those that metrics contrast the first ones with, as far as it is known how well they do."""
+        paired = self.record.get("paired_model")
+        return [
+            Model(f"{m['name']}, {m['task']}", m["seed"], float(m["accuracy"]), int(m["n_images"]), float(m["chance"]))
+            for m in (paired if isinstance(paired, list) else [])
+            if "accuracy" in m
+        ]
+
     @property
     def split(self) -> str:
         """The split that was evaluated."""

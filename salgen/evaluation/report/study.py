@@ -95,7 +95,7 @@ class TableRow:
     label
         Such as ``"MCS, vgg16"``.
     means
-        Method to a mean; NaN or absent where there is none.
+        Each of the table's methods to a mean; NaN where there is none.
     printed
         Method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none.
     higher_is_better

@@ -106,6 +106,7 @@ def data_problems(run: CheckedRun, source: str | None, samples: int) -> Iterator
         "generator": described.spec.generator,
         "image_size": list(described.spec.image_size),
         "tasks": {task: list(names) for task, names in run.dataset.tasks.items()},
+        "multi_label": list(described.multi_label),
         "valid_region": run.dataset.valid_region,
         "redistributable": described.redistributable,
     }

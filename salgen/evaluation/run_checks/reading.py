@@ -44,12 +44,15 @@ class Said:
         int64 (N,).
     probabilities
         float32 (N, K).
+    present
+        For each sample the numbers of the classes that its image shows, where it may show several.
     """
 
     ids: list[str]
     labels: Classes
     predicted: Classes
     probabilities: Float32
+    present: list[list[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ def _of_model(table: pa.Table, who: Mapping[str, Any]) -> Said:
         rows["label"].to_numpy().astype(np.int64),
         rows["predicted"].to_numpy().astype(np.int64),
         column.flatten().to_numpy().astype(np.float32).reshape(len(rows), -1),
+        rows["present"].to_pylist() if "present" in rows.column_names else None,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from salgen.datasets.reader import Dataset
 from salgen.evaluation import predictions
 from salgen.evaluation.certificate import FILE as CERTIFICATES
 from salgen.evaluation.certificate import read_certificates
@@ -103,6 +104,15 @@ def _answer_faults(run: CheckedRun, said: Said) -> Iterator[str]:
     if (wrong := said.predicted != predictions.predicted_classes(said.probabilities, said.labels, several)).any():
         first = run.ids[wrong.argmax()]
         yield f"{wrong.sum()} predicted classes are not those that the probabilities give, the first that of {first}"
+    shown = said.present if run.dataset is None else _present(run.dataset, task)
+    if said.present != shown or (said.present is not None) != several:
+        yield "the classes that images show are not those of the data"
+
+
+def _present(dataset: Dataset, task: str) -> list[list[int]] | None:
+    """The numbers of the classes that each image shows, where it may show several."""
+    there = predictions.present_in(dataset, task)
+    return None if there is None else [np.flatnonzero(row).tolist() for row in there]
 
 
 def _figure_faults(run: CheckedRun, model: Mapping[str, Any], said: Said) -> Iterator[str]:

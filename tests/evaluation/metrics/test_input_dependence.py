@@ -144,3 +144,9 @@ def test_a_patch_at_fault_is_no_fault_of_the_map():
         values = [1.0 if reason == "" else np.nan for reason in expected]
         assert np.array_equal(scores["iir"], values, equal_nan=True)
         assert np.array_equal(scores.worst_case["iir"], values, equal_nan=True)
+
+
+@pytest.mark.parametrize("given", [{}, {"paired_maps": strength(0.5)[np.newaxis]}])
+def test_what_only_a_run_can_compare_is_said_so(given):
+    with pytest.raises(SalgenError, match=r"second model: use salgen\.evaluate"):
+        salgen.score(strength(0.5)[np.newaxis], MASK[np.newaxis], ["idr:of=paired"], **given)

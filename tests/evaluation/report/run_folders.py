@@ -56,6 +56,8 @@ MORE_METRICS = {
     "average-drop:compat=aabid": (0.9, 0.1),
 }
 LI2020_METRICS = {
+    "g-cf:of=paired": (0.0, 0.3),
+    "g-cf": (0.0, 0.7),
     "mcs": (0.0, 0.4),
     "iosr": (0.04, 0.9),
     "class-sensitivity": (1.0, 0.0),
