@@ -140,9 +140,7 @@ class Plan:
         """Raise a SalgenError if there is nothing to score."""
         if not self.scored:
             advice = "raise limit" if self.considered < len(self.dataset) else "name another region, as mask"
-            raise SalgenError(
-                f"none of the {self.considered} samples has a ground-truth mask ({self.mask}) to score against: {advice}"
-            )
+            raise SalgenError(f"none of the {self.considered} samples has a ground-truth mask ({self.mask}): {advice}")
 
     @cached_property
     def chunks(self) -> list[tuple[int, ...]]:

@@ -181,7 +181,7 @@ def test_candidates_are_those_of_the_source(tmp_path):
 
 def test_scales_are_whole_blocks_but_for_the_paper_s_sizes():
     small, full = Ebam.scales["small"].splits, Ebam.scales["full"].splits
-    assert all(count % (53 * 100) == 0 for count in small.values())
+    assert all(count % (53 * 10) == 0 for count in small.values())
     assert (full["train"], full["test"], full["val"] % 5300) == (2_646_328, 378_830, 0)
     demo = build(Ebam, Ebam.scales["demo"].parameters)
     assert (demo.candidate_objects, demo.candidate_scenes) == (OBJECTS, SCENES)
