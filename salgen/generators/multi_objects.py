@@ -57,7 +57,7 @@ class MultiObjects(Painted):
     default_source: ClassVar[str] = STAND_INS
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2000, "val": 200, "test": 320}, {"pictures": 40}),
+        "demo": Scale({"train": 3000, "val": 200, "test": 360}, {"objects_per_image": (1, 3)}),
         "small": Scale({"train": 8000, "val": 500, "test": 960}, {}),
         "full": Scale({"train": 40_000, "val": 4000, "test": 16_000}, {"image_size": (224, 224), "pictures": 500}),
     }

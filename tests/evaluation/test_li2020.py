@@ -219,4 +219,4 @@ def test_the_terminal_shows_the_papers_numbers_beside(monkeypatch, tmp_path):
     assert "SENS" in said.output
     row = TableRow("PG", {"gradient": 0.25, "rise": math.nan}, {"gradient": ".536"}, True)
     text = tables_text([Table("Table 2", "What it is.", ("gradient", "rise"), (row,))])
-    assert text.splitlines() == ["Table 2. What it is.", "    gradient      rise", "PG  0.250 (.536)  –"]  # noqa: RUF001
+    assert text.splitlines() == ["Table 2. What it is.", "", "    gradient      rise", "PG  0.250 (.536)  –"]  # noqa: RUF001

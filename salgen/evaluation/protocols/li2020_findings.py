@@ -38,7 +38,8 @@ def _each(table: Table, metric: str, what: str, method: str, extreme: Callable[[
         winners = [name for name, mean in means.items() if mean == best]
         testable = method in means and len(means) > 1 and not (method in winners and len(winners) > 1)
         verdicts.append(NOT_TESTABLE if not testable else HELD if winners == [method] else NOT_HELD)
-        numbers.append(f"{row.label}: {and_list(winners) or 'no method'} at {number(best)}, {_of(means, method)}")
+        beside = "" if winners == [method] else f", {_of(means, method)}"
+        numbers.append(f"{row.label}: {and_list(winners) or 'no method'} at {number(best)}{beside}")
     return Finding(f"{method} {what}", _together(verdicts), "; ".join(numbers))
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from salgen.evaluation.report.study import Table, TableRow
 from salgen.evaluation.report.wording import number
+
+WIDTH = 100  # characters of a line of prose
 
 
 def tables_text(tables: Sequence[Table]) -> str:
@@ -17,7 +20,7 @@ def _block(table: Table) -> list[str]:
     heads = ["", *table.methods]
     rows = [[row.label, *(_cell(row, method) for method in table.methods)] for row in table.rows]
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
-    return [f"{table.title}. {table.caption}", *(_line(row, widths) for row in (heads, *rows))]
+    return [*wrap(f"{table.title}. {table.caption}", WIDTH), "", *(_line(row, widths) for row in (heads, *rows))]
 
 
 def _cell(row: TableRow, method: str) -> str:
