@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ class Predictions:
     probabilities: Float32
     present: Mask | None = None
 
-    @property
+    @cached_property
     def predicted(self) -> Classes:
         """int64 (N,): see :func:`predicted_classes`."""
         return predicted_classes(self.probabilities, self.labels, self.present is not None)
