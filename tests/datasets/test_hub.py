@@ -26,16 +26,16 @@ from hub_server import TOKEN, State, echo, lost_answer, serving
 from tiles import write_tiles
 
 from salgen.cli.main import main
-from salgen.datasets import hub, retries
-from salgen.datasets.edition import Edition
-from salgen.datasets.hub import Repository, push, repository
+from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.making import make
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.publication import stated
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.metadata.publication_metadata import stated
+from salgen.datasets.metadata.release import Edition
+from salgen.datasets.publishing import hub, retries
+from salgen.datasets.publishing.hub import Repository, push, repository
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.publishing import edition as published
-from salgen.evaluation.publishing import upload
+from salgen.evaluation.publishing.publishing import edition as published
+from salgen.evaluation.publishing.publishing import upload
 
 NAME = "some-org/squares"
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
@@ -617,9 +617,9 @@ def test_offline(small, address, monkeypatch):
 
 def test_without_the_library(small, folder, address, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    monkeypatch.delitem(sys.modules, "salgen.datasets.hub_requests", raising=False)
-    monkeypatch.setattr("salgen.datasets.hub_requests", None, raising=False)
-    monkeypatch.delattr("salgen.datasets.hub_requests")
+    monkeypatch.delitem(sys.modules, "salgen.datasets.publishing.hub_requests", raising=False)
+    monkeypatch.setattr("salgen.datasets.publishing.hub_requests", None, raising=False)
+    monkeypatch.delattr("salgen.datasets.publishing.hub_requests")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(SalgenError, match=r"needs huggingface_hub .*: pip install 'salgen\[hub\]'$"):
         upload(folder, f"hf://{NAME}", **STATED)
@@ -627,7 +627,7 @@ def test_without_the_library(small, folder, address, monkeypatch):
 
 def test_nothing_is_imported_before_it_is_needed():
     code = (
-        "import sys, salgen.cli.publish_command, salgen.datasets.hub\n"
+        "import sys, salgen.cli.publish_command, salgen.datasets.publishing.hub\n"
         "assert not {'huggingface_hub', 'httpx2', 'pyarrow', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -651,9 +651,9 @@ def program(code, *arguments, **variables):
 UPLOAD = """
 import sys
 from pathlib import Path
-from salgen.datasets.edition import Edition
-from salgen.datasets.hub import push, repository
-from salgen.datasets.publication import stated
+from salgen.datasets.metadata.release import Edition
+from salgen.datasets.publishing.hub import push, repository
+from salgen.datasets.metadata.publication_metadata import stated
 files = {"README.md": b"x", "data/x.parquet": Path(sys.argv[1])}
 push(Edition(files, "x", "X", "", [], "1.0.0", "n", stated("CC0-1.0", "2026-01-31")), repository("hf://a/b"))
 """

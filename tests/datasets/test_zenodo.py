@@ -19,13 +19,13 @@ from broken_connections import reset
 from conftest import contents, made
 
 from salgen.cli.main import main
-from salgen.datasets import retries, zenodo, zenodo_requests
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.publication import LICENCES
-from salgen.datasets.zenodo import deposit, metadata, server
-from salgen.datasets.zenodo_requests import Server
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.metadata.publication_metadata import LICENCES
+from salgen.datasets.publishing import retries, zenodo, zenodo_requests
+from salgen.datasets.publishing.zenodo import deposit, metadata, server
+from salgen.datasets.publishing.zenodo_requests import Server
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.publishing import edition, publish
+from salgen.evaluation.publishing.publishing import edition, publish
 
 TOKEN = "s3cr3t/T0ken+that=nobody.may_see"
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}

@@ -11,19 +11,19 @@ import torch
 from torch import nn
 
 import salgen
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation import plan
-from salgen.evaluation.certificate import FILE, certify
-from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.plan import Plan
-from salgen.evaluation.reliance import REDRAWS, Answers, certificate_of
-from salgen.evaluation.rendered_again import Renderer
-from salgen.evaluation.subjects import Subject
-from salgen.evaluation.training import train
-from salgen.evaluation.unit_files import PARTS
-from salgen.evaluation.units import SubjectWork
-from salgen.generators.opening import generator_of
+from salgen.evaluation.reliance.reliance import REDRAWS, Answers, certificate_of
+from salgen.evaluation.reliance.rerender import Renderer
+from salgen.evaluation.runs import plan
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS
+from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.certificate import FILE, certify
+from salgen.evaluation.runs.evaluated_models import Subject
+from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.training.training import train
+from salgen.generators.factory import generator_of
 from salgen.registry import GENERATORS, Entry
 from salgen.testing import check_generator
 

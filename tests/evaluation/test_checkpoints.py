@@ -8,7 +8,7 @@ import safetensors.torch
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import (
+from salgen.evaluation.training.checkpoints import (
     CARD,
     WEIGHTS,
     Card,

@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from salgen.errors import SalgenError
-from salgen.evaluation.kept_maps import KeptMaps, folder_name, key_of, maps_name, parts_of, read_maps, write_maps
-from salgen.evaluation.metrics import PATCH_MATTERS
+from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS
+from salgen.evaluation.runs.artifacts.saved_maps import (
+    KeptMaps,
+    folder_name,
+    key_of,
+    maps_name,
+    parts_of,
+    read_maps,
+    write_maps,
+)
 
 
 def kept(values, ids=None):

@@ -6,10 +6,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.memory import MicroBatches, images_at_once, memory_budget
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.memory import MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import Layout
+from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 CPU = torch.device("cpu")
 

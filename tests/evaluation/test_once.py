@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from salgen.evaluation.once import Once
+from salgen.evaluation.attribution.timed_cache import Once
 
 
 class Clock(Once):

@@ -6,10 +6,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.explaining import explain_all
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.once import Once
-from salgen.evaluation.passes import Passes, Wanted
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.passes import Passes, Wanted
+from salgen.evaluation.attribution.timed_cache import Once
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 IMAGES = torch.rand(5, 2, 8, 8, generator=torch.Generator().manual_seed(0))
 ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", "grad-cam:layer=relu2"]

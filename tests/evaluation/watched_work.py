@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import Request
 from salgen.evaluation.methods.gradient import Gradient
-from salgen.evaluation.request import Request
 
 ORDERS = "SALGEN_TEST_ORDERS"  # a folder: orders to the workers, and what they report
 DRIVER = "SALGEN_TEST_DRIVER"  # the process that hands out the work

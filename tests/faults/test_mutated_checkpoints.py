@@ -11,8 +11,15 @@ import torch
 from mutations import mutated_bytes, mutated_json
 from trials import Box, run
 
-from salgen.evaluation.checkpoints import CARD, WEIGHTS, Card, build_classifier, load_checkpoint, save_checkpoint
-from salgen.evaluation.patterns import Patterns
+from salgen.evaluation.attribution.patterns import Patterns
+from salgen.evaluation.training.checkpoints import (
+    CARD,
+    WEIGHTS,
+    Card,
+    build_classifier,
+    load_checkpoint,
+    save_checkpoint,
+)
 
 IMAGE = (1, 1, 16, 16)
 LEARNT = Card(

@@ -17,9 +17,9 @@ from test_mutated_checkpoints import LEARNT
 from trials import Box, BrokenError, run
 
 import salgen
-from salgen.evaluation.checkpoints import build_classifier, save_checkpoint
-from salgen.evaluation.kept_maps import KeptMaps, key_of, read_maps, write_maps
-from salgen.evaluation.rescoring import rescore
+from salgen.evaluation.runs.artifacts.saved_maps import KeptMaps, key_of, read_maps, write_maps
+from salgen.evaluation.runs.rescoring import rescore
+from salgen.evaluation.training.checkpoints import build_classifier, save_checkpoint
 
 IDS = [f"test-{index:06d}" for index in range(4)]
 TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}

@@ -10,7 +10,7 @@ from pathlib import Path
 from salgen.datasets.archives.files import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
 from salgen.datasets.archives.members import Entry
 from salgen.datasets.archives.workplace import forget, workplace
-from salgen.datasets.edition import Edition, Files
+from salgen.datasets.metadata.release import Edition, Files
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
 from salgen.progress import Advance, progress

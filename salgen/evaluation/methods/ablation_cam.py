@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.layers import find_layer
-from salgen.evaluation.layout import hooked
-from salgen.evaluation.methods.channels import every_channel
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.channels import every_channel
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.forward_values import value_of, values_of
 from salgen.evaluation.methods.grad_cam import weighted
-from salgen.evaluation.methods.perturbing import value_of, values_of
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.layers import find_layer
+from salgen.evaluation.models.inspection.network_trace import hooked
 
 NAMES = ("ablation-cam",)
 

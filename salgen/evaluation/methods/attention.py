@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import find_layer
-from salgen.evaluation.layout import hooked
-from salgen.evaluation.learnt import Learnt
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.passes import Wanted
+from salgen.evaluation.models.inspection.layers import find_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import Learnt
+from salgen.evaluation.models.inspection.network_trace import hooked
 
 NAMES = ("raw-attention", "attention-rollout")
 

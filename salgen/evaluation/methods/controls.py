@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.methods.declarations import Control
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Control
 from salgen.parameters import param
 
 NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "laplace")

@@ -9,10 +9,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.separated import separated
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.fx_modules import separated
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("deep-lift",)
 

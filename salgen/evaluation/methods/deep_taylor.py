@@ -10,12 +10,19 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.input_bounds import Box
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.propagation.input_bounds import Box
+from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.relevance import (
+    STARTS,
+    first_maps,
+    last_mixing,
+    relevance,
+    relevance_network,
+    stabilised,
+)
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, first_maps, last_mixing, relevance, relevance_network, stabilised
-from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("deep-taylor",)

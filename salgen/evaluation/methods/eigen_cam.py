@@ -10,8 +10,8 @@ import torch
 from scipy.linalg import eigh
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, gradients_at
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
 from salgen.parameters import param
 
 NAMES = ("eigen-cam", "eigen-grad-cam")

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import as_channels, find_layer
-from salgen.evaluation.learnt import Learnt
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import last_mixing, relevance_network, stabilised
-from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.layers import as_channels, find_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import Learnt
 from salgen.parameters import param
 
 NAMES = ("excitation-backprop", "contrastive-excitation-backprop")

@@ -9,16 +9,16 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import as_channels, check_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, layer_names, together
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, layer_names, together
+from salgen.evaluation.attribution.passes import Passes, Wanted
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.attribution.timed_cache import Once
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.once import Once
-from salgen.evaluation.passes import Passes, Wanted
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.layers import as_channels, check_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import Layout
 from salgen.parameters import param
 
 NAMES = ("fast-cam", "fast-cam++")

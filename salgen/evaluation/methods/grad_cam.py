@@ -9,10 +9,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, gradients_at
-from salgen.evaluation.methods.pooled_head import before_global_pool, check_pooled_head
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
+from salgen.evaluation.attribution.pooled_head import before_global_pool, check_pooled_head
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("cam", "grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam")

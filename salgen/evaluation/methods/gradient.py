@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.noise import normal, range_of
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.input_noise import normal, range_of
+from salgen.evaluation.attribution.passes import Wanted
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("gradient", "smoothgrad", "input-x-gradient")

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.noise import normal, range_of
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.input_noise import normal, range_of
 from salgen.parameters import param
 
 NAMES = ("gradient-shap",)

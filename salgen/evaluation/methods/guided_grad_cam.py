@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import ClassActivation, together
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.class_activation import ClassActivation, together
+from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam
 from salgen.evaluation.methods.modified_backprop import ModifiedBackprop, check_relu_network, guided_gradient
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("guided-grad-cam",)
 

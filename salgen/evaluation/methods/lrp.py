@@ -8,11 +8,11 @@ from typing import ClassVar
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, first_maps, mixing, relevance, stabilised
-from salgen.evaluation.relevance_network import Rules
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.propagation.relevance_network import Rules
+from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("lrp-z", "lrp-alpha-beta")

@@ -9,12 +9,20 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.affine import FILLED, READS, is_affine
-from salgen.evaluation.learnt import Learnt
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.operations import DROPOUT, RELU, WINNER, Operation, Rewiring, name_of, tensors_in
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
+from salgen.evaluation.attribution.propagation.operations import (
+    DROPOUT,
+    RELU,
+    WINNER,
+    Operation,
+    Rewiring,
+    name_of,
+    tensors_in,
+)
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import Learnt
 
 NAMES = ("guided-backprop", "deconvnet")
 

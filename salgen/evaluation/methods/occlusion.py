@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("occlusion",)

@@ -10,12 +10,12 @@ from typing import ClassVar
 from torch import Tensor
 from zennit.core import BasicHook, ParamMod
 
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.patterns import Patterns
+from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.scaled_backward import project, projected
+from salgen.evaluation.attribution.relevance import STARTS, relevance, relevance_network
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.patterns import Patterns
-from salgen.evaluation.projection import project, projected
-from salgen.evaluation.relevance import STARTS, relevance, relevance_network
-from salgen.evaluation.relevance_network import RelevanceNetwork, Rules
-from salgen.evaluation.request import Request
 from salgen.parameters import param
 
 NAMES = ("pattern-net", "pattern-attribution")

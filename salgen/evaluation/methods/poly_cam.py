@@ -15,15 +15,15 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import check_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.methods.class_activation import activations_at, layer_names
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.class_activation import activations_at, layer_names
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
+from salgen.evaluation.attribution.passes import Wanted
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.models.inspection.layers import check_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import Layout
 from salgen.parameters import param
 
 NAMES = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import values_of
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import values_of
 from salgen.parameters import param
 from salgen.seeding import Stream
 

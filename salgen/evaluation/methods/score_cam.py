@@ -8,11 +8,11 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.methods.channels import every_channel
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.channels import every_channel
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.forward_values import values_of
 from salgen.evaluation.methods.grad_cam import weighted
-from salgen.evaluation.methods.perturbing import values_of
-from salgen.evaluation.request import Request
 
 NAMES = ("score-cam",)
 

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import (
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.class_activation import (
     ClassActivation,
     activations_at,
     gradients_at,
     together,
 )
+from salgen.evaluation.attribution.input_noise import normal
+from salgen.evaluation.attribution.passes import Wanted
 from salgen.evaluation.methods.grad_cam import from_moments
-from salgen.evaluation.methods.noise import normal
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.request import Request
 from salgen.parameters import param
 
 NAMES = ("smooth-grad-cam++",)

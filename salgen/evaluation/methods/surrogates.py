@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import output_param, values_of
-from salgen.evaluation.random_state import random_state
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import output_param, values_of
+from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
 
 NAMES = ("lime", "kernel-shap")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -85,7 +85,7 @@ class AverageIncrease(ModelMetric):
 
 def before_and_after(evidence: Evidence, space: str = "normalised") -> tuple[Float64, Float64]:
     """The explained class's probability on the images and on the masked images, each float64 (N,)."""
-    from salgen.evaluation.changed_images import original_probabilities
+    from salgen.evaluation.metrics.inputs.changed_images import original_probabilities
 
     masked = evidence.once(("masked by the map", space), lambda: _masked_probabilities(evidence, space))
     return original_probabilities(evidence), masked
@@ -94,8 +94,8 @@ def before_and_after(evidence: Evidence, space: str = "normalised") -> tuple[Flo
 def _masked_probabilities(evidence: Evidence, space: str) -> Float64:
     import torch
 
-    from salgen.evaluation.changed_images import probabilities_of
-    from salgen.evaluation.reductions import resize
+    from salgen.evaluation.attribution.reductions import resize
+    from salgen.evaluation.metrics.inputs.changed_images import probabilities_of
 
     probe = evidence.probe
     images = probe.inputs if space == "normalised" else probe.pixels

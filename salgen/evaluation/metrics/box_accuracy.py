@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.boxes import (
+from salgen.evaluation.metrics.inputs.boxes import (
     NOTHING,
     Box,
     box_overlap,
@@ -17,8 +17,8 @@ from salgen.evaluation.boxes import (
     mask_overlap,
     tight_box,
 )
-from salgen.evaluation.metrics.declarations import DatasetMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import DatasetMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64, Mask
 

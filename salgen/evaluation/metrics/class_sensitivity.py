@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.map_similarity import pearson
-from salgen.evaluation.metrics import CONSTANT_MAP, NON_FINITE_MAP
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.map_similarity import pearson
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.ranking import Values
 
 if TYPE_CHECKING:
-    from salgen.evaluation.probe import Probe
+    from salgen.evaluation.metrics.inputs.batched_predictor import Probe
 
 NAMES = ("class-sensitivity",)
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.metrics import NO_TWIN
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.reference_images import REFERENCES, reference_images
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import NO_TWIN
+from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, reference_images
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -112,14 +112,18 @@ def insertion_curve(evidence: Evidence, baseline: str = "blur", step: int | None
     Parameters
     ----------
     baseline
-        One of :data:`~salgen.evaluation.reference_images.REFERENCES`, where it starts; with ``"twin"``
+        One of :data:`~salgen.evaluation.metrics.inputs.reference_images.REFERENCES`, where it starts; with ``"twin"``
         every sample must have one. It ends at the image itself.
     step
         Pixels per step, W by default.
     """
 
     def compute() -> Float64:
-        from salgen.evaluation.changed_images import original_probabilities, step_count, stepwise_probabilities
+        from salgen.evaluation.metrics.inputs.changed_images import (
+            original_probabilities,
+            step_count,
+            stepwise_probabilities,
+        )
 
         steps = range(step_count(evidence, step))
         empty = reference_images(evidence, baseline)
@@ -136,7 +140,11 @@ def deletion_curve(evidence: Evidence, baseline: str = DELETED, step: int | None
     """
 
     def compute() -> Float64:
-        from salgen.evaluation.changed_images import original_probabilities, step_count, stepwise_probabilities
+        from salgen.evaluation.metrics.inputs.changed_images import (
+            original_probabilities,
+            step_count,
+            stepwise_probabilities,
+        )
 
         steps = range(1, step_count(evidence, step) + 1)
         empty = reference_images(evidence, baseline)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 NAMES = ("m-gt",)
 

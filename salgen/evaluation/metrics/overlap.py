@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.predicted_mask import PredictedMask
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.predicted_mask import PredictedMask
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 
 NAMES = ("iou", "dice", "precision", "recall")

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics import FITTED_METHOD, NON_FINITE_MAP
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
+from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 
 NAMES = ("parameter-randomization",)
@@ -71,7 +71,7 @@ class ParameterRandomization(ModelMetric):
 
     def _stages(self, evidence: Evidence) -> list[Values]:
         """Maps (N, H, W) under each stage that counts."""
-        from salgen.evaluation.randomised import layers_of, randomised
+        from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
 
         assert evidence.view is not None  # needs name it
         layers = layers_of(evidence.view, evidence.probe.inputs[:1])

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.boxes import Box, above_mean, largest_component, tight_box
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from salgen.evaluation.evidence import Evidence
+    from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
 
 NAMES = ("saliency-metric",)
 
@@ -54,7 +54,7 @@ class SaliencyMetric(ModelMetric):
 
     def measure(self, evidence: Evidence) -> Measured:
         """At least log 0.05."""
-        from salgen.evaluation.changed_images import original_probabilities
+        from salgen.evaluation.metrics.inputs.changed_images import original_probabilities
 
         boxes = [box_of(saliency) for saliency in evidence.maps]
         shares = np.array([box.area for box in boxes]) / evidence.maps[0].size
@@ -73,7 +73,7 @@ def of_crops(evidence: Evidence, boxes: list[Box]) -> Float64:
     import torch
     from torch.nn.functional import interpolate
 
-    from salgen.evaluation.changed_images import probabilities_of
+    from salgen.evaluation.metrics.inputs.changed_images import probabilities_of
 
     probe = evidence.probe
     size = probe.pixels.shape[-2:]

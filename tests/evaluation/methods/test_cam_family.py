@@ -9,11 +9,11 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain_all
-from salgen.evaluation.layers import last_spatial_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.layers import last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import Layout
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import last_spatial_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.inspection.layers import last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import Layout
 
 IMAGE = torch.rand(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
 

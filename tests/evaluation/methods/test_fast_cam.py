@@ -8,10 +8,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.layout import Layout
 from salgen.evaluation.methods.smoe import gamma_fit, smoe_scale, squashed
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import Layout
 from salgen.registry import MODELS
 
 TARGETS = [0, 1, 2]
@@ -174,7 +174,7 @@ def test_fast_cam_costs_no_pass_beside_its_class_activation_map():
             forwards.append((len(x), torch.is_grad_enabled()))
             return super().forward(x)
 
-    from salgen.evaluation.explaining import explain_all
+    from salgen.evaluation.attribution.explaining import explain_all
 
     model = Classifier(Counted(), cam_layer="relu2")
     explain_all(model, torch.rand(3, 1, 8, 8), TARGETS, methods=["grad-cam", "fast-cam", "fast-cam++"])

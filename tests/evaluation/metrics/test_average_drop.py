@@ -8,8 +8,8 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.normalisation import Normalisation
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.normalisation import Normalisation
 from salgen.testing import check_metric
 
 SIZE = (6, 7)

@@ -7,7 +7,7 @@ from skimage.measure import label
 
 import salgen
 from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 
 def pixels_of(image):

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from maps_and_masks import cases, value
 from sklearn.metrics import f1_score
 
-from salgen.evaluation.boxes import above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.f1_box import F1Box, F1Mask
+from salgen.evaluation.metrics.inputs.boxes import above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.localization_error import LocalizationError, MaskLocalizationError
 
 

@@ -6,12 +6,12 @@ from maps_and_masks import cases, value
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Counterpart, Evidence
-from salgen.evaluation.measuring import measure, settled
-from salgen.evaluation.metrics import MISCLASSIFIED, NO_TWIN, PATCH_MATTERS
 from salgen.evaluation.metrics.g_cf import GCf
 from salgen.evaluation.metrics.input_dependence import Idr, IdrBam, Iir
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, NO_TWIN, PATCH_MATTERS
+from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Evidence
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.scoring.metric_computation import measure, settled
 from salgen.registry import METRICS
 
 

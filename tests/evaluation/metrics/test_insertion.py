@@ -11,13 +11,13 @@ from scipy.ndimage import correlate1d
 from torch import nn
 
 import salgen
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
+from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, blurred, reference_images
 from salgen.evaluation.metrics.insertion import DeletionAuc, InsertionAuc, deletion_curve, insertion_curve
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.normalisation import Normalisation
-from salgen.evaluation.pixel_order import pixel_ranks
-from salgen.evaluation.reference_images import REFERENCES, blurred, reference_images
-from salgen.evaluation.score_inputs import evidence_of
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.normalisation import Normalisation
+from salgen.evaluation.scoring.score_inputs import evidence_of
 from salgen.seeding import Stream
 from salgen.testing import check_metric
 

@@ -12,10 +12,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import CARD, build_classifier, load_checkpoint
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.learner import Learner
-from salgen.evaluation.training import train
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
+from salgen.evaluation.training.trainer import Learner
+from salgen.evaluation.training.training import train
 from salgen.registry import MODELS
 
 NAMES = [name for name in MODELS.names() if name != "lesion-cnn"]
