@@ -31,7 +31,7 @@ import salgen
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.training.trainer import Learner
+from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.registry import MODELS
@@ -87,7 +87,7 @@ def training(scale: Scale, arithmetic: str) -> Speed:
         precision = "bf16-mixed" if arithmetic == "bf16" else "32-true"
         fabric = Fabric(accelerator=scale.device.type, devices=1, precision=precision)
         operations = _operations_per_image(classifier, scale)
-        learner = Learner.prepare(fabric, classifier, settings, scale.images)
+        learner = Trainer.prepare(fabric, classifier, settings, scale.images)
         split = _random_split(scale)
         order = torch.randperm(scale.images, device=scale.device)
         seconds = _seconds(lambda: learner.epoch(split, order, lambda count=1, /: None), scale.device)

@@ -29,7 +29,7 @@ from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.making import make
 from salgen.datasets.metadata.publication_metadata import stated
-from salgen.datasets.metadata.release import Edition
+from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing import hub, retries
 from salgen.datasets.publishing.hub import Repository, push, repository
 from salgen.datasets.reading.reader import open_dataset
@@ -81,7 +81,7 @@ def edition_of(folder, count):
         path = folder / f"{number}.parquet"
         path.write_bytes(bytes([number]) * 3000 + b"end")
         files[f"data/{number}.parquet"] = path
-    return Edition(dict(sorted(files.items())), "x", "X (a set)", "", [], "1.0.0", "Fingerprint: f", stated(**STATED))
+    return Release(dict(sorted(files.items())), "x", "X (a set)", "", [], "1.0.0", "Fingerprint: f", stated(**STATED))
 
 
 def at(address, waits=None, **changes):

@@ -19,7 +19,7 @@ from tiles import write_tiles
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make
-from salgen.datasets.metadata.publication_metadata import LICENCES, Publication
+from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -239,8 +239,8 @@ def test_papers_are_found_where_the_generator_names_them(name, imported, expecte
 
 def test_publication_itself_refuses_what_is_malformed():
     with pytest.raises(SalgenError):
-        Publication("cc-by-4.0", "2025-01-01")
-    assert Publication("LicenseRef-x", "2024-02-29").licence_url is None
+        PublicationMetadata("cc-by-4.0", "2025-01-01")
+    assert PublicationMetadata("LicenseRef-x", "2024-02-29").licence_url is None
 
 
 # What may be passed on ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS
 from salgen.evaluation.runs.artifacts.saved_maps import (
-    KeptMaps,
+    SavedMaps,
     folder_name,
     key_of,
     maps_name,
@@ -25,7 +25,7 @@ from salgen.evaluation.runs.artifacts.saved_maps import (
 
 def kept(values, ids=None):
     count = len(values)
-    return KeptMaps(
+    return SavedMaps(
         ids=ids or [f"test-{i:06d}" for i in range(count)],
         targets=np.arange(count) % 3,
         correct=np.arange(count) % 2 == 0,

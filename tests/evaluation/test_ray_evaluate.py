@@ -29,7 +29,7 @@ from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
 from salgen.evaluation.runs.evaluated_models import load_subject
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS, METRICS, Entry
@@ -114,7 +114,7 @@ def work_of(data, run, **fields):
     subject = load_subject(dataset, "watched_work:network", run)
     methods = {"gradient": METHODS.create("gradient")}
     plan = Plan(dataset, [subject], methods, {"roc-auc": METRICS.create("roc-auc")}, Conventions(), {}, None)
-    return SubjectWork(plan.changed(**fields), subject, run)
+    return ModelRunner(plan.changed(**fields), subject, run)
 
 
 def predicted_by_task(job, part=range(2)):

@@ -17,7 +17,7 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs import pipeline
 from salgen.evaluation.runs import plan as plans
 from salgen.evaluation.runs.artifacts.saved_maps import parts_of, read_maps
-from salgen.evaluation.runs.chunk_inputs import ChunkEvidence
+from salgen.evaluation.runs.chunk_inputs import ChunkInputs
 from salgen.evaluation.runs.rescoring import rescore
 
 
@@ -77,13 +77,13 @@ def test_maps_are_those_that_explain_gives(run, data):
 def test_a_run_goes_on_from_its_maps(run, data, tmp_path, monkeypatch):
     """One more metric: nothing is explained again but the gallery; one more method: that one alone."""
     copy = shutil.copytree(run, tmp_path / "run")
-    explained, usual = [], ChunkEvidence._explained
+    explained, usual = [], ChunkInputs._explained
 
     def watched(self, kind, calls):
         explained.append((kind, calls))
         return usual(self, kind, calls)
 
-    monkeypatch.setattr(ChunkEvidence, "_explained", watched)
+    monkeypatch.setattr(ChunkInputs, "_explained", watched)
     make_run(data, copy, metrics=[*METRICS, "m-gt"])
     assert explained == []
     assert set(rows(copy)["metric"]) == {*METRICS, "m-gt"}

@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from salgen.errors import SalgenError
 from salgen.evaluation.training import training, training_config, training_data
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
-from salgen.evaluation.training.trainer import Batching, Learner
+from salgen.evaluation.training.trainer import Batching, Trainer
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -132,7 +132,7 @@ def test_seeds_go_into_folders_of_their_own(tmp_path):
 def stop_in_epoch(monkeypatch, number):
     """Ctrl-C in the middle of an epoch, counted from 1."""
     seen = []
-    whole = Learner.epoch
+    whole = Trainer.epoch
 
     def epoch(self, split, order, advance):
         def interrupt(count=1, /):
@@ -142,7 +142,7 @@ def stop_in_epoch(monkeypatch, number):
         seen.append(number)
         return whole(self, split, order, interrupt)
 
-    monkeypatch.setattr(Learner, "epoch", epoch)
+    monkeypatch.setattr(Trainer, "epoch", epoch)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -172,8 +172,8 @@ def test_going_on_does_not_repeat_finished_epochs(tmp_path, monkeypatch):
     for module in (training_config, training_data):
         monkeypatch.setattr(module, "open_dataset", Squares)
     epochs = []
-    whole = Learner.epoch
-    monkeypatch.setattr(Learner, "epoch", lambda *args: epochs.append(1) or whole(*args))
+    whole = Trainer.epoch
+    monkeypatch.setattr(Trainer, "epoch", lambda *args: epochs.append(1) or whole(*args))
     train("squares", tmp_path / "c", settings=SMALL)
     assert len(epochs) == 1
 
@@ -361,7 +361,7 @@ def test_an_epoch_is_the_plain_loop_over_shuffled_batches():
         for (name, value), gradient in zip(expected.items(), gradients, strict=True):
             momenta[name] = 0.9 * momenta[name] + gradient + 0.01 * value
             expected[name] = value - 0.05 * momenta[name]
-    learner = Learner.prepare(Fabric(accelerator="cpu", devices=1), network, settings, 44)
+    learner = Trainer.prepare(Fabric(accelerator="cpu", devices=1), network, settings, 44)
     split = DeviceSplit(torch.from_numpy(data.pixels), torch.from_numpy(data.labels))
     counted = []
     loss = learner.epoch(split, order, counted.append)
@@ -373,7 +373,7 @@ def test_an_epoch_is_the_plain_loop_over_shuffled_batches():
 
 def test_one_cycle_rises_to_the_learning_rate_and_falls_to_nothing():
     plugin, settings = choose_settings("lesion-cnn", "small", SMALL)
-    learner = Learner.prepare(Fabric(accelerator="cpu", devices=1), plugin.build(1, 2, (8, 8)), settings, 44)
+    learner = Trainer.prepare(Fabric(accelerator="cpu", devices=1), plugin.build(1, 2, (8, 8)), settings, 44)
     data = Squares("squares", "train")
     split = DeviceSplit(torch.from_numpy(data.pixels), torch.from_numpy(data.labels))
     rates = [learner.schedule.get_last_lr()[0]]

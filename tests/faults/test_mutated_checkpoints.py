@@ -15,14 +15,14 @@ from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.training.checkpoints import (
     CARD,
     WEIGHTS,
-    Card,
+    CheckpointMetadata,
     build_classifier,
     load_checkpoint,
     save_checkpoint,
 )
 
 IMAGE = (1, 1, 16, 16)
-LEARNT = Card(
+LEARNT = CheckpointMetadata(
     model="lesion-cnn",
     parameters={"widths": [4, 8], "hidden": 8, "batch_norm": True},
     channels=1,

@@ -10,7 +10,7 @@ from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import columns, mask_columns
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata.frontmatter import front_matter
-from salgen.datasets.metadata.publication_metadata import Publication
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 from salgen.parameters import describe
 
 KNOWN_CAUSE = """A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
@@ -33,7 +33,7 @@ OTHER_FILES = (
 )
 
 
-def card_text(manifest: Manifest, plugin: Any, publication: Publication | None = None) -> str:
+def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata | None = None) -> str:
     """The card of a data set.
 
     Parameters
@@ -159,12 +159,12 @@ def _parameters(manifest: Manifest, plugin: Any) -> str:
     return f"## Parameters\n\n{markdown_table(('parameter', 'value', 'meaning'), rows)}"
 
 
-def _source(manifest: Manifest, publication: Publication | None) -> str:
+def _source(manifest: Manifest, publication: PublicationMetadata | None) -> str:
     head = "## Source and licence" if manifest.spec.source_digest or publication else "## Source"
     return "\n\n".join([head, *([_licence(manifest, publication)] if publication else []), _material(manifest)])
 
 
-def _licence(manifest: Manifest, publication: Publication) -> str:
+def _licence(manifest: Manifest, publication: PublicationMetadata) -> str:
     name, address = publication.licence, publication.licence_url
     stated = f"<{address}>" if address == name else f"[{name}]({address})" if address else f"`{name}`"
     passed_on = (
@@ -183,7 +183,7 @@ Its licence: {manifest.licence or "not stated"}"""
     return f"{material}\n\n{manifest.notes}"
 
 
-def _citing(publication: Publication) -> str:
+def _citing(publication: PublicationMetadata) -> str:
     by = f" by {', '.join(publication.creators)}" if publication.creators else ""
     at = f" at <{publication.url}>" if publication.url else ""
     return f"## Citing it\n\nPublished{by} on {publication.date}{at}. `CITATION.cff` says how to cite it."

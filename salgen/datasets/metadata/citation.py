@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.metadata.publication_metadata import LICENCES, Publication
+from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
 from salgen.datasets.metadata.yaml_text import yaml_text
 
 FILE = "CITATION.cff"
@@ -25,7 +25,7 @@ _SECTION = re.compile(r"^References\n-+\n(.+?)(?:\n\n|\Z)", re.MULTILINE | re.DO
 _PAPER = re.compile(r"(?P<authors>[A-Z][^,*]*?) (?P<year>[0-9]{4}), \*(?P<title>[^*]+)\*")
 
 
-def citation_text(manifest: Manifest, plugin: Any, publication: Publication) -> str:
+def citation_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata) -> str:
     """The contents of `CITATION.cff`.
 
     Parameters
@@ -56,7 +56,7 @@ def cff_text(
     abstract: str,
     version: str,
     identifier: tuple[str, str],
-    publication: Publication,
+    publication: PublicationMetadata,
     references: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The contents of a `CITATION.cff`.
@@ -114,7 +114,7 @@ def papers_in(texts: Iterable[str]) -> list[dict[str, Any]]:
     return [by_title[name] for name in sorted(by_title)]
 
 
-def _licence(publication: Publication) -> dict[str, str]:
+def _licence(publication: PublicationMetadata) -> dict[str, str]:
     """What the format has a key for: an SPDX identifier or an address."""
     if publication.licence in LICENCES:
         return {"license": publication.licence}

@@ -22,7 +22,7 @@ from salgen.datasets.format.schema import Column, Kind, columns
 from salgen.datasets.metadata import croissant_rai
 from salgen.datasets.metadata.citation import SALGEN, title
 from salgen.datasets.metadata.croissant_rai import responsible_ai
-from salgen.datasets.metadata.publication_metadata import Publication
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 
 TYPES = {
     Kind.TEXT: "sc:Text",
@@ -75,7 +75,7 @@ ABSENT = "Published as recipes and masks: images and twins are null, and can be 
 
 
 def croissant_text(
-    manifest: Manifest, publication: Publication | None = None, digests: Mapping[str, str] | None = None
+    manifest: Manifest, publication: PublicationMetadata | None = None, digests: Mapping[str, str] | None = None
 ) -> str:
     """The contents of `croissant.json`.
 
@@ -114,7 +114,7 @@ def _about(manifest: Manifest) -> str:
     return " ".join([manifest.summary, IMPORTED if manifest.imported else MADE, *lacking])
 
 
-def _statements(manifest: Manifest, publication: Publication | None) -> dict[str, Any]:
+def _statements(manifest: Manifest, publication: PublicationMetadata | None) -> dict[str, Any]:
     """Licence, creators, citation and, of what is published, date and address."""
     creators = (publication.creators if publication else ()) or (SALGEN,)
     cited = f"{title(manifest)}, version {manifest.spec.generator_version}, fingerprint {manifest.spec.fingerprint}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import card_features
-from salgen.datasets.metadata.publication_metadata import Publication, hub_licence
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
 from salgen.datasets.metadata.yaml_text import yaml_text
 
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
-def front_matter(manifest: Manifest, publication: Publication | None = None) -> str:
+def front_matter(manifest: Manifest, publication: PublicationMetadata | None = None) -> str:
     """The head with its two ``---`` lines: licence, configuration and features."""
     total = sum(manifest.spec.splits.values())
     files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in manifest.splits]
@@ -32,12 +32,12 @@ def tags(manifest: Manifest) -> list[str]:
     return ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"]), "salgen"]
 
 
-def _licence(manifest: Manifest, publication: Publication | None) -> dict[str, str]:
+def _licence(manifest: Manifest, publication: PublicationMetadata | None) -> dict[str, str]:
     """The hub's keys for the licence that the publisher states, else for that of the material."""
     return licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
 
 
-def licence_keys(publication: Publication) -> dict[str, str]:
+def licence_keys(publication: PublicationMetadata) -> dict[str, str]:
     """The hub's keys for the licence that a publisher states."""
     name = hub_licence(publication.licence)
     if name != "other":

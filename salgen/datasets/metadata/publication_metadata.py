@@ -33,7 +33,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True)
-class Publication:
+class PublicationMetadata:
     """What a publisher states.
 
     Attributes
@@ -76,7 +76,9 @@ class Publication:
         return self.licence if _is_url(self.licence) else None
 
 
-def stated(licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None) -> Publication:
+def stated(
+    licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
+) -> PublicationMetadata:
     """What a publisher states, with licence and date asked for where they are missing.
 
     Identifiers of licences are known in any case. Croissant requires the date of publication, and no
@@ -91,7 +93,7 @@ def stated(licence: str | None, date: str | None, creators: Sequence[str] = (), 
         raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not guess it")
     if not date:
         raise SalgenError("no date is stated: give the day of publication as YYYY-MM-DD, which Croissant requires")
-    return Publication(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)
+    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)
 
 
 def hub_licence(licence: str) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.datasets.metadata.publication_metadata import Publication
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 
 Files = Mapping[str, Path | bytes]
 
 
 @dataclass(frozen=True)
-class Edition:
+class Release:
     """A data set or a run as it is published.
 
     Attributes
@@ -42,4 +42,4 @@ class Edition:
     keywords: Sequence[str]
     version: str
     note: str
-    publication: Publication
+    publication: PublicationMetadata

@@ -26,8 +26,8 @@ from salgen.datasets.metadata import citation, frontmatter
 from salgen.datasets.metadata.card import card_text
 from salgen.datasets.metadata.citation import citation_text
 from salgen.datasets.metadata.croissant import croissant_text
-from salgen.datasets.metadata.publication_metadata import Publication
-from salgen.datasets.metadata.release import Edition, Files
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.datasets.metadata.release import Files, Release
 from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
@@ -39,7 +39,7 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 
 
 @contextmanager
-def published(folder: Path, publication: Publication, *, may_redistribute: bool = False) -> Iterator[Edition]:
+def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
     """A data set as it is published; files that had to be written are there within the ``with`` block.
 
     Parameters
@@ -65,7 +65,7 @@ def published(folder: Path, publication: Publication, *, may_redistribute: bool 
         rewritten = described.pixels != there.pixels
         sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
         texts = _texts(described, plugin, publication, sums)
-        yield Edition(
+        yield Release(
             files=with_checksums({**shards, **texts}, sums),
             root=described.spec.generator,
             title=citation.title(described),
@@ -129,7 +129,9 @@ def check_sound(folder: Path, problems: Sequence[str]) -> None:
         raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
 
 
-def _texts(described: Manifest, plugin: Any, publication: Publication, sums: Mapping[str, str]) -> dict[str, bytes]:
+def _texts(
+    described: Manifest, plugin: Any, publication: PublicationMetadata, sums: Mapping[str, str]
+) -> dict[str, bytes]:
     """The texts that describe the files; Croissant has the checksums of all the others."""
     texts = {
         checksums.CARD: card_text(described, plugin, publication).encode(),

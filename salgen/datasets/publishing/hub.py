@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from salgen.datasets.metadata.release import Edition
+from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.tokens import check_address, check_token, message, token
 from salgen.errors import SalgenError
 from salgen.progress import progress
@@ -104,7 +104,7 @@ def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Rep
     return found
 
 
-def push(edition: Edition, at: Repository) -> str:
+def push(edition: Release, at: Repository) -> str:
     """Make a repository hold the files of an edition, and no others; it is private if it was not there before.
 
     Large files are sent first. Then one commit changes all that differs, so a repository never shows a part.
@@ -196,7 +196,7 @@ def _named(batch: Sequence[CommitOperationAdd]) -> str:
     return f"{batch[0].path_in_repo}{more}"
 
 
-def _commit(api: HfApi, name: str, files: Sequence[CommitOperationAdd], edition: Edition) -> None:
+def _commit(api: HfApi, name: str, files: Sequence[CommitOperationAdd], edition: Release) -> None:
     """Change all that differs at once; a commit whose answer was lost is found to be there at the next try."""
     from salgen.datasets.publishing.hub_changes import changes, files_at, files_there
 

@@ -18,7 +18,7 @@ from salgen.datasets.archives.files import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENCES
-from salgen.datasets.metadata.release import Edition
+from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.tokens import token
 from salgen.datasets.publishing.zenodo_requests import Server
 from salgen.errors import SalgenError, SalgenWarning
@@ -48,7 +48,7 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
     return Server(to.removeprefix(SCHEME).rstrip("/") or SANDBOX, token("Zenodo", TOKEN, token_file))
 
 
-def deposit(edition: Edition, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
+def deposit(edition: Release, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
     """Write what is published into an archive, and upload it as a draft that is not published.
 
     An archive that is there already is uploaded, if it is to the byte what would be written: so an upload
@@ -81,7 +81,7 @@ def deposit(edition: Edition, out: str | os.PathLike[str], at: Server) -> tuple[
     return target, _uploaded(target, metadata(edition), at)
 
 
-def metadata(edition: Edition) -> dict[str, Any]:
+def metadata(edition: Release) -> dict[str, Any]:
     """What Zenodo shows of what is published, as its API takes it.
 
     A licence that Zenodo has no name for is in the notes alone, with a warning.

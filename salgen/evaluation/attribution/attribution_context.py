@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.passes import Passes, Wanted
-from salgen.evaluation.attribution.timed_cache import Once
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.models.inspection.layers import as_channels
 from salgen.evaluation.models.inspection.memory import MicroBatches
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits, score_gradient
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request:
+class AttributionContext:
     """One batch to explain.
 
     Attributes
@@ -68,15 +68,17 @@ class Request:
         return self.passes.targets()
 
     @property
-    def once(self) -> Once:
+    def once(self) -> TimedCache:
         """Keeps values that several methods need: ``request.once.get(key, compute)``."""
         return self.passes.once
 
-    def again(self, wanted: Wanted, *, model: ModelView | None = None, inputs: Tensor | None = None) -> Request:
+    def again(
+        self, wanted: PassRequirements, *, model: ModelView | None = None, inputs: Tensor | None = None
+    ) -> AttributionContext:
         """The same question to another model or about other normalised inputs, of which `wanted` will be read."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
-        passes = Passes(model, inputs, self.score, wanted, self.targets, Once(inputs.device))
+        passes = Passes(model, inputs, self.score, wanted, self.targets, TimedCache(inputs.device))
         return replace(self, model=model, inputs=inputs, passes=passes)
 
     def black(self) -> Tensor:
@@ -193,10 +195,10 @@ class Method(Protocol):
         """
         ...
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
         """What the method will read from ``request.passes``, so that one pass serves all methods."""
         ...
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Raw attributions (n, C, h, w), at whatever resolution the method has."""
         ...

@@ -12,15 +12,15 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Method, Request
-from salgen.evaluation.attribution.passes import Passes, Wanted
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
-from salgen.evaluation.attribution.timed_cache import Once
+from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once
-from salgen.evaluation.models.inspection.model_check import first_look
+from salgen.evaluation.models.inspection.model_check import check_model
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
-from salgen.evaluation.models.inspection.network_trace import Layout
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.parameters import call_text
@@ -53,13 +53,13 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
         return
     with torch.inference_mode(False), torch.no_grad():
         image = view.normalise(view.like(pixels))
-        first_look(view, image)
+        check_model(view, image)
         for method in explaining:
             method.check(view, image)
 
 
 @dataclass(frozen=True)
-class Question:
+class BatchExplainer:
     """All that is asked about a batch of images."""
 
     view: ModelView
@@ -87,14 +87,14 @@ class Question:
 
     def _answer(self, most: int, budget: float) -> Explained:
         self._check_needs()
-        forward, wanted = FORWARD_BATCH_SIZE, Wanted()
+        forward, wanted = FORWARD_BATCH_SIZE, PassRequirements()
         if self._needs_model:
             with torch.no_grad():
                 image = self.view.normalise(self._lowest())
-            self._check_targets(first_look(self.view, image))
+            self._check_targets(check_model(self.view, image))
             for method in self._explaining:
                 method.check(self.view, image)
-            wanted = Wanted.together(method.wanted(self.view, image) for method in self._explaining)
+            wanted = PassRequirements.together(method.wanted(self.view, image) for method in self._explaining)
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
@@ -111,7 +111,7 @@ class Question:
                     "salgen evaluate fits them itself"
                 )
 
-    def _check_targets(self, layout: Layout) -> None:
+    def _check_targets(self, layout: NetworkTrace) -> None:
         """The targets are classes of the model, and it has as many as the score takes."""
         stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
         score_gradient(torch.zeros(len(stated), classes_of(layout)), stated, self.score)
@@ -133,7 +133,7 @@ class Question:
     def _needs_model(self) -> bool:
         return bool(self._explaining)
 
-    def _part(self, part: slice, wanted: Wanted, batches: MicroBatches) -> Explained:
+    def _part(self, part: slice, wanted: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
         request = self._request(part, wanted, batches)
         try:
@@ -146,12 +146,12 @@ class Question:
         finally:
             request.once.release()
 
-    def _request(self, part: slice, wanted: Wanted, batches: MicroBatches) -> Request:
+    def _request(self, part: slice, wanted: PassRequirements, batches: MicroBatches) -> AttributionContext:
         pixels = self.pixels[part]
         with torch.no_grad():
             inputs = self.view.normalise(pixels.clone())
         stated = None if self.targets is None else self.targets[part].to(pixels.device)
-        return Request(
+        return AttributionContext(
             model=self.view,
             inputs=inputs,
             pixels=pixels,
@@ -159,13 +159,13 @@ class Question:
             seed=self.seed,
             score=self.score,
             masks=None if self.masks is None else self.masks[part],
-            passes=Passes(self.view, inputs, self.score, wanted, stated, Once(pixels.device)),
+            passes=Passes(self.view, inputs, self.score, wanted, stated, TimedCache(pixels.device)),
             batches=batches,
             untrained=self._untrained,
             patterns=self.patterns,
         )
 
-    def _maps(self, method: Method, request: Request) -> SaliencyMap:
+    def _maps(self, method: Method, request: AttributionContext) -> SaliencyMap:
         with torch.enable_grad():
             raw = method.attribute(request).detach()
         count, size = len(request.pixels), (request.pixels.shape[2], request.pixels.shape[3])
@@ -187,7 +187,7 @@ class Question:
         )
 
 
-def classes_of(layout: Layout) -> int:
+def classes_of(layout: NetworkTrace) -> int:
     """How many logits the network gives for an image."""
     return int(layout.outputs[""][1])
 

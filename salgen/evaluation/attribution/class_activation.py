@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
-from salgen.evaluation.attribution.passes import Wanted
+from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.layers import check_layer, last_spatial_layer
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -45,17 +45,17 @@ class ClassActivation(Explanation):
         for layer in self.layers_of(model, image):
             check_layer(model, image, layer)
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers, with the gradients there if the method reads them."""
         layers = frozenset(self.layers_of(model, image))
-        return Wanted(gradients=layers) if self.reads_gradients else Wanted(layers=layers)
+        return PassRequirements(gradients=layers) if self.reads_gradients else PassRequirements(layers=layers)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """One channel per layer, (n, L, h, w), neither scaled nor shifted."""
         layers = self.layers_of(request.model, request.inputs[:1])
         return together([self.map_at(layer, request) for layer in layers])
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """The map of one layer, (n, 1, h, w), at its resolution."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ def together(maps: list[Tensor]) -> Tensor:
     return torch.cat([resize(m, (finest[0], finest[1])) for m in maps], dim=1)
 
 
-def activations_at(layer: str, request: Request) -> Tensor:
+def activations_at(layer: str, request: AttributionContext) -> Tensor:
     """The layer's activations A (n, K, h, w), in single precision at least.
 
     Raises
@@ -97,7 +97,7 @@ def activations_at(layer: str, request: Request) -> Tensor:
     return request.once.get(("activations", layer), lambda: _precise(request.activations(layer), layer, "activations"))
 
 
-def gradients_at(layer: str, request: Request) -> Tensor:
+def gradients_at(layer: str, request: AttributionContext) -> Tensor:
     """The score's gradient g at the layer (n, K, h, w), in single precision at least.
 
     Raises

@@ -20,7 +20,7 @@ from salgen.evaluation.attribution.arguments import (
     check_targets,
 )
 from salgen.evaluation.attribution.attribution_context import Method
-from salgen.evaluation.attribution.batch_explainer import Explained, Question
+from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.memory import memory_budget
@@ -167,7 +167,7 @@ def explain_all(
         view = _view(model, chosen)
         pixels = view.like(check_images(images))
         count = len(pixels)
-        question = Question(
+        question = BatchExplainer(
             view=view,
             methods=chosen,
             reduce=reduce,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.attribution.passes import Wanted
+from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 
@@ -26,9 +26,9 @@ class Undemanding:
     def check(self, model: ModelView, image: Tensor) -> None:
         """Any model will do."""
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
         """Nothing."""
-        return Wanted()
+        return PassRequirements()
 
 
 @dataclass(frozen=True)

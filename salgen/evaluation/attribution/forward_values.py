@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.models.inspection.model_view import score_gradient
 from salgen.parameters import param
 
@@ -20,7 +20,7 @@ def output_param() -> Any:
     )
 
 
-def values_of(request: Request, output: str, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Tensor:
+def values_of(request: AttributionContext, output: str, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Tensor:
     """The target's value of many changed images, made and run a part at a time.
 
     Parameters
@@ -52,7 +52,7 @@ def _later(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], T
     return lambda part: inputs(slice(start + part.start, start + part.stop))
 
 
-def value_of(request: Request, logits: Tensor, targets: Tensor, output: str) -> Tensor:
+def value_of(request: AttributionContext, logits: Tensor, targets: Tensor, output: str) -> Tensor:
     """The target's probability or score, float64 (m,), from logits (m, K).
 
     A probability is not rounded to float32, in which those of a confident network would hardly differ.

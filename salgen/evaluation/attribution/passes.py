@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.timed_cache import Once
+from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import hooked
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PassRequirements:
     """What is read from the pass.
 
     Attributes
@@ -36,7 +36,7 @@ class Wanted:
     input_gradient: bool = False
 
     @classmethod
-    def together(cls, parts: Iterable[Wanted]) -> Wanted:
+    def together(cls, parts: Iterable[PassRequirements]) -> PassRequirements:
         """All that any of the parts wants."""
         known = list(parts)
         return cls(
@@ -71,9 +71,9 @@ class Passes:
     model: ModelView
     inputs: Tensor
     score: str
-    wanted: Wanted
+    wanted: PassRequirements
     stated: Tensor | None
-    once: Once
+    once: TimedCache
     _outputs: dict[str, Tensor] = field(default_factory=dict)
     _places: dict[str | None, Tensor] = field(default_factory=dict)  # of gradients; the input's is None
 
@@ -94,7 +94,7 @@ class Passes:
             If the layer is unknown or does not run.
         """
         if layer not in self.wanted.layers | self.wanted.gradients:
-            return self._other(Wanted(layers=frozenset({layer}))).output(layer)
+            return self._other(PassRequirements(layers=frozenset({layer}))).output(layer)
         self._forward()
         if layer not in self._outputs:
             raise SalgenError(f"layer {layer!r} does not run when the model does: choose another layer")
@@ -103,14 +103,14 @@ class Passes:
     def gradient(self, layer: str) -> Tensor:
         """The score's gradient at the layer's output, shaped as the output."""
         if layer not in self.wanted.gradients:
-            return self._other(Wanted(gradients=frozenset({layer}))).gradient(layer)
+            return self._other(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
         self.output(layer)
         return self._backward()[layer]
 
     def input_gradient(self) -> Tensor:
         """The score's gradient at the input, (n, C, h, w)."""
         if not self.wanted.input_gradient:
-            return self._other(Wanted(input_gradient=True)).input_gradient()
+            return self._other(PassRequirements(input_gradient=True)).input_gradient()
         return self._backward()[None]
 
     def _forward(self) -> Tensor:
@@ -120,7 +120,7 @@ class Passes:
         self._forward()
         return self.once.get(("backward", self.wanted), self._run_backward)
 
-    def _other(self, wanted: Wanted) -> Passes:
+    def _other(self, wanted: PassRequirements) -> Passes:
         return self.once.get(
             wanted, lambda: Passes(self.model, self.inputs, self.score, wanted, self.stated, self.once)
         )

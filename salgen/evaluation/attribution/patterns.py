@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
-from salgen.evaluation.models.inspection.model_check import first_look
+from salgen.evaluation.models.inspection.model_check import check_model
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.files import write_bytes
 
@@ -155,7 +155,7 @@ def fit_patterns(
             with torch.no_grad():
                 inputs = view.normalise(view.like(check_images(batch)))
             if batches is None:
-                first_look(view, inputs[:1])
+                check_model(view, inputs[:1])
                 batches = _micro_batches(view, inputs[:1], max_memory)
             _add(moments, view, inputs, batches)
     if batches is None:

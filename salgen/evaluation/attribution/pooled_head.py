@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.layers import find_layer, last_map
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_trace import Layout, hooked
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hooked
 from salgen.seeding import Stream
 
 _SIZES = (0.1, 1.0, 10.0, 100.0)  # of made-up values: a head may be linear only near zero, or only far from it
@@ -21,7 +21,7 @@ _ROUNDING = 16  # steps of the logits' own precision
 
 def before_global_pool(view: ModelView, image: Tensor, layer: str) -> str:
     """The layer, or what a smaller pool after it gives, if global pooling takes that."""
-    layout = Layout.of(view, image)
+    layout = NetworkTrace.of(view, image)
     pooled = last_map(view, image)
     return layer if pooled is None or layout.pixels(layer) <= layout.pixels(pooled) else pooled
 
@@ -41,7 +41,7 @@ def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
     layer
         A layer that gives (N, K, h, w).
     """
-    shape = Layout.of(view, image).outputs[layer]
+    shape = NetworkTrace.of(view, image).outputs[layer]
     if len(shape) == 4 and _is_linear_in_means(view, image, layer, _made_up(shape, image, layer)):
         return
     raise SalgenError(

@@ -11,11 +11,11 @@ from zennit.core import BasicHook
 from zennit.rules import Pass
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import Learnt
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 
 STARTS = ("one", "logit")
 
@@ -37,7 +37,7 @@ def mixing(rule: BasicHook) -> Callable[[LinearMap], BasicHook]:
     return lambda layer: Pass() if layer.elementwise else rule
 
 
-def relevance(request: Request, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
+def relevance(request: AttributionContext, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
     """The relevance of each input element, (n, C, h, w).
 
     Parameters
@@ -115,10 +115,10 @@ def _why_unbounded(leaf: Tensor, bounds: Iterable[Bounds]) -> str:
     return ""
 
 
-_first_maps = Learnt(_find_first_maps)
+_first_maps = NetworkCache(_find_first_maps)
 
 
-def relevance_network(request: Request, method: str) -> RelevanceNetwork:
+def relevance_network(request: AttributionContext, method: str) -> RelevanceNetwork:
     """The batch's forward pass, run once for all methods that propagate relevance."""
     return request.once.get(
         RelevanceNetwork,

@@ -11,7 +11,7 @@ import torch
 T = TypeVar("T")
 
 
-class Once:
+class TimedCache:
     """A memory of computed values that also keeps the accounts of time.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.channels import every_channel
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
 from salgen.evaluation.attribution.forward_values import value_of, values_of
@@ -32,7 +32,7 @@ class AblationCam(ClassActivation):
     shares: ClassVar[str | None] = None
     reads_gradients: ClassVar[bool] = False
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         activations = activations_at(layer, request)
         owners, channels = every_channel(activations)
@@ -77,7 +77,7 @@ class _Ablation:
         return ablated
 
 
-def _calls(request: Request, layer: str) -> int:
+def _calls(request: AttributionContext, layer: str) -> int:
     """How often the layer runs in one forward pass."""
     calls: list[None] = []
     with hooked([(find_layer(request.model, layer), lambda *_: calls.append(None))]), torch.no_grad():

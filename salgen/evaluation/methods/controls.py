@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Control
 from salgen.parameters import param
 
@@ -24,7 +24,7 @@ class Random(Control):
     name: ClassVar[str] = "random"
     reference: ClassVar[str] = "a floor"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W) in [0, 1)."""
         _, _, height, width = request.pixels.shape
         uniform = np.stack([stream.uniform(height * width) for stream in request.streams(self.name)])
@@ -40,7 +40,7 @@ class Constant(Control):
 
     value: float = param(0.5, "the value", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W), all `value`."""
         return torch.full_like(request.pixels[:, :1], self.value)
 
@@ -52,7 +52,7 @@ class AllOnes(Control):
     name: ClassVar[str] = "all-ones"
     reference: ClassVar[str] = "a floor"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W), all 1."""
         return torch.ones_like(request.pixels[:, :1])
 
@@ -66,7 +66,7 @@ class Center(Control):
 
     width: float = param(0.25, "standard deviation along each axis, as a share of the image's side", low=0.001)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W) in (0, 1]."""
         rows, columns = (self._profile(side, request.pixels) for side in request.pixels.shape[2:])
         return (rows[:, None] * columns[None, :]).expand(len(request.pixels), 1, -1, -1)
@@ -85,7 +85,7 @@ class Intensity(Control):
     reference: ClassVar[str] = "a floor"
     signed: ClassVar[bool] = True  # images of other models may be negative
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W) in the images' range."""
         return request.pixels.mean(dim=1, keepdim=True)
 
@@ -98,7 +98,7 @@ class Sobel(Control):
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
         grey = _grey(request)
         across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
@@ -115,13 +115,13 @@ class Laplace(Control):
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
         grey = _grey(request)
         kernel = torch.tensor([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]]).to(grey)
         return functional.conv2d(grey, kernel[None, None]).abs()
 
 
-def _grey(request: Request) -> Tensor:
+def _grey(request: AttributionContext) -> Tensor:
     """The mean over channels with its edge pixels repeated once, (n, 1, H + 2, W + 2)."""
     return functional.pad(request.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.fx_modules import separated
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -39,7 +39,7 @@ class DeepLift(Explanation):
         """Refuse networks that torch.fx cannot trace, and those with other operations."""
         separated(self.name, model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         import captum.attr
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Box
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.attribution.relevance import (
@@ -64,7 +64,7 @@ class DeepTaylor(RelevanceMethod):
         if self.first == "box" or self._signed(image):
             self._check_first(model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, C, h, w); non-negative but for margins, too narrow a box, and negative terms of a residual sum."""
         from zennit.rules import Norm
 
@@ -107,7 +107,7 @@ class DeepTaylor(RelevanceMethod):
                 "it, or it is the last: choose first=alpha1beta0"
             )
 
-    def _box(self, request: Request, leaf: Tensor) -> Box | None:
+    def _box(self, request: AttributionContext, leaf: Tensor) -> Box | None:
         """The lowest and highest values of the network's input `leaf`, where the first layer takes z-B."""
         self._check_bounds(request.model, request.inputs)
         box = None if self.first == "alpha1beta0" else self._known_box(request)
@@ -116,7 +116,7 @@ class DeepTaylor(RelevanceMethod):
         self._check_first(request.model, request.inputs)
         return box[0].to(leaf), box[1].to(leaf)
 
-    def _known_box(self, request: Request) -> Box | None:
+    def _known_box(self, request: AttributionContext) -> Box | None:
         if self.low is not None and self.high is not None:
             return torch.full_like(request.inputs, self.low), torch.full_like(request.inputs, self.high)
         if not request.model.unit_pixels:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.layers import as_channels, find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import Learnt
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 from salgen.parameters import param
 
 NAMES = ("excitation-backprop", "contrastive-excitation-backprop")
@@ -56,7 +56,7 @@ class ExcitationBackprop(RelevanceMethod):
         """Refuse networks with other operations, and layers without excitation."""
         _layers_checked(self).of(self.name, model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
         network = relevance_network(request, self.name)
         start = request.start(network.output)
@@ -117,7 +117,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"
     )
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
         network = relevance_network(request, self.name)
         start = request.start(network.output)
@@ -209,7 +209,7 @@ def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = Fal
 
 
 @cache
-def _layers_checked(method: ExcitationBackprop) -> Learnt[None]:
+def _layers_checked(method: ExcitationBackprop) -> NetworkCache[None]:
     """Whether the method's layers have excitation, once per network and size."""
 
     def check(_name: str, view: ModelView, image: Tensor) -> None:
@@ -219,4 +219,4 @@ def _layers_checked(method: ExcitationBackprop) -> Learnt[None]:
         finally:
             network.release()
 
-    return Learnt(check)
+    return NetworkCache(check)

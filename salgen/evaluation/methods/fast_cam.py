@@ -9,16 +9,16 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, layer_names, together
-from salgen.evaluation.attribution.passes import Passes, Wanted
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.attribution.timed_cache import Once
+from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
 from salgen.evaluation.models.inspection.layers import as_channels, check_layer
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_trace import Layout
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
 NAMES = ("fast-cam", "fast-cam++")
@@ -52,16 +52,18 @@ class FastActivation(ClassActivation):
             check_layer(model, image, layer)
         self._shares(layers)
         if self.layers:  # the default ones are rectified
-            passes = Passes(model, image, "logit", Wanted(layers=frozenset(layers)), None, Once(image.device))
+            passes = Passes(
+                model, image, "logit", PassRequirements(layers=frozenset(layers)), None, TimedCache(image.device)
+            )
             for layer in layers:
                 self._check_rectified(as_channels(passes.output(layer), layer), layer)
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The rectified layers, and those of the class activation map with their gradients."""
         layers = frozenset(self._rectified(model, image))
-        return Wanted.together([super().wanted(model, image), Wanted(layers=layers)])
+        return PassRequirements.together([super().wanted(model, image), PassRequirements(layers=layers)])
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """One channel in [0, 1], (n, 1, h, w)."""
         size = (request.inputs.shape[2], request.inputs.shape[3])
         layers = self._rectified(request.model, request.inputs[:1])
@@ -71,21 +73,21 @@ class FastActivation(ClassActivation):
         where = _from_0_to_1(together(cams).sum(dim=1, keepdim=True))
         return activity.sum(dim=0) * resize(where, size)
 
-    def class_map(self, layer: str, request: Request) -> Tensor:
+    def class_map(self, layer: str, request: AttributionContext) -> Tensor:
         """The class activation map of a layer, (n, 1, h, w)."""
         raise NotImplementedError
 
     def _rectified(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         if self.layers:
             return layer_names(self.layers)
-        stages = Layout.of(model, image).stages
+        stages = NetworkTrace.of(model, image).stages
         if not stages:
             raise SalgenError(
                 f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method"
             )
         return stages
 
-    def _smoe_map(self, layer: str, request: Request) -> Tensor:
+    def _smoe_map(self, layer: str, request: AttributionContext) -> Tensor:
         """The squashed SMOE scale of a layer, (n, 1, h, w)."""
 
         def compute() -> Tensor:
@@ -120,7 +122,7 @@ class FastCam(FastActivation):
     name: ClassVar[str] = "fast-cam"
     reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI"
 
-    def class_map(self, layer: str, request: Request) -> Tensor:
+    def class_map(self, layer: str, request: AttributionContext) -> Tensor:
         """Grad-CAM."""
         return grad_cam(layer, request)
 
@@ -132,7 +134,7 @@ class FastCamPlusPlus(FastActivation):
     name: ClassVar[str] = "fast-cam++"
     reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, with Grad-CAM++"
 
-    def class_map(self, layer: str, request: Request) -> Tensor:
+    def class_map(self, layer: str, request: AttributionContext) -> Tensor:
         """Grad-CAM++."""
         return grad_cam_plus_plus(layer, request)
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
 from salgen.evaluation.attribution.pooled_head import before_global_pool, check_pooled_head
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -51,7 +51,7 @@ class Cam(ClassActivation):
             return super().layers_of(model, image)
         return (before_global_pool(model, image, *super().layers_of(model, image)),)
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w)."""
         weights = gradients_at(layer, request).sum(dim=(2, 3), keepdim=True)
         return weighted(weights, activations_at(layer, request))
@@ -64,7 +64,7 @@ class GradCam(ClassActivation):
     name: ClassVar[str] = "grad-cam"
     reference: ClassVar[str] = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         return grad_cam(layer, request)
 
@@ -76,7 +76,7 @@ class GradCamPlusPlus(ClassActivation):
     name: ClassVar[str] = "grad-cam++"
     reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++: generalized gradient-based visual explanations"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         return grad_cam_plus_plus(layer, request)
 
@@ -88,7 +88,7 @@ class XGradCam(ClassActivation):
     name: ClassVar[str] = "xgrad-cam"
     reference: ClassVar[str] = "Fu et al. 2020, Axiom-based Grad-CAM"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); a channel that sums to zero has no weight."""
         activations, gradients = activations_at(layer, request), gradients_at(layer, request)
         total = activations.sum(dim=(2, 3), keepdim=True)
@@ -103,7 +103,7 @@ class HiResCam(ClassActivation):
     name: ClassVar[str] = "hires-cam"
     reference: ClassVar[str] = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         return weighted(gradients_at(layer, request), activations_at(layer, request)).clamp(min=0)
 
@@ -117,7 +117,7 @@ class LayerCam(ClassActivation):
 
     scale: bool = param(False, "tanh(2 S / max S) of each layer's map S, as the paper has it for shallow layers")
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         values = weighted(gradients_at(layer, request).clamp(min=0), activations_at(layer, request)).clamp(min=0)
         if not self.scale:
@@ -126,7 +126,7 @@ class LayerCam(ClassActivation):
         return torch.tanh(2 * values / torch.where(largest > 0, largest, 1))
 
 
-def grad_cam(layer: str, request: Request) -> Tensor:
+def grad_cam(layer: str, request: AttributionContext) -> Tensor:
     """Grad-CAM of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
 
     def compute() -> Tensor:
@@ -136,7 +136,7 @@ def grad_cam(layer: str, request: Request) -> Tensor:
     return request.once.get(("grad-cam", layer), compute)
 
 
-def grad_cam_plus_plus(layer: str, request: Request) -> Tensor:
+def grad_cam_plus_plus(layer: str, request: AttributionContext) -> Tensor:
     """Grad-CAM++ of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
 
     def compute() -> Tensor:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.input_noise import normal, range_of
-from salgen.evaluation.attribution.passes import Wanted
+from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
@@ -27,11 +27,11 @@ class Gradient(Explanation):
     reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks"
     reduction: ClassVar[str] = "max_abs"
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradient at the input."""
-        return Wanted(input_gradient=True)
+        return PassRequirements(input_gradient=True)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return request.passes.input_gradient()
 
@@ -53,7 +53,7 @@ class SmoothGrad(Explanation):
     n: int = param(50, "noisy copies per image", low=1)
     noise: float = param(0.15, "standard deviation of the noise, as a share of the image's range", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         inputs, streams = request.inputs, request.streams(self.name)
         deviation, total = self.noise * range_of(inputs), torch.zeros_like(inputs)
@@ -71,10 +71,10 @@ class InputXGradient(Explanation):
     reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
     reduction: ClassVar[str] = "sum"
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradient at the input."""
-        return Wanted(input_gradient=True)
+        return PassRequirements(input_gradient=True)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return request.inputs * request.passes.input_gradient()

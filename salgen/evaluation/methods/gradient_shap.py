@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.input_noise import normal, range_of
 from salgen.parameters import param
@@ -38,7 +38,7 @@ class GradientShap(Explanation):
     n: int = param(50, "draws per image", low=1)
     noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         inputs, streams = request.inputs, request.streams(self.name)
         deviation, black, total = self.noise * range_of(inputs), request.black(), torch.zeros_like(inputs)

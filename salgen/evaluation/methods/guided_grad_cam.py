@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, together
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam
@@ -33,7 +33,7 @@ class GuidedGradCam(ClassActivation):
         super().check(model, image)
         check_relu_network(self.name, model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         guided = guided_gradient(request)
         layers = self.layers_of(request.model, request.inputs[:1])

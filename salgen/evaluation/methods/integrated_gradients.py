@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.parameters import param
 
@@ -34,7 +34,7 @@ class IntegratedGradients(Explanation):
     steps: int = param(50, "points of the quadrature", low=1)
     quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         import captum.attr
 

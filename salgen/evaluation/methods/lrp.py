@@ -8,7 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.propagation.relevance_network import Rules
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
@@ -45,7 +45,7 @@ class LrpZ(RelevanceMethod):
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import Epsilon, Norm
 
@@ -75,7 +75,7 @@ class LrpAlphaBeta(RelevanceMethod):
                 f"got alpha={self.alpha:g}, beta={self.beta:g} (try alpha={self.beta + 1:g})"
             )
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import AlphaBeta, Norm
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
 from salgen.evaluation.attribution.propagation.operations import (
@@ -22,7 +22,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     tensors_in,
 )
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import Learnt
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 
 NAMES = ("guided-backprop", "deconvnet")
 
@@ -49,7 +49,7 @@ class GuidedBackprop(ModifiedBackprop):
     name: ClassVar[str] = "guided-backprop"
     reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return guided_gradient(request)
 
@@ -61,14 +61,14 @@ class DeconvNet(ModifiedBackprop):
     name: ClassVar[str] = "deconvnet"
     reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import ReLUDeconvNet
 
         return _network(request, self.name).gradient(ReLUDeconvNet(), request)
 
 
-def guided_gradient(request: Request) -> Tensor:
+def guided_gradient(request: AttributionContext) -> Tensor:
     """Guided backpropagation, signed (n, C, h, w), computed once for all methods that use it."""
     from zennit.rules import ReLUGuidedBackprop
 
@@ -76,7 +76,7 @@ def guided_gradient(request: Request) -> Tensor:
     return request.once.get(name, lambda: _network(request, name).gradient(ReLUGuidedBackprop(), request))
 
 
-def _network(request: Request, method: str) -> ReluNetwork:
+def _network(request: AttributionContext, method: str) -> ReluNetwork:
     return request.once.get(
         ReluNetwork, lambda: ReluNetwork.forward(method, request.model, request.inputs, request.passes.logits)
     )
@@ -110,7 +110,7 @@ class ReluNetwork(Rewiring):
         network._logits = network.logits(view, expected)
         return network
 
-    def gradient(self, rule: Any, request: Request) -> Tensor:
+    def gradient(self, rule: Any, request: AttributionContext) -> Tensor:
         """The score's gradient at the input, (n, C, h, w), by a zennit rule at every ReLU."""
         self._rule = rule
         return torch.autograd.grad(self._logits, self.leaf, request.start(self._logits), retain_graph=True)[0]
@@ -132,4 +132,4 @@ def _check(method: str, view: ModelView, image: Tensor) -> None:
     ReluNetwork.forward(method, view, image).release()
 
 
-_checked = Learnt(_check)
+_checked = NetworkCache(_check)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -57,7 +57,7 @@ class Occlusion(Explanation):
                     "uncovered: choose a smaller stride or a larger window"
                 )
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w): positive where covering lowers the value."""
         rows, columns = (_spans(*axis, request.inputs.device) for axis in self._axes(request.inputs))
         before = value_of(request, request.passes.logits(), request.targets, self.output)
@@ -67,7 +67,7 @@ class Occlusion(Explanation):
         total = rows.T @ fall @ columns  # of the windows over each pixel: a window is a row span times a column span
         return (total / torch.outer(rows.sum(dim=0), columns.sum(dim=0)))[:, None]
 
-    def _covered(self, request: Request, rows: Tensor, columns: Tensor) -> Tensor:
+    def _covered(self, request: AttributionContext, rows: Tensor, columns: Tensor) -> Tensor:
         """Values of every image under every window: (n * rows * columns,), row by row."""
         images, windows = request.inputs, len(rows) * len(columns)
         cover = self._cover(request)
@@ -80,7 +80,7 @@ class Occlusion(Explanation):
         numbers = torch.arange(len(images) * windows, device=images.device)
         return values_of(request, self.output, numbers // windows, inputs)
 
-    def _cover(self, request: Request) -> Tensor:
+    def _cover(self, request: AttributionContext) -> Tensor:
         return request.black() if self.baseline == "black" else request.inputs.new_zeros(())
 
     def _axes(self, images: Tensor) -> list[tuple[int, int, int]]:

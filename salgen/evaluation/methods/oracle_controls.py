@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Control, Explanation
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -49,7 +49,7 @@ class Untrained(Explanation):
         """As the method."""
         METHODS.create(self.of).check(model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Raw attributions of the method."""
         method, fresh = METHODS.create(self.of), request.untrained()
         asked = request.again(method.wanted(fresh, request.inputs[:1]), model=fresh)
@@ -68,7 +68,7 @@ class Oracle(Control):
     reference: ClassVar[str] = "a ceiling"
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W): 1 inside the mask, else 0."""
         return _mask(request)
 
@@ -85,7 +85,7 @@ class OracleEdges(Control):
     reference: ClassVar[str] = "a ceiling"
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, H, W): 1 on the contour, else 0."""
         mask = _mask(request)
         above_and_below = functional.max_pool2d(1 - mask, (3, 1), stride=1, padding=(1, 0))
@@ -101,11 +101,11 @@ class Oracle7x7(Control):
     reference: ClassVar[str] = "a ceiling"
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """(n, 1, 7, 7) in [0, 1]: the mask's share of each cell."""
         return functional.adaptive_avg_pool2d(_mask(request), CAM_SIDE)
 
 
-def _mask(request: Request) -> Tensor:
+def _mask(request: AttributionContext) -> Tensor:
     assert request.masks is not None  # since the method says that it needs them
     return request.masks[:, None].to(request.pixels)

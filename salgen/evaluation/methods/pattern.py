@@ -10,7 +10,7 @@ from typing import ClassVar
 from torch import Tensor
 from zennit.core import BasicHook, ParamMod
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.attribution.propagation.scaled_backward import project, projected
@@ -44,7 +44,7 @@ class PatternMethod(RelevanceMethod):
     )
     start: str = param("one", "where the output starts", choices=STARTS)
 
-    def through(self, request: Request, replaced: Replacement) -> Tensor:
+    def through(self, request: AttributionContext, replaced: Replacement) -> Tensor:
         """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``.
 
         Raises
@@ -68,7 +68,7 @@ class PatternNet(PatternMethod):
 
     name: ClassVar[str] = "pattern-net"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return self.through(request, lambda _weight, pattern: pattern)
 
@@ -79,12 +79,12 @@ class PatternAttribution(PatternMethod):
 
     name: ClassVar[str] = "pattern-attribution"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return self.through(request, lambda weight, pattern: weight * pattern)
 
 
-def _weights_and_patterns(request: Request, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
+def _weights_and_patterns(request: AttributionContext, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
     """Both of every linear map, in the order of calls, checked once for both methods."""
     patterns = request.patterns
     assert patterns is not None  # since the method says that it needs them

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.forward_values import values_of
 from salgen.parameters import param
@@ -44,7 +44,7 @@ class Rise(Explanation):
     grid: int = param(7, "cells of a mask along each side", low=1)
     share: float = param(0.5, "probability that a cell is kept", low=0.001, high=1.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); about the target's probability where the network sees nothing."""
         images = request.inputs
         masks = Masks.draw(request.streams(self.name), self.n, self.grid, self.share, images)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.channels import every_channel
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
 from salgen.evaluation.attribution.forward_values import values_of
@@ -31,7 +31,7 @@ class ScoreCam(ClassActivation):
     shares: ClassVar[str | None] = None
     reads_gradients: ClassVar[bool] = False
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
         activations, images = activations_at(layer, request), request.inputs
         owners, channels = every_channel(activations)

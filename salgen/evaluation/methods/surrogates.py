@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.forward_values import output_param, values_of
 from salgen.evaluation.models.inspection.random_state import random_state
@@ -44,11 +44,11 @@ class Surrogate(Explanation):
     )
     output: str = output_param()
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w), the same over each region."""
         return torch.stack([self._map(request, sample) for sample in range(len(request.inputs))])[:, None]
 
-    def _map(self, request: Request, sample: int) -> Tensor:
+    def _map(self, request: AttributionContext, sample: int) -> Tensor:
         """One sample's map (h, w), by its own random numbers."""
         image = request.inputs[sample : sample + 1]
         regions = self._regions(request, sample)
@@ -78,7 +78,7 @@ class Surrogate(Explanation):
         """
         raise NotImplementedError
 
-    def _regions(self, request: Request, sample: int) -> Tensor:
+    def _regions(self, request: AttributionContext, sample: int) -> Tensor:
         """The region of each pixel of the network's input, int64 (h, w)."""
         height, width = request.inputs.shape[2:]
         regions = grid(height, width, self.cells)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64
@@ -50,7 +50,7 @@ class AverageDrop(ModelMetric):
         if self.compat == "aabid":
             object.__setattr__(self, "bounds", (0.0, math.inf))  # a gain counts as a loss
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """In [0, 1]; of float64 differences."""
         before, after = before_and_after(evidence, self.space)
         lost = abs(before - after) if self.compat == "aabid" else np.maximum(before - after, 0.0)
@@ -76,14 +76,14 @@ class AverageIncrease(ModelMetric):
     space: str = param("normalised", SPACE, choices=SPACES)
     compat: str | None = param(None, "aabid: p <= o, as printed in 001", choices=("aabid",))
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """0 or 1."""
         before, after = before_and_after(evidence, self.space)
         rises = before <= after if self.compat == "aabid" else before < after
         return rises.astype(np.float64), [""] * len(evidence)
 
 
-def before_and_after(evidence: Evidence, space: str = "normalised") -> tuple[Float64, Float64]:
+def before_and_after(evidence: MetricInputs, space: str = "normalised") -> tuple[Float64, Float64]:
     """The explained class's probability on the images and on the masked images, each float64 (N,)."""
     from salgen.evaluation.metrics.inputs.changed_images import original_probabilities
 
@@ -91,7 +91,7 @@ def before_and_after(evidence: Evidence, space: str = "normalised") -> tuple[Flo
     return original_probabilities(evidence), masked
 
 
-def _masked_probabilities(evidence: Evidence, space: str) -> Float64:
+def _masked_probabilities(evidence: MetricInputs, space: str) -> Float64:
     import torch
 
     from salgen.evaluation.attribution.reductions import resize
@@ -108,7 +108,7 @@ def _masked_probabilities(evidence: Evidence, space: str) -> Float64:
     return probabilities_of(evidence, torch.arange(len(images), device=images.device), inputs)
 
 
-def _scaled(evidence: Evidence) -> Tensor:
+def _scaled(evidence: MetricInputs) -> Tensor:
     """mm(S) of the whole maps, float64 (N, H, W)."""
     import torch
 

@@ -12,11 +12,11 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.map_similarity import pearson
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 
 if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.batched_predictor import Probe
+    from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 
 NAMES = ("class-sensitivity",)
 
@@ -41,7 +41,7 @@ class ClassSensitivity(ModelMetric):
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reference: ClassVar[str] = "Li et al. 2020, class sensitivity"
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """In [-1, 1]."""
         logits = _logits(evidence.probe)
         if logits.shape[1] < 2:
@@ -60,7 +60,7 @@ def _correlation(one: Values, other: Values) -> tuple[float, str]:
     return (0.0, CONSTANT_MAP) if np.isnan(value) else (value, "")
 
 
-def _logits(probe: Probe) -> NDArray[np.floating[Any]]:
+def _logits(probe: BatchedPredictor) -> NDArray[np.floating[Any]]:
     """(N, K); probabilities would tie where the softmax runs out of digits."""
     import torch
 

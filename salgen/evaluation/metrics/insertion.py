@@ -10,7 +10,7 @@ import numpy as np
 
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric import NO_TWIN
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, reference_images
 from salgen.parameters import param
 from salgen.types import Float64
@@ -20,7 +20,7 @@ NAMES = ("insertion-auc", "deletion-auc")
 REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
-Curve = Callable[[Evidence, str, int | None], Float64]
+Curve = Callable[[MetricInputs, str, int | None], Float64]
 
 
 def step_param() -> Any:
@@ -67,7 +67,7 @@ class InsertionAuc(ModelMetric):
         if self.variant == "li2020":
             object.__setattr__(self, "bounds", (-1.0, 1.0))  # the reference's probability is subtracted
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
         baseline = self.baseline or REFERENCE_OF[self.variant]
         curves, reasons = _with_twins(evidence, baseline, insertion_curve, self.step)
@@ -100,13 +100,13 @@ class DeletionAuc(ModelMetric):
     def __post_init__(self) -> None:
         _need_twins(self, self.baseline)
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
         curves, reasons = _with_twins(evidence, self.baseline or DELETED, deletion_curve, self.step)
         return _area(curves), reasons
 
 
-def insertion_curve(evidence: Evidence, baseline: str = "blur", step: int | None = None) -> Float64:
+def insertion_curve(evidence: MetricInputs, baseline: str = "blur", step: int | None = None) -> Float64:
     """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
 
     Parameters
@@ -133,7 +133,7 @@ def insertion_curve(evidence: Evidence, baseline: str = "blur", step: int | None
     return evidence.once(("insertion curve", baseline, step), compute)
 
 
-def deletion_curve(evidence: Evidence, baseline: str = DELETED, step: int | None = None) -> Float64:
+def deletion_curve(evidence: MetricInputs, baseline: str = DELETED, step: int | None = None) -> Float64:
     """The explained class's probability after each step of taking pixels out, float64 (N, steps + 1).
 
     It starts at the image itself and ends at the reference; the parameters are those of :func:`insertion_curve`.
@@ -159,7 +159,7 @@ def _need_twins(metric: ModelMetric, baseline: str | None) -> None:
         object.__setattr__(metric, "needs", ModelMetric.needs | {"twin"})
 
 
-def _with_twins(evidence: Evidence, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
+def _with_twins(evidence: MetricInputs, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
     """Curves of a batch, NaN with a reason for samples that lack the twin that is asked for."""
     if baseline != "twin" or evidence.twins is None:
         return curve(evidence, baseline, step), [""] * len(evidence)

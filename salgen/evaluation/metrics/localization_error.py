@@ -16,7 +16,7 @@ COMPAT_HELP = "`aabid`: 1 - recall, which is what the paper's code computes"
 
 
 @dataclass(frozen=True)
-class LocalizationError(MarkMetric):
+class LocalizationErrorMetric(MarkMetric):
     """One minus the intersection over union of the boxes around what the map marks and around the mask.
 
     1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the pixels with S >= mean(S)

@@ -12,7 +12,7 @@ import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, ZERO_ENERGY
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float32, Float64
@@ -62,7 +62,7 @@ class MaxSensitivity(ModelMetric):
     norm: str = param("l2", "how the difference of two maps is measured", choices=NORMS)
     clip: bool = param(False, "whether changed pixels are kept in [0, 1], where the images must be then")
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """From 0; the three norms share the maps."""
         key = (self.name, self.radius, self.samples, self.clip)
         largest, finite = evidence.once(key, lambda: self._largest(evidence))
@@ -70,7 +70,7 @@ class MaxSensitivity(ModelMetric):
         undefined = np.where(finite, np.where(np.isnan(values), ZERO_ENERGY, ""), NON_FINITE_MAP)
         return values, undefined.tolist()
 
-    def _largest(self, evidence: Evidence) -> tuple[dict[str, Float64], Any]:
+    def _largest(self, evidence: MetricInputs) -> tuple[dict[str, Float64], Any]:
         """The largest change of each map (N,) under each norm, and whether all of its maps are finite, bool (N,)."""
         start = _flat(evidence.explained(evidence.images, evidence.targets))
         finite = np.isfinite(start).all(axis=1)
@@ -82,7 +82,7 @@ class MaxSensitivity(ModelMetric):
                 largest = {norm: np.maximum(largest[norm], DISTANCES[norm](start, moved)) for norm in NORMS}
         return largest, finite
 
-    def _changed(self, evidence: Evidence) -> Iterator[Float32]:
+    def _changed(self, evidence: MetricInputs) -> Iterator[Float32]:
         """The images (N, C, H, W) with each draw added."""
         images = evidence.images
         assert images is not None  # needs name it

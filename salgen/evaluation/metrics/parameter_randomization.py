@@ -13,7 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
 from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 
@@ -60,7 +60,7 @@ class ParameterRandomization(ModelMetric):
     similarity: str = param("spearman", "how two maps are compared", choices=SIMILARITIES)
     layers: int | None = param(None, "the stage that counts, from 1; all of them by default", low=1)
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """In [-1, 1]."""
         if evidence.fitted:
             return np.full(len(evidence), np.nan), [FITTED_METHOD] * len(evidence)
@@ -69,7 +69,7 @@ class ParameterRandomization(ModelMetric):
         results = [self._compared(own, [maps[i] for maps in stages]) for i, own in enumerate(evidence.maps)]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
 
-    def _stages(self, evidence: Evidence) -> list[Values]:
+    def _stages(self, evidence: MetricInputs) -> list[Values]:
         """Maps (N, H, W) under each stage that counts."""
         from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
 

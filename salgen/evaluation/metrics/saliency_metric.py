@@ -16,7 +16,7 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 
 NAMES = ("saliency-metric",)
 
@@ -52,7 +52,7 @@ class SaliencyMetric(ModelMetric):
         None, "`aabid`: the probability for the image without the crop, as in the code", choices=("aabid",)
     )
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """At least log 0.05."""
         from salgen.evaluation.metrics.inputs.changed_images import original_probabilities
 
@@ -68,7 +68,7 @@ def box_of(saliency: Values) -> Box:
     return tight_box(largest_component(above_mean(saliency, np.ones(saliency.shape, dtype=bool))))
 
 
-def of_crops(evidence: Evidence, boxes: list[Box]) -> Float64:
+def of_crops(evidence: MetricInputs, boxes: list[Box]) -> Float64:
     """The explained classes' probabilities, float64 (N,), for the images' boxes, resized to the images' size."""
     import torch
     from torch.nn.functional import interpolate

@@ -23,7 +23,7 @@ AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
 
 
 @dataclass(frozen=True)
-class WarpingError(MaskMetric):
+class WarpingErrorMetric(MaskMetric):
     """Share of pixels at which the map's segmentation differs from the mask after all flips that keep its topology.
 
     #{L != T} / #region. L starts as the pixels with S >= mean(S) in the scored region, all of its components; T is

@@ -10,7 +10,7 @@ from typing import Any
 
 from salgen.datasets.archives.writing import archive, check_target
 from salgen.datasets.metadata.publication_metadata import stated
-from salgen.datasets.metadata.release import Edition
+from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.dataset_release import published
 from salgen.datasets.publishing.hub import SCHEME as HUB
 from salgen.datasets.publishing.hub import push, repository
@@ -114,7 +114,7 @@ def edition(
     creators: Sequence[str] = (),
     url: str | None = None,
     may_redistribute: bool = False,
-) -> Iterator[Edition]:
+) -> Iterator[Release]:
     """What is published of a folder, checked; files that had to be written are there within the ``with`` block."""
     publication = stated(licence, date, creators, url)
     folder = Path(path)

@@ -15,7 +15,7 @@ from salgen.datasets.metadata.card import markdown_table
 from salgen.datasets.metadata.citation import SALGEN
 from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, file_object
 from salgen.datasets.metadata.frontmatter import licence_keys
-from salgen.datasets.metadata.publication_metadata import Publication
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 from salgen.datasets.metadata.yaml_text import yaml_text
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
@@ -103,7 +103,7 @@ class Contents:
         )
 
 
-def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication: Publication) -> str:
+def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
     """`README.md`: what was measured, what came out, which files there are and how to score the maps again."""
     sections = [
         f"# {contents.title}",
@@ -118,7 +118,7 @@ def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication:
     return _front_matter(contents, files, publication) + "\n" + "\n\n".join(filter(None, sections)) + "\n"
 
 
-def run_croissant(contents: Contents, digests: Mapping[str, str], publication: Publication) -> str:
+def run_croissant(contents: Contents, digests: Mapping[str, str], publication: PublicationMetadata) -> str:
     """`croissant.json`: the files with their checksums, and the fields of `scores.parquet`."""
     described = {
         "@context": CONTEXT,
@@ -209,7 +209,7 @@ def _lacking(contents: Contents) -> str:
     return "## What is not included\n\n" + "\n".join(lines) if lines else ""
 
 
-def _terms(publication: Publication) -> str:
+def _terms(publication: PublicationMetadata) -> str:
     by = f" by {', '.join(publication.creators)}" if publication.creators else ""
     at = f" at <{publication.url}>" if publication.url else ""
     return f"""## Licence and citing
@@ -218,7 +218,7 @@ Published{by} on {publication.date}{at} under {publication.licence}, as the publ
 `CITATION.cff` says how to cite it."""
 
 
-def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publication: Publication) -> str:
+def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
     """What the hub reads: licence, and a configuration for each table."""
     configs: list[dict[str, Any]] = [{"config_name": "scores", "data_files": SCORES, "default": True}]
     configs.append({"config_name": "predictions", "data_files": predictions.FILE})

@@ -14,8 +14,8 @@ from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata import citation
-from salgen.datasets.metadata.publication_metadata import Publication
-from salgen.datasets.metadata.release import Edition
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.dataset_release import as_published, check_sound, shards_to_publish, with_checksums
 from salgen.evaluation.publishing.redaction import published_record
 from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant
@@ -40,7 +40,9 @@ VERSION = "1.0.0"
 
 
 @contextmanager
-def published_run(folder: Path, publication: Publication, *, may_redistribute: bool = False) -> Iterator[Edition]:
+def published_run(
+    folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False
+) -> Iterator[Release]:
     """A run as it is published; files that had to be written are there within the ``with`` block.
 
     The report is written anew. Where the data set's source is not known to allow that pixels are passed on,
@@ -81,7 +83,7 @@ def _others(folder: Path, checkpoints: Sequence[Path | None], images: bool) -> l
     return found + [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
 
 
-def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: Publication) -> Edition:
+def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
     sums = _checksums(files)
     card = run_card(contents, files, publication)
     texts: dict[str, bytes] = {
@@ -90,7 +92,7 @@ def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication:
     }
     digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
     texts[checksums.CROISSANT] = run_croissant(contents, digests, publication).encode()
-    return Edition(
+    return Release(
         files=with_checksums({**files, **texts}, sums),
         root=f"{contents.record['dataset']['generator']}-run",
         title=contents.title,
@@ -149,7 +151,7 @@ def _page(folder: Path, contents: Contents) -> bytes:
         return f"{render([shown]).strip()}\n".encode()
 
 
-def _citation(contents: Contents, digest: str, publication: Publication) -> str:
+def _citation(contents: Contents, digest: str, publication: PublicationMetadata) -> str:
     return citation.cff_text(
         title=contents.title,
         kind="run",

@@ -27,12 +27,12 @@ import pyarrow.parquet as pq
 import torch
 
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.metrics.inputs.batched_predictor import Probe
+from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED, Answers, Certificate, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES, PARTS
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.run_record import library_versions
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json
@@ -75,7 +75,7 @@ class Certification:
     reason: str = ""
 
 
-def certify(works: Sequence[SubjectWork], source: str | None = None) -> Certification:
+def certify(works: Sequence[ModelRunner], source: str | None = None) -> Certification:
     """Certify every scored sample for every model of a run, and write ``certificates.parquet``.
 
     Parameters
@@ -116,7 +116,7 @@ def certify(works: Sequence[SubjectWork], source: str | None = None) -> Certific
 class _Certifier:
     """The certificates of one model, in a file for each chunk of samples."""
 
-    work: SubjectWork
+    work: ModelRunner
 
     @cached_property
     def parts(self) -> dict[tuple[int, ...], Path]:
@@ -174,7 +174,7 @@ class _Certifier:
     def _logits(self, images: Float32) -> Float64:
         """float64 (n, K), run in parts that fit into memory."""
         view = self.work.view
-        probe = Probe(view, images, self.work.plan.max_memory)
+        probe = BatchedPredictor(view, images, self.work.plan.max_memory)
         with torch.inference_mode(False), torch.no_grad():
             logits = probe.batches.over(len(images), lambda part: view.logits(probe.inputs[part]))
         return np.asarray(torch.cat(logits).cpu().double().numpy())

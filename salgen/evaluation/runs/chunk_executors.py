@@ -8,11 +8,11 @@ from pathlib import Path
 
 from salgen.datasets.execution.executors import Executor
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.artifacts.chunk_files import Unit
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.artifacts.chunk_files import ScoreChunk
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.files import remove_temporaries
 
-Scorer = Callable[[SubjectWork, Mapping[int, Sequence[Unit]]], Iterator[Unit]]
+Scorer = Callable[[ModelRunner, Mapping[int, Sequence[ScoreChunk]]], Iterator[ScoreChunk]]
 """Writes the missing units of chunks, by their places among the scored samples; yields each when it is written."""
 
 
@@ -52,7 +52,7 @@ def scoring_by(executor: Executor, run: Path) -> Iterator[tuple[Scorer, str | No
         remove_temporaries(run, below=True)  # of workers that were killed
 
 
-def score_here(work: SubjectWork, missing: Mapping[int, Sequence[Unit]]) -> Iterator[Unit]:
+def score_here(work: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
     """Write missing units in this process, a chunk after the other."""
     for number, units in missing.items():
         yield from work.score(number, units, work.predictions.predicted[list(work.plan.chunks[number])])

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from salgen.datasets.reading.reader import Batch
-from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, Counterpart, Evidence, Explain
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, Counterpart, Explain, MetricInputs
 from salgen.evaluation.runs.artifacts.conventions import PREDICTED
 from salgen.evaluation.runs.artifacts.predictions import Classes
-from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES, KeptMaps
+from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES, SavedMaps
 from salgen.evaluation.runs.insignificant_patch import insignificant_patches
 from salgen.evaluation.scoring.score_inputs import explain_again
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
-    from salgen.evaluation.runs.model_runner import SubjectWork
+    from salgen.evaluation.runs.model_runner import ModelRunner
 
 
-class Shown(NamedTuple):
+class ImageSet(NamedTuple):
     """The images that are explained, whether each sample has one, and what is wrong with some, by their names."""
 
     images: Float32
@@ -29,17 +29,17 @@ class Shown(NamedTuple):
     faults: Mapping[str, str]
 
 
-class Asked(NamedTuple):
+class ExplainTask(NamedTuple):
     """Whose model is to explain what, and which of the maps count."""
 
-    work: SubjectWork
-    shown: Shown
+    work: ModelRunner
+    shown: ImageSet
     targets: Classes
     correct: Mask
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkEvidence:
+class ChunkInputs:
     """A chunk of samples as the methods of one group explain it.
 
     Attributes
@@ -56,25 +56,25 @@ class ChunkEvidence:
         The twins with patches that a model ignores, by the kind of their maps; the same for all groups.
     """
 
-    work: SubjectWork
+    work: ModelRunner
     batch: Batch
     predicted: Classes
     targets: Classes
     calls: tuple[str, ...]
     chunk: int
-    patched: dict[str, Shown] = field(default_factory=dict, repr=False)
-    _known: dict[str, dict[str, KeptMaps]] = field(default_factory=dict, repr=False)
+    patched: dict[str, ImageSet] = field(default_factory=dict, repr=False)
+    _known: dict[str, dict[str, SavedMaps]] = field(default_factory=dict, repr=False)
 
     @property
     def correct(self) -> Mask:
         """Bool (N,): whether the model classifies each sample rightly."""
         return np.asarray(self.predicted == self.batch.labels)
 
-    def of(self, call: str, region: str | None) -> Evidence:
+    def of(self, call: str, region: str | None) -> MetricInputs:
         """One method's evidence, scored in a region or in the whole image."""
         plan, needs = self.work.plan, self.work.plan.needs
         asks = bool(needs & {"model", "method"})
-        return Evidence(
+        return MetricInputs(
             maps=self.found(OF_SAMPLES)[call].values,
             masks=plan.masks(self.batch),
             valid=None if region is None else self.batch.regions[region],
@@ -109,7 +109,7 @@ class ChunkEvidence:
         faults = [found.faults.get(sample, "") for sample in self.batch.ids] if found.faults else ()
         return Counterpart(found.values, found.correct, found.there, faults)
 
-    def found(self, kind: str) -> dict[str, KeptMaps]:
+    def found(self, kind: str) -> dict[str, SavedMaps]:
         """The maps of all methods of the group: those of the samples, or the second ones of `COUNTERPARTS`.
 
         Maps that were kept are read; the others are explained together, and kept where the run keeps its maps.
@@ -124,12 +124,12 @@ class ChunkEvidence:
             self._known[kind] = known
         return self._known[kind]
 
-    def _explained(self, kind: str, calls: tuple[str, ...]) -> dict[str, KeptMaps]:
+    def _explained(self, kind: str, calls: tuple[str, ...]) -> dict[str, SavedMaps]:
         """The maps of some methods, explained together."""
         work, shown, targets, correct = self._asked(kind)
         explained = work.plan.explain(work.view, calls, shown.images, targets, self.batch, work.patterns)
         return {
-            call: KeptMaps(
+            call: SavedMaps(
                 ids=self.batch.ids,
                 targets=targets,
                 correct=correct,
@@ -143,31 +143,33 @@ class ChunkEvidence:
             for call, maps in explained.items()
         }
 
-    def _asked(self, kind: str) -> Asked:
+    def _asked(self, kind: str) -> ExplainTask:
         work, shown = self._who(kind), self._shown(kind)
         labels = self._labels(work)
         if kind == OF_SAMPLES:
-            return Asked(work, shown, self.targets, self.correct)
-        return Asked(work, shown, self._targets(kind, labels), work.predict(shown.images, labels) == labels)
+            return ExplainTask(work, shown, self.targets, self.correct)
+        return ExplainTask(work, shown, self._targets(kind, labels), work.predict(shown.images, labels) == labels)
 
-    def _who(self, kind: str) -> SubjectWork:
+    def _who(self, kind: str) -> ModelRunner:
         """Whose maps they are."""
         return self.work if kind in (OF_SAMPLES, "twin_maps", "patched_maps") else self.work.others[kind]
 
-    def _shown(self, kind: str) -> Shown:
+    def _shown(self, kind: str) -> ImageSet:
         if "patched" in kind:
             if kind not in self.patched:
                 self.patched[kind] = self._with_patches(self._who(kind))
             return self.patched[kind]
-        return self._twins() if "twin" in kind else Shown(self.batch.images, np.ones(len(self.batch), dtype=bool), {})
+        return (
+            self._twins() if "twin" in kind else ImageSet(self.batch.images, np.ones(len(self.batch), dtype=bool), {})
+        )
 
-    def _twins(self) -> Shown:
+    def _twins(self) -> ImageSet:
         """The twins, and where there is none the image."""
         pairs = list(zip(self.batch.images, self.batch.twins, strict=True))
         there = np.array([twin is not None for _, twin in pairs])
-        return Shown(np.stack([image if twin is None else twin for image, twin in pairs]), there, {})
+        return ImageSet(np.stack([image if twin is None else twin for image, twin in pairs]), there, {})
 
-    def _with_patches(self, work: SubjectWork) -> Shown:
+    def _with_patches(self, work: ModelRunner) -> ImageSet:
         """The twins with a patch each in the feature's place that a model ignores."""
         plan, twins = self.work.plan, self._twins()
         chosen = np.flatnonzero(twins.there)
@@ -182,9 +184,9 @@ class ChunkEvidence:
         images = twins.images.copy()
         images[chosen] = found.images
         faults = {self.batch.ids[i]: fault for i, fault in zip(chosen, found.faults, strict=True) if fault}
-        return Shown(images, twins.there, faults)
+        return ImageSet(images, twins.there, faults)
 
-    def _labels(self, work: SubjectWork) -> Classes:
+    def _labels(self, work: ModelRunner) -> Classes:
         task = work.subject.task
         return self.batch.labels if task is None else self.batch.classes(task)
 

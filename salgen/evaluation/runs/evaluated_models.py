@@ -16,14 +16,14 @@ from torch import nn
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.training.checkpoints import WEIGHTS, Trained, check_fits, load_checkpoint, read_card
+from salgen.evaluation.training.checkpoints import WEIGHTS, LoadedCheckpoint, check_fits, load_checkpoint, read_card
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.files import sha256_of
 from salgen.registry import MODELS
 
 
 @dataclass(frozen=True)
-class Subject:
+class EvaluatedModel:
     """A model under evaluation.
 
     Attributes
@@ -56,7 +56,7 @@ class Subject:
         return next((p.device for p in self.classifier.parameters()), torch.device("cpu"))
 
     @classmethod
-    def of(cls, trained: Trained) -> Subject:
+    def of(cls, trained: LoadedCheckpoint) -> EvaluatedModel:
         """A checkpoint's model."""
         card = trained.card
         origin = {
@@ -76,30 +76,30 @@ def is_factory(model: str | Path) -> bool:
 
 def train_subjects(
     dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
-) -> list[Subject]:
+) -> list[EvaluatedModel]:
     """A registered model, trained with each seed."""
     how: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
     trained = train_seeds(dataset.path, run, model=model, source=dataset.source, **how)
-    return [Subject.of(one) for one in trained]
+    return [EvaluatedModel.of(one) for one in trained]
 
 
 def train_again(
-    subject: Subject,
+    subject: EvaluatedModel,
     dataset: Dataset,
     out: Path,
     *,
     task: str | None = None,
     images: Path | None = None,
     **changes: Any,
-) -> Subject:
+) -> EvaluatedModel:
     """A fresh model trained as a checkpoint's was, with the same seed, except for the task, the images or settings."""
     card = read_card(subject.folder)
     settings = {**card.parameters, **card.settings, **changes}
     how: dict[str, Any] = {"model": card.model, "seed": card.seed, "task": task or card.task, "source": dataset.source}
-    return Subject.of(train(dataset.path, out, settings=settings, images=images, **how))
+    return EvaluatedModel.of(train(dataset.path, out, settings=settings, images=images, **how))
 
 
-def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool = False) -> Subject:
+def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool = False) -> EvaluatedModel:
     """A model that is trained already: a checkpoint's, or what ``package.module:function`` returns.
 
     Raises
@@ -113,10 +113,10 @@ def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool 
         MODELS.load(str(model))  # raises with the nearest registered name
     checkpoint = load_checkpoint(Path(model))
     check_fits(checkpoint, dataset, any_task)
-    return Subject.of(checkpoint)
+    return EvaluatedModel.of(checkpoint)
 
 
-def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
+def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
     found = _found(text)
     made = found if isinstance(found, nn.Module) else _call(found, text)
     if not isinstance(made, nn.Module):
@@ -124,7 +124,7 @@ def _from_factory(text: str, dataset: Dataset, run: Path) -> Subject:
     classifier = made.eval().to("cuda" if torch.cuda.is_available() else "cpu")
     logits = _logits(text, classifier, dataset)
     origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
-    return Subject(text, 0, classifier, _digest(text, classifier, logits), run, origin)
+    return EvaluatedModel(text, 0, classifier, _digest(text, classifier, logits), run, origin)
 
 
 def _found(text: str) -> Any:

@@ -13,7 +13,7 @@ from salgen.files import atomic_path
 if TYPE_CHECKING:
     from salgen.evaluation.attribution.patterns import Patterns
     from salgen.evaluation.runs.artifacts.predictions import Predictions
-    from salgen.evaluation.runs.evaluated_models import Subject
+    from salgen.evaluation.runs.evaluated_models import EvaluatedModel
     from salgen.evaluation.runs.plan import Plan
 
 GALLERY = "gallery.npz"
@@ -21,7 +21,7 @@ PER_CLASS = 3
 MOST = 12  # samples, since each is explained by every method
 
 
-def save_gallery(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None, run: Path) -> None:
+def save_gallery(plan: Plan, subject: EvaluatedModel, said: Predictions, patterns: Patterns | None, run: Path) -> None:
     """Explain the first samples of every class by every method and write ``gallery.npz``.
 
     The file holds ids (G,), images uint8 (G, H, W, C), masks bool (G, H, W), labels and predicted

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.evaluated_models import Subject, load_subject
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, load_subject
 
 if TYPE_CHECKING:
     from torch import nn
@@ -42,7 +42,7 @@ class SavedSubject:
     known: Mapping[str, Any]
 
     @classmethod
-    def of(cls, subject: Subject) -> SavedSubject:
+    def of(cls, subject: EvaluatedModel) -> SavedSubject:
         """How a subject is loaded again, from any working directory."""
         named = ("name", "seed", "digest", "origin", "task")
         known = {**{name: getattr(subject, name) for name in named}, "folder": subject.folder.absolute()}
@@ -50,7 +50,7 @@ class SavedSubject:
         given = str(subject.origin["checkpoint"] if by_function else known["folder"])
         return cls(given, Path.cwd() if by_function else None, _weights(subject.classifier), known)
 
-    def load(self, dataset: Dataset) -> Subject:
+    def load(self, dataset: Dataset) -> EvaluatedModel:
         """The subject, its weights on a CUDA device if this process sees one.
 
         Raises

@@ -25,7 +25,7 @@ from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, Unit, unit_table
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk, unit_table
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.predictions import (
     Classes,
@@ -34,13 +34,13 @@ from salgen.evaluation.runs.artifacts.predictions import (
     predicted_classes,
     present_in,
 )
-from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES, KeptMaps, key_of, maps_name, read_maps, write_maps
-from salgen.evaluation.runs.chunk_inputs import ChunkEvidence, Shown
-from salgen.evaluation.runs.evaluated_models import Subject
+from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES, SavedMaps, key_of, maps_name, read_maps, write_maps
+from salgen.evaluation.runs.chunk_inputs import ChunkInputs, ImageSet
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.run_record import library_versions
-from salgen.evaluation.scoring.metric_computation import measure
+from salgen.evaluation.scoring.metric_computation import compute_metrics
 from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
@@ -51,23 +51,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SubjectWork:
+class ModelRunner:
     """All units of one model."""
 
     plan: Plan
-    subject: Subject
+    subject: EvaluatedModel
     run: Path
 
     @cached_property
-    def chunks(self) -> list[list[Unit]]:
+    def chunks(self) -> list[list[ScoreChunk]]:
         """Per chunk of the scored samples, a unit for each method."""
         return [
-            [Unit(call, chunk, self.run / PARTS / f"{self._key(call, chunk)}.parquet") for call in self.plan.methods]
+            [
+                ScoreChunk(call, chunk, self.run / PARTS / f"{self._key(call, chunk)}.parquet")
+                for call in self.plan.methods
+            ]
             for chunk in self.plan.chunks
         ]
 
     @property
-    def units(self) -> list[Unit]:
+    def units(self) -> list[ScoreChunk]:
         """All of them, in order."""
         return [unit for chunk in self.chunks for unit in chunk]
 
@@ -83,7 +86,7 @@ class SubjectWork:
             for unit in score(self, todo):
                 advance(len(unit.indices))
 
-    def missing(self, number: int, units: Sequence[Unit]) -> list[Unit]:
+    def missing(self, number: int, units: Sequence[ScoreChunk]) -> list[ScoreChunk]:
         """Those units of a chunk that are not scored, or whose maps are not kept where they shall be."""
         return [unit for unit in units if not self._is_there(unit, number)]
 
@@ -139,7 +142,7 @@ class SubjectWork:
         """The model as methods see it."""
         return ModelView.of(self.subject.classifier)
 
-    def score(self, number: int, missing: Sequence[Unit], predicted: Classes) -> Iterator[Unit]:
+    def score(self, number: int, missing: Sequence[ScoreChunk], predicted: Classes) -> Iterator[ScoreChunk]:
         """Write the missing units of a chunk, those that share passes together.
 
         Parameters
@@ -151,18 +154,18 @@ class SubjectWork:
         """
         (batch,) = self.plan.dataset.batches(CHUNK, list(self.plan.chunks[number]))
         targets = self.plan.targets(batch.labels, lambda: predicted)
-        patched: dict[str, Shown] = {}
+        patched: dict[str, ImageSet] = {}
         for calls in self.plan.groups:
             units = [unit for unit in missing if unit.call in calls]
             names = tuple(unit.call for unit in units)
-            evidence = ChunkEvidence(self, batch, predicted, targets, names, number, patched)
+            evidence = ChunkInputs(self, batch, predicted, targets, names, number, patched)
             for unit in units:
                 self._write(unit, evidence)
                 yield unit
 
     # Maps that are kept ---------------------------------------------------------------------------
 
-    def kept(self, kind: str, call: str, number: int, ids: list[str]) -> KeptMaps | None:
+    def kept(self, kind: str, call: str, number: int, ids: list[str]) -> SavedMaps | None:
         """The maps of some samples of a chunk, if they were kept.
 
         Raises
@@ -175,7 +178,7 @@ class SubjectWork:
         path = self.run / self._maps_name(kind, call, number)
         return read_maps(path, ids) if key_of(path) == self._maps_key(kind, call, number) else None
 
-    def keep(self, kind: str, call: str, number: int, maps: KeptMaps) -> None:
+    def keep(self, kind: str, call: str, number: int, maps: SavedMaps) -> None:
         """Write maps to disk, where the run keeps them."""
         if self.plan.keep_maps:
             write_maps(self.run / self._maps_name(kind, call, number), maps, self._maps_key(kind, call, number))
@@ -190,7 +193,7 @@ class SubjectWork:
             for number in range(len(self.plan.chunks))
         }
 
-    def _is_there(self, unit: Unit, number: int) -> bool:
+    def _is_there(self, unit: ScoreChunk, number: int) -> bool:
         """Whether a unit is scored, and its maps are kept where they shall be."""
         return unit.path.exists() and not (
             self.plan.keep_maps
@@ -221,7 +224,7 @@ class SubjectWork:
         return predicted_classes(self.probabilities(images), labels, self.view.multi_label)
 
     @cached_property
-    def others(self) -> dict[str, SubjectWork]:
+    def others(self) -> dict[str, ModelRunner]:
         """The models whose maps stand beside this one's, by what metrics call the maps."""
         plan, seed = self.plan, self.subject.seed
         works = {
@@ -261,7 +264,7 @@ class SubjectWork:
         }
         return hashlib.sha256(canonical_json(config).encode()).hexdigest()[:32]
 
-    def _write(self, unit: Unit, evidence: ChunkEvidence) -> None:
+    def _write(self, unit: ScoreChunk, evidence: ChunkInputs) -> None:
         """Score one unit's maps, and keep the rows with the time that the maps took."""
         batch, maps = evidence.batch, evidence.found(OF_SAMPLES)[unit.call]
         if not np.array_equal(maps.targets, evidence.targets) or not np.array_equal(maps.correct, evidence.correct):
@@ -278,7 +281,7 @@ class SubjectWork:
         tables = []
         for variant, region in self.plan.variants.items():
             metrics = self.plan.metrics_in(variant)
-            measured = measure(evidence.of(unit.call, region), metrics)
+            measured = compute_metrics(evidence.of(unit.call, region), metrics)
             tables.append(unit_table(shared, variant, batch.ids, metrics, measured))
         table = pa.concat_tables(tables).replace_schema_metadata({"salgen": json.dumps(record)})
         with atomic_path(unit.path) as temporary:

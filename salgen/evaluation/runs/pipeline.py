@@ -19,7 +19,7 @@ from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certificate import Certification, certify
 from salgen.evaluation.runs.chunk_executors import scoring_by
 from salgen.evaluation.runs.gallery_maps import save_gallery
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.retraining import retrain
 from salgen.evaluation.runs.run_record import RECORD, write_run_record
@@ -81,7 +81,7 @@ def run_folder(run: Path) -> Iterator[None]:
             raise
 
 
-def finish_run(
+def execute_run(
     plan: Plan,
     run: Path,
     started: float,
@@ -115,7 +115,7 @@ def finish_run(
     remove_temporaries(run, below=True)
     with scoring_by(executor or Executor(), run) as (score, device):
         plan = plan.changed(device=device)
-        works = [SubjectWork(plan, subject, run) for subject in plan.models]
+        works = [ModelRunner(plan, subject, run) for subject in plan.models]
         for work in works:
             work.finish(score)
     units = [unit for work in works for unit in work.units]
@@ -139,5 +139,5 @@ def finish_run(
     return run
 
 
-def _certificates(plan: Plan, works: Sequence[SubjectWork], run: Path, source: str | None) -> Certification:
+def _certificates(plan: Plan, works: Sequence[ModelRunner], run: Path, source: str | None) -> Certification:
     return certify(works, source) if plan.given is None else plan.given.copy_certificates(run)

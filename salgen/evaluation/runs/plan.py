@@ -19,11 +19,11 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.artifacts.conventions import CHUNK, LABEL, PREDICTED, Conventions
 from salgen.evaluation.runs.artifacts.predictions import Classes
 from salgen.evaluation.runs.artifacts.saved_maps import KINDS, OF_SAMPLES
-from salgen.evaluation.runs.evaluated_models import Subject
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
-    from salgen.evaluation.runs.source_run import GivenRun
+    from salgen.evaluation.runs.source_run import SourceRun
 
 WHOLE_IMAGE = "region:image"
 
@@ -53,16 +53,16 @@ class Plan:
     """
 
     dataset: Dataset
-    models: list[Subject]
+    models: list[EvaluatedModel]
     methods: dict[str, Any]
     metrics: dict[str, Metric]
     conventions: Conventions
     left_out: dict[str, str]
     max_memory: float | None
-    paired: Mapping[int, Subject] = field(default_factory=dict)
-    shuffled: Mapping[int, Subject] = field(default_factory=dict)
+    paired: Mapping[int, EvaluatedModel] = field(default_factory=dict)
+    shuffled: Mapping[int, EvaluatedModel] = field(default_factory=dict)
     keep_maps: bool = False
-    given: GivenRun | None = None
+    given: SourceRun | None = None
     device: str | None = None
 
     def changed(self, **fields: Any) -> Plan:
@@ -71,7 +71,7 @@ class Plan:
         vars(plan).update(scored=self.scored, chunks=self.chunks)  # which takes reading all masks
         return plan
 
-    def of(self, subject: Subject) -> Plan:
+    def of(self, subject: EvaluatedModel) -> Plan:
         """The plan for one of its models alone, and those that stand beside it."""
         seed = subject.seed
         beside = {"paired": self.paired, "shuffled": self.shuffled}

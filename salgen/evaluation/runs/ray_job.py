@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.evaluation.runs.evaluated_models import Subject
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_references import SavedSubject
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.run_record import library_versions
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Job:
     plan: bytes
 
     @classmethod
-    def of(cls, work: SubjectWork, device: str) -> Job:
+    def of(cls, work: ModelRunner, device: str) -> Job:
         """What workers need to do as this process would."""
         data = work.plan.dataset
         given = data.source
@@ -58,12 +58,12 @@ class Job:
         place = (work.run.absolute(), data.path.absolute(), data.split, data.name, source)
         return cls(*place, device, library_versions(), pickled.getvalue())
 
-    def load(self) -> SubjectWork:
+    def load(self) -> ModelRunner:
         """The work, with its data and its models."""
         dataset = open_dataset(self.data, self.split, self.source)
         dataset.name = self.name
         plan: Plan = _Unpickler(io.BytesIO(self.plan), dataset).load()
-        return SubjectWork(plan, plan.models[0], self.run)
+        return ModelRunner(plan, plan.models[0], self.run)
 
 
 class _Pickler(pickle.Pickler):
@@ -72,7 +72,7 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, thing: Any) -> Any:
         if isinstance(thing, Dataset):
             return "data"
-        return SavedSubject.of(thing) if isinstance(thing, Subject) else None
+        return SavedSubject.of(thing) if isinstance(thing, EvaluatedModel) else None
 
 
 class _Unpickler(pickle.Unpickler):

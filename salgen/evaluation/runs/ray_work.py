@@ -25,10 +25,10 @@ from salgen.datasets.making import GO_ON
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, Unit
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.predictions import Classes, keep_probabilities
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.ray_job import CPU, CUDA, Job
 from salgen.evaluation.runs.run_record import library_versions
 from salgen.types import Float32
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PREDICTED_AT_A_TIME = 16 * CHUNK  # samples of a task that predicts
 
-Chunk = tuple[int, list[Unit], Classes]
+Chunk = tuple[int, list[ScoreChunk], Classes]
 
 
 def check_there(executor: Executor) -> None:
@@ -71,7 +71,7 @@ class RayScoring:
         """The type of device that all workers have."""
         return CUDA if self.connection.gpus else CPU
 
-    def __call__(self, work: SubjectWork, missing: Mapping[int, Sequence[Unit]]) -> Iterator[Unit]:
+    def __call__(self, work: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
         """Write missing units, by the chunk's place; yields each when it is seen here, in any order.
 
         Raises
@@ -86,7 +86,7 @@ class RayScoring:
         except ChildProcessError as error:
             raise SalgenError(f"{work.run}: {error}; {GO_ON}") from None
 
-    def _score(self, work: SubjectWork, missing: Mapping[int, Sequence[Unit]]) -> Iterator[Unit]:
+    def _score(self, work: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
         payload = pack(Job.of(work, self.device))
         if not work.predictions_path.exists():
             keep_probabilities(work.predictions_path, self._probabilities(payload, len(work.plan.dataset)))
@@ -154,7 +154,7 @@ def _chunk_called(chunk: Chunk) -> str:
 
 
 @lru_cache(maxsize=1)
-def _work(payload: bytes) -> SubjectWork:
+def _work(payload: bytes) -> ModelRunner:
     """The work, once per process, so that a model is loaded once.
 
     Raises

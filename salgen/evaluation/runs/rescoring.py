@@ -17,9 +17,9 @@ from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.report.runs import content_faults
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES, folder_name
-from salgen.evaluation.runs.pipeline import check_run_folder, finish_run, run_folder
+from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_folder
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.source_run import GivenRun
+from salgen.evaluation.runs.source_run import SourceRun
 from salgen.evaluation.scoring.metric_selection import DEFAULT, swept
 from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
@@ -76,7 +76,7 @@ def rescore(
     """
     started = time.monotonic()
     with content_faults([Path(maps)]):
-        given = GivenRun.read(maps)
+        given = SourceRun.read(maps)
         methods = {call: METHODS.create(*parse_call(call)) for call in given.calls}
         conventions, models = _conventions(given, limit), given.subjects
     dataset = given.dataset(path, source)
@@ -91,12 +91,12 @@ def rescore(
     check_run_folder(run, dataset, given.digest)
     try:
         with run_folder(run):
-            return finish_run(plan, run, started, command=command)
+            return execute_run(plan, run, started, command=command)
     except SalgenError as error:  # a stranger knows the archive, and not where it was unpacked
         raise SalgenError(str(error).replace(str(given.folder), given.called)) from None
 
 
-def _conventions(given: GivenRun, limit: int | None) -> Conventions:
+def _conventions(given: SourceRun, limit: int | None) -> Conventions:
     """Those of the run, for as many samples or fewer."""
     conventions = build(Conventions, given.record["conventions"])
     if limit is None:
@@ -107,7 +107,7 @@ def _conventions(given: GivenRun, limit: int | None) -> Conventions:
     return fewer
 
 
-def _metrics(calls: Sequence[str] | None, scale: str, given: GivenRun, dataset: Dataset) -> dict[str, Metric]:
+def _metrics(calls: Sequence[str] | None, scale: str, given: SourceRun, dataset: Dataset) -> dict[str, Metric]:
     """The metrics by their calls, which the run must have all that is needed for."""
     there = _there(given, dataset)
     chosen = swept(calls or DEFAULT, there, scale)
@@ -117,7 +117,7 @@ def _metrics(calls: Sequence[str] | None, scale: str, given: GivenRun, dataset: 
     return chosen
 
 
-def _there(given: GivenRun, dataset: Dataset) -> frozenset[str]:
+def _there(given: SourceRun, dataset: Dataset) -> frozenset[str]:
     """What metrics may need and is there."""
     found = {*OF_THE_MASK, "target", "correct", *(given.kinds - {OF_SAMPLES})}
     if dataset.manifest.pixels:
@@ -125,7 +125,7 @@ def _there(given: GivenRun, dataset: Dataset) -> frozenset[str]:
     return frozenset(found)
 
 
-def _lacking(need: str, given: GivenRun, dataset: Dataset) -> str:
+def _lacking(need: str, given: SourceRun, dataset: Dataset) -> str:
     """Why something that a metric needs is not there, and what to do."""
     if need == "training":
         return "it trains the model again; use 'salgen evaluate' on the data set"

@@ -27,7 +27,7 @@ from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, read_rows
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.evaluated_models import train_again
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
 from salgen.evaluation.runs.run_record import library_versions
 from salgen.evaluation.training.training_config import SPLITS
@@ -41,7 +41,7 @@ RANKS_VERSION = "1"
 FAILED = -1  # instead of ranks, where a map is not finite
 
 
-def retrain(works: Sequence[SubjectWork]) -> Iterator[pa.Table]:
+def retrain(works: Sequence[ModelRunner]) -> Iterator[pa.Table]:
     """The rows of all metrics that train again, for every model and method of a run."""
     for work in works:
         metrics = {name: m for name, m in work.plan.metrics.items() if "training" in m.needs}
@@ -53,7 +53,7 @@ def retrain(works: Sequence[SubjectWork]) -> Iterator[pa.Table]:
 class Retraining:
     """All trainings behind one model and method."""
 
-    work: SubjectWork
+    work: ModelRunner
     call: str
 
     def tables(self, metrics: Mapping[str, Any]) -> Iterator[pa.Table]:
@@ -97,7 +97,7 @@ class Retraining:
                 self._change(split, metric, changed)
         plan, out = self.work.plan, self.work.run / FOLDER / f"{self._key(name)}-model"
         trained = train_again(self.work.subject, plan.dataset, out, images=changed)
-        work = SubjectWork(plan, trained, self.work.run)
+        work = ModelRunner(plan, trained, self.work.run)
         considered = slice(plan.considered)
         images = np.load(changed / f"{shown}.npy", mmap_mode="r")[considered]
         parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]

@@ -17,10 +17,10 @@ from salgen.parameters import to_json
 
 if TYPE_CHECKING:
     from salgen.evaluation.attribution.patterns import Patterns
-    from salgen.evaluation.runs.artifacts.chunk_files import Unit
+    from salgen.evaluation.runs.artifacts.chunk_files import ScoreChunk
     from salgen.evaluation.runs.artifacts.predictions import Predictions
     from salgen.evaluation.runs.certificate import Certification
-    from salgen.evaluation.runs.evaluated_models import Subject
+    from salgen.evaluation.runs.evaluated_models import EvaluatedModel
     from salgen.evaluation.runs.plan import Plan
 
 RECORD = RUN
@@ -32,7 +32,7 @@ def write_run_record(
     predictions: Sequence[Predictions],
     patterns: Sequence[Patterns | None],
     certificates: Certification,
-    units: Sequence[Unit],
+    units: Sequence[ScoreChunk],
     kept: Mapping[str, str],
     run: Path,
     seconds: float,
@@ -113,7 +113,7 @@ def _given(plan: Plan) -> dict[str, Any] | None:
     return {"record_sha256": plan.given.digest, **{key: record[key] for key in ("created", "device", "versions")}}
 
 
-def _paired(seed: int, subject: Subject) -> dict[str, Any]:
+def _paired(seed: int, subject: EvaluatedModel) -> dict[str, Any]:
     """The second model beside that of a training seed; how well it does is in its checkpoint, if it has one."""
     from salgen.evaluation.training.checkpoints import read_card  # imports torch, which readers of a record do without
 
@@ -125,7 +125,7 @@ def _paired(seed: int, subject: Subject) -> dict[str, Any]:
     return {**found, "accuracy": card.test_accuracy, "n_images": card.n_test, "chance": card.chance}
 
 
-def _model(plan: Plan, subject: Subject, said: Predictions, patterns: Patterns | None) -> dict[str, Any]:
+def _model(plan: Plan, subject: EvaluatedModel, said: Predictions, patterns: Patterns | None) -> dict[str, Any]:
     fitted = (
         None if patterns is None else {"units": sum(map(len, patterns.by_map)), "degenerate": sum(patterns.degenerate)}
     )
@@ -160,7 +160,7 @@ def _notes(plan: Plan, uncertified: str) -> list[str]:
     return [note for note in notes if note]
 
 
-def _methods(plan: Plan, units: Sequence[Unit]) -> list[dict[str, Any]]:
+def _methods(plan: Plan, units: Sequence[ScoreChunk]) -> list[dict[str, Any]]:
     timing = _timings(units)
     return [
         {
@@ -179,7 +179,7 @@ def _methods(plan: Plan, units: Sequence[Unit]) -> list[dict[str, Any]]:
     ]
 
 
-def _timings(units: Sequence[Unit]) -> Mapping[str, dict[str, Any]]:
+def _timings(units: Sequence[ScoreChunk]) -> Mapping[str, dict[str, Any]]:
     """Per method: seconds and maps over all its units, which earlier runs may have made."""
     total: dict[str, dict[str, Any]] = {}
     for unit in units:

@@ -14,7 +14,7 @@ from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.files import copy_file, sha256_of
 
 if TYPE_CHECKING:
-    from salgen.evaluation.runs.evaluated_models import Subject
+    from salgen.evaluation.runs.evaluated_models import EvaluatedModel
     from salgen.evaluation.runs.plan import Plan
 
 DATA = "dataset"
@@ -52,7 +52,7 @@ def checkpoint_files(folder: Path) -> list[Path]:
     return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
 
 
-def _copy_checkpoint(subject: Subject, run: Path) -> None:
+def _copy_checkpoint(subject: EvaluatedModel, run: Path) -> None:
     target = run / CHECKPOINTS / f"{folder_name(subject.name)}-seed{subject.seed}"
     for path in checkpoint_files(subject.folder):
         copy_file(path, target / path.name)

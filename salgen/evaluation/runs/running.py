@@ -21,7 +21,7 @@ from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.chunk_executors import unit_executor
 from salgen.evaluation.runs.evaluated_models import is_factory, load_subject, train_again, train_subjects
-from salgen.evaluation.runs.pipeline import check_run_folder, finish_run, run_folder
+from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_folder
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.run_metrics import run_metrics
 from salgen.evaluation.runs.second_model import Pairing
@@ -132,7 +132,7 @@ def evaluate(
         Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
     with run_folder(run):
         plan = _with_models(plan, model, pairing, training, run)
-        return finish_run(plan, run, started, source=source, executor=runs, command=command)
+        return execute_run(plan, run, started, source=source, executor=runs, command=command)
 
 
 @dataclass(frozen=True)

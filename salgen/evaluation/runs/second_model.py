@@ -8,7 +8,7 @@ from pathlib import Path
 
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.runs.evaluated_models import Subject, is_factory, load_subject, train_again
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, is_factory, load_subject, train_again
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Pairing:
                 f"paired_task = {self.task}: how {first} was trained is not known; give a second model as paired_model"
             )
 
-    def models(self, firsts: Sequence[Subject], dataset: Dataset, run: Path) -> dict[int, Subject]:
+    def models(self, firsts: Sequence[EvaluatedModel], dataset: Dataset, run: Path) -> dict[int, EvaluatedModel]:
         """Training seed to the second model, which is trained where a task is given.
 
         Raises

@@ -27,10 +27,10 @@ from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts import predictions as predicted
 from salgen.evaluation.runs.artifacts.predictions import Predictions
 from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.artifacts.saved_maps import KeptMaps, check_maps, folder_name, parts_of, read_maps
+from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, folder_name, parts_of, read_maps
 from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
 from salgen.evaluation.runs.certificate import Certification, read_certificates
-from salgen.evaluation.runs.evaluated_models import Subject
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.gallery_maps import GALLERY
 from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_of
@@ -42,7 +42,7 @@ ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns"
 
 
 @dataclass(frozen=True)
-class GivenRun:
+class SourceRun:
     """A run folder with maps.
 
     Attributes
@@ -63,7 +63,7 @@ class GivenRun:
     digest: str
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> GivenRun:
+    def read(cls, path: str | os.PathLike[str]) -> SourceRun:
         """The run in a folder or an archive.
 
         Raises
@@ -100,7 +100,7 @@ class GivenRun:
         calls = [str(method["call"]) for method in self.record["methods"]]
         return [call for call in calls if folder_name(call) in there]
 
-    def maps(self, name: str, ids: list[str]) -> KeptMaps:
+    def maps(self, name: str, ids: list[str]) -> SavedMaps:
         """The maps of some samples in a file.
 
         Raises
@@ -138,7 +138,7 @@ class GivenRun:
         return dataset
 
     @cached_property
-    def subjects(self) -> list[Subject]:
+    def subjects(self) -> list[EvaluatedModel]:
         """The models, with their weights where the run has them."""
         return [self._subject(model) for model in self.record["models"]]
 
@@ -147,7 +147,7 @@ class GivenRun:
         """Whether all models can be asked."""
         return not any(isinstance(subject.classifier, Absent) for subject in self.subjects)
 
-    def predictions(self, subject: Subject, ids: list[str]) -> Predictions:
+    def predictions(self, subject: EvaluatedModel, ids: list[str]) -> Predictions:
         """What a model said of every sample of the split, whose names are `ids`.
 
         Raises
@@ -182,14 +182,14 @@ class GivenRun:
         if (self.folder / GALLERY).is_file():
             copy_file(self.folder / GALLERY, run / GALLERY)
 
-    def _subject(self, model: Mapping[str, Any]) -> Subject:
+    def _subject(self, model: Mapping[str, Any]) -> EvaluatedModel:
         name, seed, digest = str(model["name"]), int(model["seed"]), str(model["weights_sha256"])
         origin = {key: model.get(key) for key in ORIGIN}
         folder = checkpoint_of(self.folder, name, seed, digest)
         if folder is None:
-            return Subject(name, seed, Absent(name), digest, self.folder, origin)
+            return EvaluatedModel(name, seed, Absent(name), digest, self.folder, origin)
         trained = load_checkpoint(folder)
-        return Subject(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
+        return EvaluatedModel(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
 
 
 def check_same_samples(copy: Dataset, own: Dataset) -> None:

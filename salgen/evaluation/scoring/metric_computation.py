@@ -21,7 +21,7 @@ from salgen.evaluation.metrics.inputs.metric import (
     Metric,
     worst_of,
 )
-from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float64, Scores
 
@@ -45,7 +45,7 @@ class Measured:
     measures: dict[str, list[Float64 | None]] = field(default_factory=dict)
 
 
-def measure(evidence: Evidence, metrics: Mapping[str, Metric]) -> Measured:
+def compute_metrics(evidence: MetricInputs, metrics: Mapping[str, Metric]) -> Measured:
     """Every metric on every map of a batch: those of single maps together, since they share a sort."""
     measured = Measured()
     for name, metric in metrics.items():
@@ -108,7 +108,7 @@ def fill_worst(metric: Metric, worst: Float64, observed: Float64) -> Float64:
     return np.where(np.isinf(worst), extreme, worst)
 
 
-def _of_batch(name: str, metric: Any, evidence: Evidence, finite: NDArray[np.int64], measured: Measured) -> None:
+def _of_batch(name: str, metric: Any, evidence: MetricInputs, finite: NDArray[np.int64], measured: Measured) -> None:
     """A metric of whole batches, on the maps that are finite."""
     twins = evidence.twins if "twin" in metric.needs else None
     reasons = [NON_FINITE_MAP if twins is None or twins[i] is not None else NO_TWIN for i in range(len(evidence))]
@@ -127,7 +127,7 @@ def _of_batch(name: str, metric: Any, evidence: Evidence, finite: NDArray[np.int
 
 
 def _of_one(
-    name: str, metric: Any, evidence: Evidence, index: int, rankings: list[Ranking], measured: Measured
+    name: str, metric: Any, evidence: MetricInputs, index: int, rankings: list[Ranking], measured: Measured
 ) -> None:
     """One metric on one map: the value under the acceptable mask that suits the map best."""
     extra = _evidence_for(metric, evidence, index)
@@ -149,7 +149,7 @@ def _of_one(
     measured.values[name][index], measured.reasons[name][index] = best
 
 
-def _evidence_for(metric: Metric, evidence: Evidence, index: int) -> dict[str, Any] | str:
+def _evidence_for(metric: Metric, evidence: MetricInputs, index: int) -> dict[str, Any] | str:
     """What a metric needs of one sample besides map and mask, or why there is none."""
     extra: dict[str, Any] = {}
     if metric.needs <= OF_THE_MASK and not metric.only_correct:

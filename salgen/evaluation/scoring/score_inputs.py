@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Evidence, Explain
+from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring.score_arrays import (
     as_correct,
@@ -44,7 +44,7 @@ def evidence_of(
     ids: Any = None,
     seed: Any = None,
     max_memory: Any = None,
-) -> Evidence:
+) -> MetricInputs:
     """The evidence of one call of :func:`salgen.score`, whose parameters these are.
 
     Raises
@@ -63,7 +63,7 @@ def evidence_of(
     asked = _Asked(method, "native", "logit", 0, None) if not isinstance(maps, SaliencyMap) else _Asked.of(maps, method)
     seed = asked.seed if seed is None else as_seed(seed)
     again = view is not None and pictures is not None and classes is not None
-    return Evidence(
+    return MetricInputs(
         maps=values,
         masks=None if masks is None else as_masks(masks, shape),
         valid=as_valid(valid, shape),

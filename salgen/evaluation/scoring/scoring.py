@@ -7,8 +7,8 @@ from typing import Any
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
-from salgen.evaluation.scoring.metric_computation import measure, settled
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.scoring.metric_computation import compute_metrics, settled
 from salgen.evaluation.scoring.metric_selection import Metrics, choose_metrics
 from salgen.evaluation.scoring.score_inputs import evidence_of
 from salgen.types import Scores
@@ -144,7 +144,7 @@ def score(
     chosen = choose_metrics(metrics, evidence.given)
     check_needs(chosen, evidence.given)
     _check_one_mask(chosen, evidence)
-    return settled(chosen, measure(evidence, chosen))
+    return settled(chosen, compute_metrics(evidence, chosen))
 
 
 def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
@@ -165,7 +165,7 @@ def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
             raise SalgenError(f"metric {name!r} needs what is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 
 
-def _check_one_mask(metrics: Mapping[str, Metric], evidence: Evidence) -> None:
+def _check_one_mask(metrics: Mapping[str, Metric], evidence: MetricInputs) -> None:
     count = 1 if evidence.masks is None else evidence.masks.shape[1]
     for name, metric in metrics.items():
         if count > 1 and metric.kind == "pair" and "mask" in metric.needs:

@@ -28,7 +28,7 @@ CARD = "model.json"
 
 
 @dataclass(frozen=True)
-class Setup:
+class TrainingConfig:
     """All that determines a training.
 
     Attributes
@@ -61,7 +61,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Card(Setup):
+class CheckpointMetadata(TrainingConfig):
     """What `model.json` holds: the training's setup and outcome.
 
     Attributes
@@ -91,15 +91,15 @@ class Card(Setup):
 
 
 @dataclass(frozen=True)
-class Trained:
+class LoadedCheckpoint:
     """A trained classifier, in evaluation mode, with its card and its folder."""
 
     classifier: Classifier
-    card: Card
+    card: CheckpointMetadata
     path: Path
 
 
-def build_classifier(setup: Setup) -> Classifier:
+def build_classifier(setup: TrainingConfig) -> Classifier:
     """A fresh classifier: its weights depend on `setup` alone, and none are read or fetched.
 
     Raises
@@ -115,7 +115,7 @@ def build_classifier(setup: Setup) -> Classifier:
     return Classifier(network, plugin.normalise(setup.channels), cam_layer=layer, multi_label=setup.multi_label)
 
 
-def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Card) -> None:
+def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: CheckpointMetadata) -> None:
     """Write a checkpoint; the card comes last, so a folder that has one is whole.
 
     Raises
@@ -132,7 +132,7 @@ def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Card) -> 
         raise SalgenError(f"cannot write the checkpoint {folder}: {error.strerror or error}") from None
 
 
-def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> Trained:
+def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:
     """Read a checkpoint.
 
     Parameters
@@ -166,10 +166,10 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     classifier.load_state_dict(weights)
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    return Trained(classifier.eval(), card, path)
+    return LoadedCheckpoint(classifier.eval(), card, path)
 
 
-def read_card(path: Path) -> Card:
+def read_card(path: Path) -> CheckpointMetadata:
     """The card of a checkpoint folder.
 
     Raises
@@ -190,17 +190,17 @@ def read_card(path: Path) -> Card:
         raise SalgenError(
             f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
         ) from None
-    names = {f.name for f in fields(Card)}
+    names = {f.name for f in fields(CheckpointMetadata)}
     if isinstance(values, dict):
         values.setdefault("multi_label", False)  # older cards do not say
     if not isinstance(values, dict) or values.keys() != names:
         wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
         raise SalgenError(f"{file} is not the card of a checkpoint ({wrong}): train again, or restore the file")
     _check_kinds(values, file)
-    return Card(**values)
+    return CheckpointMetadata(**values)
 
 
-def check_fits(trained: Trained, dataset: Dataset, any_task: bool = False) -> None:
+def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = False) -> None:
     """Check that a model takes a data set's images and tells the classes of its default task, or of `any_task`, apart.
 
     Raises
@@ -227,9 +227,9 @@ def check_fits(trained: Trained, dataset: Dataset, any_task: bool = False) -> No
             )
 
 
-def difference(one: Setup, other: Setup) -> str | None:
+def difference(one: TrainingConfig, other: TrainingConfig) -> str | None:
     """The first thing in which two trainings differ, in words, or None."""
-    for item in fields(Setup):
+    for item in fields(TrainingConfig):
         if not item.compare:
             continue
         left, right = getattr(one, item.name), getattr(other, item.name)
@@ -244,7 +244,7 @@ def difference(one: Setup, other: Setup) -> str | None:
 
 def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
     kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float), "bool": bool}
-    for item in fields(Card):
+    for item in fields(CheckpointMetadata):
         kind = str(item.type).partition("[")[0]
         if not isinstance(values[item.name], kinds[kind]):  # type: ignore[arg-type]
             raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be of type {kind})")

@@ -48,7 +48,7 @@ class Batching:
 
 
 @dataclass(frozen=True)
-class Learner:
+class Trainer:
     """A classifier under training.
 
     Attributes
@@ -68,7 +68,7 @@ class Learner:
     augmentation: Augmentation | None
 
     @classmethod
-    def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Learner:
+    def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Trainer:
         """Set a classifier up to be trained on a split of that many images."""
         batching = Batching.of(images, settings.batch_size)
         optimiser = _optimiser(classifier, settings)

@@ -20,15 +20,15 @@ from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.training.checkpoints import (
     CARD,
-    Card,
-    Setup,
-    Trained,
+    CheckpointMetadata,
+    LoadedCheckpoint,
+    TrainingConfig,
     build_classifier,
     load_checkpoint,
     read_card,
     save_checkpoint,
 )
-from salgen.evaluation.training.trainer import Learner
+from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
@@ -65,7 +65,7 @@ def train(
     task: str | None = None,
     images: Path | None = None,
     source: str | None = None,
-) -> Trained:
+) -> LoadedCheckpoint:
     """Train a model, or return what the same call has trained before.
 
     Parameters
@@ -128,7 +128,7 @@ def train_seeds(
     seeds: int = 3,
     task: str | None = None,
     source: str | None = None,
-) -> list[Trained]:
+) -> list[LoadedCheckpoint]:
     """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`."""
     if seeds < 1:
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
@@ -161,7 +161,7 @@ def _run(
     fabric: Fabric,
     path: Path,
     out: Path,
-    setup: Setup,
+    setup: TrainingConfig,
     settings: TrainingSettings,
     images: Path | None,
     source: str | None,
@@ -174,7 +174,7 @@ def _run(
             load_split(path, split, *where, settings.label_order(setup.seed, split), source)
             for split in ("train", "val")
         )
-        learner = Learner.prepare(fabric, classifier, settings, len(train))
+        learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val)
         learner.classifier.load_state_dict(state.best)
@@ -195,7 +195,7 @@ def _run(
     return None
 
 
-def _start(setup: Setup, out: Path) -> Classifier:
+def _start(setup: TrainingConfig, out: Path) -> Classifier:
     """The classifier before its first epoch; one that goes on gets its weights from the state instead."""
     classifier = build_classifier(setup)
     if not (out / STATE).exists():
@@ -203,7 +203,7 @@ def _start(setup: Setup, out: Path) -> Classifier:
     return classifier
 
 
-def _resume(learner: Learner, setup: Setup, out: Path) -> TrainingState:
+def _resume(learner: Trainer, setup: TrainingConfig, out: Path) -> TrainingState:
     found = read_state(out)
     if found is None:
         return TrainingState()
@@ -214,9 +214,9 @@ def _resume(learner: Learner, setup: Setup, out: Path) -> TrainingState:
 
 
 def _fit(
-    learner: Learner,
+    learner: Trainer,
     state: TrainingState,
-    setup: Setup,
+    setup: TrainingConfig,
     settings: TrainingSettings,
     out: Path,
     train: DeviceSplit,
@@ -241,7 +241,12 @@ def _fit(
 
 
 def _epoch(
-    learner: Learner, state: TrainingState, setup: Setup, train: DeviceSplit, val: DeviceSplit, advance: Advance
+    learner: Trainer,
+    state: TrainingState,
+    setup: TrainingConfig,
+    train: DeviceSplit,
+    val: DeviceSplit,
+    advance: Advance,
 ) -> Epoch:
     """One pass over the training images in this epoch's order, then validation."""
     number, started = len(state.history), time.perf_counter()
@@ -255,11 +260,11 @@ def _epoch(
     return Epoch(train_loss, val_loss, correct / len(val))
 
 
-def _card(learner: Learner, setup: Setup, state: TrainingState, test: DeviceSplit) -> Card:
+def _card(learner: Trainer, setup: TrainingConfig, state: TrainingState, test: DeviceSplit) -> CheckpointMetadata:
     _, correct = learner.measure(test)
     images = learner.batching.images * len(state.history)
     device = learner.fabric.device
-    return Card(
+    return CheckpointMetadata(
         **asdict(setup),
         history=[asdict(epoch) for epoch in state.history],
         best_epoch=best_epoch(state.history) + 1,

@@ -9,7 +9,7 @@ from typing import Any
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.training.checkpoints import Setup, build_classifier, difference
+from salgen.evaluation.training.checkpoints import TrainingConfig, build_classifier, difference
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.parameters import to_json
 
@@ -37,7 +37,7 @@ def setup_of(
     seed: int,
     settings: dict[str, Any],
     source: str | None = None,
-) -> Setup:
+) -> TrainingConfig:
     """All that determines a training on a data set folder; `source` is for one that holds recipes only.
 
     Raises
@@ -54,7 +54,7 @@ def setup_of(
     task = next(iter(dataset.tasks)) if task is None else task
     if task not in dataset.tasks:
         raise unknown_name("task", task, dataset.tasks)
-    return Setup(
+    return TrainingConfig(
         model=model,
         parameters=parameters,
         channels=dataset[0]["image"].shape[0],
@@ -69,7 +69,7 @@ def setup_of(
     )
 
 
-def check_same(place: Path, there: Setup, here: Setup) -> None:
+def check_same(place: Path, there: TrainingConfig, here: TrainingConfig) -> None:
     """Raise a SalgenError if what lies at `place` is another training."""
     differs = difference(there, here)
     if differs:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.training.checkpoints import Setup
+from salgen.evaluation.training.checkpoints import TrainingConfig
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.files import write_bytes
 
@@ -91,7 +91,7 @@ def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
     return settings.patience is not None and waited >= settings.patience
 
 
-def write_state(folder: Path, setup: Setup, state: TrainingState, learned: dict[str, Any]) -> None:
+def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learned: dict[str, Any]) -> None:
     """Keep a state, and what the learner goes on from, in place of the one before.
 
     Raises
@@ -109,7 +109,7 @@ def write_state(folder: Path, setup: Setup, state: TrainingState, learned: dict[
         raise SalgenError(f"cannot write {folder / STATE}: {error.strerror or error}") from None
 
 
-def read_state(folder: Path) -> tuple[Setup, TrainingState, dict[str, Any]] | None:
+def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, Any]] | None:
     """What :func:`write_state` kept, or None if nothing was.
 
     Raises
@@ -124,7 +124,7 @@ def read_state(folder: Path) -> tuple[Setup, TrainingState, dict[str, Any]] | No
         kept = torch.load(file, map_location="cpu", weights_only=True)
         history = [Epoch(**epoch) for epoch in kept["history"]]
         state = TrainingState(history, kept["best"], kept["seconds"], kept["training_seconds"])
-        return Setup(**json.loads(kept["setup"])), state, kept["learned"]
+        return TrainingConfig(**json.loads(kept["setup"])), state, kept["learned"]
     except Exception:  # a damaged file fails in any way, and none of them runs what it holds
         raise SalgenError(f"{file} is damaged: remove it, and the training starts again") from None
 

@@ -10,7 +10,7 @@ import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.saved_maps import (
     OF_SAMPLES,
-    KeptMaps,
+    SavedMaps,
     check_maps,
     folder_name,
     maps_name,
@@ -91,7 +91,7 @@ def _expected(run: CheckedRun, plan: Plan) -> dict[str, tuple[Any, ...]]:
 
 
 def _faults(
-    run: CheckedRun, plan: Plan, kept: KeptMaps, model: Any, method: Mapping[str, Any], kind: str, number: int
+    run: CheckedRun, plan: Plan, kept: SavedMaps, model: Any, method: Mapping[str, Any], kind: str, number: int
 ) -> Iterator[str]:
     """What of a file's maps is not what the record says of them."""
     chunk, said = list(plan.chunks[number]), run.said[model]

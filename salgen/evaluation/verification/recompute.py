@@ -12,11 +12,11 @@ from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES
-from salgen.evaluation.runs.chunk_inputs import ChunkEvidence
-from salgen.evaluation.runs.evaluated_models import Subject
-from salgen.evaluation.runs.model_runner import SubjectWork
+from salgen.evaluation.runs.chunk_inputs import ChunkInputs
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.scoring.metric_computation import Measured, measure, worst_case
+from salgen.evaluation.scoring.metric_computation import Measured, compute_metrics, worst_case
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.run_predictions import CheckedRun, drawn, spread
 from salgen.progress import progress
@@ -62,10 +62,10 @@ def _batch(plan: Plan, places: Sequence[int]) -> Batch:
 
 
 def _evidence(
-    run: CheckedRun, work: SubjectWork, batch: Batch, places: list[int], call: str, number: int
-) -> ChunkEvidence:
+    run: CheckedRun, work: ModelRunner, batch: Batch, places: list[int], call: str, number: int
+) -> ChunkInputs:
     said = run.said[work.subject.name, work.subject.seed]
-    return ChunkEvidence(work, batch, said.predicted[places], run.explained(said)[places], (call,), number)
+    return ChunkInputs(work, batch, said.predicted[places], run.explained(said)[places], (call,), number)
 
 
 # Scores ---------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def _score_problems(run: CheckedRun, metrics: Mapping[str, Metric], samples: int
     """Scores that do not come out again from maps and masks."""
     assert run.given is not None
     plan, wrong = run.plan(metrics, run.given.subjects), list[str]()
-    works = [SubjectWork(plan, subject, run.folder) for subject in plan.models] if metrics else []
+    works = [ModelRunner(plan, subject, run.folder) for subject in plan.models] if metrics else []
     chosen = list(drawn(plan, samples))
     with progress("score again", sum(len(places) for _, places in chosen) * len(works), "samples") as advance:
         for (number, places), work in product(chosen, works):
@@ -95,7 +95,7 @@ def _asked_problems(run: CheckedRun, offered: set[str]) -> list[str]:
     for one in spread(int(np.prod(shape)), FEW) if metrics else ():
         sample, model, method = np.unravel_index(one, shape)
         place, subject, call = plan.scored[sample], plan.models[model], list(plan.methods)[method]
-        work, number = SubjectWork(plan, subject, run.folder), int(sample) // CHUNK
+        work, number = ModelRunner(plan, subject, run.folder), int(sample) // CHUNK
         evidence = _evidence(run, work, _batch(plan, [place]), [place], call, number)
         wrong += _differing(run, evidence, call, ASKED * _looser(run, subject))
     return _told(run, wrong, "what the model gives")
@@ -107,12 +107,12 @@ def _told(run: CheckedRun, wrong: Sequence[str], what: str) -> list[str]:
     return [f"{run.folder / SCORES}: {len(wrong)} scores are not {what}, the first that of {wrong[0]}"]
 
 
-def _differing(run: CheckedRun, evidence: ChunkEvidence, call: str, tolerance: float) -> Iterator[str]:
+def _differing(run: CheckedRun, evidence: ChunkInputs, call: str, tolerance: float) -> Iterator[str]:
     """The scores of one method's maps of some samples that are others than the table's, in words."""
     plan, subject = evidence.work.plan, evidence.work.subject
     for variant, region in plan.variants.items():
         metrics = plan.metrics_in(variant)
-        measured = measure(evidence.of(call, region), metrics)
+        measured = compute_metrics(evidence.of(call, region), metrics)
         for name, metric in metrics.items():
             right = _right(run, evidence, (call, name, variant), metric, measured, tolerance)
             for sample in np.flatnonzero(~right):
@@ -120,7 +120,7 @@ def _differing(run: CheckedRun, evidence: ChunkEvidence, call: str, tolerance: f
 
 
 def _right(
-    run: CheckedRun, of: ChunkEvidence, what: tuple[str, str, str], metric: Metric, measured: Measured, tolerance: float
+    run: CheckedRun, of: ChunkInputs, what: tuple[str, str, str], metric: Metric, measured: Measured, tolerance: float
 ) -> Mask:
     """Whether value, worst case, and reason of each sample are those of the table: bool (n,)."""
     cube, subject, (call, name, variant) = run.cube, of.work.subject, what
@@ -147,7 +147,7 @@ def _answer_problems(run: CheckedRun, samples: int) -> Iterator[str]:
     assert run.given is not None
     plan = run.plan({}, run.given.subjects)
     for subject in plan.models:
-        work, said = SubjectWork(plan, subject, run.folder), run.said[subject.name, subject.seed]
+        work, said = ModelRunner(plan, subject, run.folder), run.said[subject.name, subject.seed]
         for _, places in drawn(plan, samples):
             batch = _batch(plan, places)
             away = np.abs(work.probabilities(batch.images) - said.probabilities[places]).max(axis=1)
@@ -165,7 +165,7 @@ def _explaining_problems(run: CheckedRun) -> Iterator[str]:
     plan = run.plan(run.metrics, run.given.subjects)
     calls = [c for c, m in plan.methods.items() if m.shares == "passes" and m.needs <= {"model", "mask"}]
     for subject, (number, places) in product(plan.models if calls else (), drawn(plan, EXPLAINED)):
-        work, batch = SubjectWork(plan, subject, run.folder), _batch(plan, places)
+        work, batch = ModelRunner(plan, subject, run.folder), _batch(plan, places)
         targets = run.explained(run.said[subject.name, subject.seed])[places]
         explained = plan.explain(work.view, calls, batch.images, targets, batch, None)
         for call in calls:
@@ -193,6 +193,6 @@ def _same_maps(kept: Float32, again: Float32, tolerance: float) -> bool:
     return bool(bounded.all() and (near.mean(axis=(1, 2)) >= MOST).all())
 
 
-def _looser(run: CheckedRun, subject: Subject) -> float:
+def _looser(run: CheckedRun, subject: EvaluatedModel) -> float:
     """By how much more numbers may differ: other devices round otherwise."""
     return 1.0 if str(run.record["device"]).partition(":")[0] == subject.device.type else ELSEWHERE

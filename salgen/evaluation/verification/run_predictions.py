@@ -20,9 +20,9 @@ from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.conventions import CHUNK, Conventions
 from salgen.evaluation.runs.artifacts.predictions import Classes
-from salgen.evaluation.runs.evaluated_models import Subject
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.source_run import GivenRun
+from salgen.evaluation.runs.source_run import SourceRun
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
 from salgen.parameters import build, parse_call
@@ -33,7 +33,7 @@ Model = tuple[str, int]  # name and training seed
 
 
 @dataclass(frozen=True)
-class Said:
+class RunPredictions:
     """What ``predictions.parquet`` holds of one model.
 
     Attributes
@@ -89,14 +89,14 @@ class CheckedRun:
         return {call: create_metric(call) for call in self.record["metrics"]}
 
     @cached_property
-    def said(self) -> dict[Model, Said]:
+    def said(self) -> dict[Model, RunPredictions]:
         """What each model said of every sample."""
         return _read_said(self.folder / predictions.FILE)
 
     @cached_property
-    def given(self) -> GivenRun | None:
+    def given(self) -> SourceRun | None:
         """The run as others score it, where it kept its maps."""
-        return GivenRun.read(self.folder) if self.record.get("maps") else None
+        return SourceRun.read(self.folder) if self.record.get("maps") else None
 
     @cached_property
     def dataset(self) -> Dataset | None:
@@ -116,7 +116,7 @@ class CheckedRun:
             return [str(name) for name in self.dataset.column("id")]
         return next(iter(self.said.values())).ids
 
-    def plan(self, metrics: Mapping[str, Metric], subjects: list[Subject]) -> Plan:
+    def plan(self, metrics: Mapping[str, Metric], subjects: list[EvaluatedModel]) -> Plan:
         """What it would be to score the maps that are there under some metrics."""
         assert self.given is not None  # only maps that were kept are scored again
         assert self.dataset is not None
@@ -130,7 +130,7 @@ class CheckedRun:
         """The places of the samples that are scored, where the data that tell it are there."""
         return None if self.dataset is None else self.plan(self.metrics, []).scored
 
-    def explained(self, said: Said) -> Classes:
+    def explained(self, said: RunPredictions) -> Classes:
         """The class that the run explains for each sample, int64 (N,)."""
         target = self.record["conventions"]["target"]
         if target in ("label", "pred"):
@@ -139,7 +139,7 @@ class CheckedRun:
         return np.full(len(said.labels), classes.index(target), dtype=np.int64)
 
 
-def _read_said(path: Path) -> dict[Model, Said]:
+def _read_said(path: Path) -> dict[Model, RunPredictions]:
     if not path.is_file():
         raise SalgenError(f"{path} is missing: the run is not finished")
     try:
@@ -150,14 +150,14 @@ def _read_said(path: Path) -> dict[Model, Said]:
         raise SalgenError(f"{path} is damaged ({reason(error)}): fetch the archive, or evaluate, again") from None
 
 
-def _of_model(table: pa.Table, who: Mapping[str, Any]) -> Said:
+def _of_model(table: pa.Table, who: Mapping[str, Any]) -> RunPredictions:
     mine = pc.and_(pc.equal(table["model"], who["model"]), pc.equal(table["training_seed"], who["training_seed"]))
     rows = table.filter(mine).combine_chunks()
     column = rows["probabilities"].combine_chunks()
     widths = set(column.value_lengths().to_pylist())
     if len(widths) != 1 or any(rows[name].null_count for name in rows.column_names):
         raise ValueError("it has gaps, or answers of different lengths")
-    return Said(
+    return RunPredictions(
         rows["sample_id"].to_pylist(),
         rows["label"].to_numpy().astype(np.int64),
         rows["predicted"].to_numpy().astype(np.int64),

@@ -23,7 +23,7 @@ from salgen.evaluation.runs.certificate import read_certificates
 from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison, compare_subsets
 from salgen.evaluation.statistics.summary import SUMMARY, SummaryRow, csv_text, summarise_subsets
-from salgen.evaluation.verification.run_predictions import CheckedRun, Said
+from salgen.evaluation.verification.run_predictions import CheckedRun, RunPredictions
 
 DIGITS = 1e-4  # by which a number of a table may differ: six digits are written, and libraries round differently
 TOLERANCE = 1e-9  # by which a share may
@@ -86,7 +86,7 @@ def prediction_problems(run: CheckedRun) -> Iterator[str]:
             yield from (f"{run.folder / RECORD}: {fault} ({who})" for fault in _figure_faults(run, model, said))
 
 
-def _answer_faults(run: CheckedRun, said: Said) -> Iterator[str]:
+def _answer_faults(run: CheckedRun, said: RunPredictions) -> Iterator[str]:
     if said.ids != run.ids:
         yield "does not hold what the model said of each sample once, in order"
         return
@@ -115,7 +115,7 @@ def _present(dataset: Dataset, task: str) -> list[list[int]] | None:
     return None if there is None else [np.flatnonzero(row).tolist() for row in there]
 
 
-def _figure_faults(run: CheckedRun, model: Mapping[str, Any], said: Said) -> Iterator[str]:
+def _figure_faults(run: CheckedRun, model: Mapping[str, Any], said: RunPredictions) -> Iterator[str]:
     task = next(iter(run.record["dataset"]["tasks"]))
     present = predictions.present_in(run.dataset, task) if run.dataset is not None else None
     known = predictions.Predictions(said.labels, said.probabilities, present)

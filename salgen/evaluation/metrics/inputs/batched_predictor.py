@@ -16,7 +16,7 @@ from salgen.evaluation.models.inspection.model_view import ModelView, check_logi
 
 
 @dataclass(frozen=True, eq=False)
-class Probe:
+class BatchedPredictor:
     """A model in evaluation mode, asked in parts that fit into memory and without gradient.
 
     Attributes

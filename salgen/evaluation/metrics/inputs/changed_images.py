@@ -8,18 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.pixel_order import ranks_of
 from salgen.evaluation.models.inspection.model_view import score_gradient
 from salgen.types import Float64
 
 
-def original_probabilities(evidence: Evidence) -> Float64:
+def original_probabilities(evidence: MetricInputs) -> Float64:
     """The explained class's probability on the images themselves, float64 (N,)."""
     return evidence.once("original probabilities", lambda: _of_targets(evidence.probe.original, _targets(evidence)))
 
 
-def probabilities_of(evidence: Evidence, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
+def probabilities_of(evidence: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
     """The explained class's probability on many changed images, made and run a part at a time.
 
     Parameters
@@ -46,7 +46,7 @@ def probabilities_of(evidence: Evidence, owners: Tensor, inputs: Callable[[slice
 
 
 def stepwise_probabilities(
-    evidence: Evidence, before: Tensor, after: Tensor, step: int | None, steps: range | None = None
+    evidence: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range | None = None
 ) -> Float64:
     """The probability as pixels change from `before` to `after`, float64 (N, number of steps asked).
 
@@ -76,18 +76,18 @@ def stepwise_probabilities(
     return probabilities_of(evidence, owners, inputs).reshape(len(evidence), count)
 
 
-def step_count(evidence: Evidence, step: int | None) -> int:
+def step_count(evidence: MetricInputs, step: int | None) -> int:
     """How many steps change all pixels; the last may change fewer than the others."""
     pixels: int = evidence.maps[0].size
     return -(-pixels // _pixels_per_step(evidence, step))
 
 
-def _pixels_per_step(evidence: Evidence, step: int | None) -> int:
+def _pixels_per_step(evidence: MetricInputs, step: int | None) -> int:
     pixels: int = evidence.maps[0].size
     return min(step or evidence.maps.shape[2], pixels)
 
 
-def _targets(evidence: Evidence) -> Tensor:
+def _targets(evidence: MetricInputs) -> Tensor:
     return torch.tensor(evidence.targets, device=evidence.probe.pixels.device)
 
 

@@ -11,7 +11,7 @@ from salgen.parameters import param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 Measured = tuple[Float64, list[str]]
@@ -85,7 +85,7 @@ class ModelMetric(Declared):
     family: ClassVar[str] = "faithfulness"
     needs: ClassVar[frozenset[str]] = frozenset({"model", "image", "target"})
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, evidence: MetricInputs) -> Measured:
         """Values float64 (N,) and reasons for a batch whose maps are finite."""
         raise NotImplementedError
 

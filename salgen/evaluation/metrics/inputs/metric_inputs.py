@@ -16,7 +16,7 @@ from salgen.seeding import Stream
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.batched_predictor import Probe
+    from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
     from salgen.evaluation.models.inspection.model_view import ModelView
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Counterpart:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class MetricInputs:
     """The maps of one method for a batch of N samples, with what else is known; None where it is not.
 
     Attributes
@@ -125,12 +125,12 @@ class Evidence:
         return frozenset({*(name for name, value in offered.items() if value is not None), *self.counterparts})
 
     @cached_property
-    def probe(self) -> Probe:
+    def probe(self) -> BatchedPredictor:
         """The model and the images, for metrics that need both."""
-        from salgen.evaluation.metrics.inputs.batched_predictor import Probe
+        from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 
         assert self.view is not None  # needs name it
-        return Probe(self.view, self.images, self.max_memory)
+        return BatchedPredictor(self.view, self.images, self.max_memory)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """A value that several metrics need, computed for the first; the key names all that it depends on."""
@@ -163,7 +163,7 @@ class Evidence:
         own = self.correct is None or getattr(metric, "of", OWN) == PAIRED or bool(self.correct[index])
         return own and all(others)
 
-    def take(self, chosen: NDArray[np.int64]) -> Evidence:
+    def take(self, chosen: NDArray[np.int64]) -> MetricInputs:
         """The evidence of some samples."""
         if len(chosen) == len(self):
             return self

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.seeding import Stream
 
 Ranks = NDArray[np.int32]
 
 
-def ranks_of(evidence: Evidence) -> Ranks:
+def ranks_of(evidence: MetricInputs) -> Ranks:
     """Each pixel's place in the order, int32 (N, H, W); the same for all metrics that ask.
 
     Tied pixels come in an order that the run's seed and the sample's id determine: neither the batch,

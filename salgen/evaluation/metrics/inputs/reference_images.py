@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from salgen.evaluation.metrics.inputs.metric_inputs import Evidence
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -15,7 +15,7 @@ REFERENCES = ("blur", "black", "mean", "zero", "twin")
 BLUR_SIDE, BLUR_SIGMA = 11, 5.0
 
 
-def reference_images(evidence: Evidence, kind: str) -> Tensor:
+def reference_images(evidence: MetricInputs, kind: str) -> Tensor:
     """One of `REFERENCES` for each image, normalised (N, C, h, w).
 
     - ``blur``: the normalised image under a Gaussian of 11x11 pixels, sigma 5, reflected at the borders.
@@ -56,7 +56,7 @@ def _blur_matrix(length: int) -> np.ndarray:
     return matrix
 
 
-def _twins(evidence: Evidence) -> Tensor:
+def _twins(evidence: MetricInputs) -> Tensor:
     import torch
 
     assert evidence.twins is not None  # needs name it

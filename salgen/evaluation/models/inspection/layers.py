@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_trace import Layout
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 
 
 def find_layer(view: ModelView, name: str) -> nn.Module:
@@ -31,7 +31,7 @@ def check_layer(view: ModelView, image: Tensor, name: str) -> None:
         tells so.
     """
     find_layer(view, name)
-    layout = Layout.of(view, image)
+    layout = NetworkTrace.of(view, image)
     outputs = layout.outputs
     if name not in outputs:
         raise SalgenError(f"layer {name!r} does not run when the model does: choose another layer")
@@ -54,7 +54,7 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     SalgenError
         If there is none of more than one pixel, or what comes last are tokens, or has its channels last.
     """
-    layout = Layout.of(view, inputs[:1])
+    layout = NetworkTrace.of(view, inputs[:1])
     found = layout.bottleneck
     if found is None:
         raise SalgenError(
@@ -71,7 +71,7 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
 
 def last_map(view: ModelView, inputs: Tensor) -> str | None:
     """The module whose channels were the last to have more than one pixel: what a global pool takes."""
-    layout = Layout.of(view, inputs[:1])
+    layout = NetworkTrace.of(view, inputs[:1])
     return next((name for name in reversed(layout.outputs) if layout.pixels(name) > 1), None)
 
 

@@ -6,11 +6,11 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView, check_deterministic
-from salgen.evaluation.models.inspection.network_trace import Layout
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 
-def first_look(view: ModelView, image: Tensor) -> Layout:
+def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
     """The layout of a network for one normalised image (1, C, h, w) and those like it.
 
     Raises
@@ -20,7 +20,7 @@ def first_look(view: ModelView, image: Tensor) -> Layout:
     """
     try:
         check_deterministic(view, image)
-        layout = Layout.of(view, image)
+        layout = NetworkTrace.of(view, image)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         if is_out_of_memory(error):
             raise

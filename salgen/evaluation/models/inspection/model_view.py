@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.inspection.network_cache import Learnt
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.random_state import random_state
 
@@ -190,7 +190,7 @@ def _generators(image: Tensor) -> list[Tensor]:
     return [torch.get_rng_state(), *on_device]
 
 
-_alone_as_together = Learnt(_compare)
+_alone_as_together = NetworkCache(_compare)
 
 
 def _private_copy(model: nn.Module) -> nn.Module:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 _WHO = "<who asks>"  # stands for the name of whoever asks, which an error begins with
 
 
-class Learnt(Generic[T]):
+class NetworkCache(Generic[T]):
     """What ``learn(name, view, image)`` finds for a network, kept for as long as the network lives.
 
     A refusal is kept like an answer, and raised again in the name of whoever asks.

@@ -23,7 +23,7 @@ _POOL_NODE = "Pool"
 
 
 @dataclass(frozen=True)
-class Layout:
+class NetworkTrace:
     """What the modules of a network give for images of one size.
 
     Attributes
@@ -53,7 +53,7 @@ class Layout:
     bytes: int
 
     @classmethod
-    def of(cls, view: ModelView, image: Tensor) -> Layout:
+    def of(cls, view: ModelView, image: Tensor) -> NetworkTrace:
         """The layout for images (1, C, h, w) like this one; found by running it, once per network and size."""
         known = _layouts.setdefault(view.network, {})
         size = tuple(image.shape[1:])
@@ -66,7 +66,7 @@ class Layout:
         return _pixels(self.outputs.get(name, ""))
 
 
-_layouts: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], Layout]] = WeakKeyDictionary()
+_layouts: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -107,10 +107,10 @@ class _Trace:
         else:
             self.outputs[name] = type(output).__name__
 
-    def layout(self) -> Layout:
+    def layout(self) -> NetworkTrace:
         """Without the nodes, which hold the pass's tensors."""
         features_last = self._features_last()
-        return Layout(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
+        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
 
     def _stages(self) -> tuple[str, ...]:
         sizes: dict[tuple[int, ...], list[str]] = {}

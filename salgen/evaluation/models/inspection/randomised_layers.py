@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import Learnt
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.inspection.untrained_model import restart
 
@@ -93,7 +93,7 @@ def _found(name: str, view: ModelView, image: Tensor) -> tuple[Layer, ...]:
     return tuple(tuple(layer) for layer in reversed(layers))
 
 
-_layers = Learnt(_found)
+_layers = NetworkCache(_found)
 
 
 def _run(network: nn.Module, view: ModelView, image: Tensor) -> tuple[set[str], dict[str, int]]:

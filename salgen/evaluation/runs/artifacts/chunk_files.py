@@ -26,7 +26,7 @@ UNIT_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
 
 
 @dataclass(frozen=True)
-class Unit:
+class ScoreChunk:
     """A chunk of samples under one method, and the file of their scores."""
 
     call: str

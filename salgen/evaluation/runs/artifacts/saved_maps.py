@@ -51,7 +51,7 @@ _VALUES = "map.list.element.list.element"
 
 
 @dataclass(frozen=True, eq=False)
-class KeptMaps:
+class SavedMaps:
     """The maps of one method for some samples.
 
     Attributes
@@ -117,7 +117,7 @@ def parts_of(name: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def write_maps(path: Path, kept: KeptMaps, key: str) -> None:
+def write_maps(path: Path, kept: SavedMaps, key: str) -> None:
     """Write a file of maps, whole or not at all; `key` is a digest of all that they depend on."""
     record = {
         "key": key,
@@ -147,7 +147,7 @@ def write_maps(path: Path, kept: KeptMaps, key: str) -> None:
         )
 
 
-def read_maps(path: Path, ids: list[str] | None = None) -> KeptMaps:
+def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
     """The maps of a file: all of them, or those of some samples, in their order.
 
     Raises
@@ -161,7 +161,7 @@ def read_maps(path: Path, ids: list[str] | None = None) -> KeptMaps:
         if not table.schema.equals(pa.schema(COLUMNS)) or any(table[name].null_count for name in COLUMNS):
             raise ValueError("it has other columns, or gaps")
         height, width = (int(side) for side in record["native_resolution"])
-        return KeptMaps(
+        return SavedMaps(
             ids=table["sample_id"].to_pylist(),
             targets=table["target"].to_numpy().astype(np.int64),
             correct=_flags(table["correct"]),

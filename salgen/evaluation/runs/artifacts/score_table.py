@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from salgen.evaluation.metrics.inputs.metric import Metric, worst_of
-from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, Unit
+from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk
 from salgen.evaluation.scoring.metric_computation import settle
 from salgen.files import atomic_path
 from salgen.types import Float64
@@ -24,7 +24,7 @@ Place = tuple[str, int, str, str, str]  # model, training seed, method, metric, 
 
 
 def write_scores(
-    units: Sequence[Unit],
+    units: Sequence[ScoreChunk],
     metrics: Mapping[str, Metric],
     path: Path,
     dataset: str,
@@ -56,7 +56,7 @@ def write_scores(
 
 
 @dataclass(frozen=True)
-class Known:
+class ScoreTable:
     """What all units together say.
 
     Attributes
@@ -71,7 +71,7 @@ class Known:
     settled: dict[Place, dict[str, float]]
 
 
-def _look(units: Sequence[Unit], metrics: Mapping[str, Metric]) -> Known:
+def _look(units: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTable:
     """Read what is needed of all units before the first row can be written."""
     whole = {name: metric for name, metric in metrics.items() if hasattr(metric, "settle")}
     unbounded = {name: metric for name, metric in metrics.items() if np.isinf(worst_of(metric))}
@@ -87,7 +87,7 @@ def _look(units: Sequence[Unit], metrics: Mapping[str, Metric]) -> Known:
             elif row["metric"] in unbounded and np.isfinite(row["value"]):
                 key, better = (row["metric"], row["variant"]), min if metric.higher_is_better else max
                 worst[key] = better(worst.get(key, row["value"]), row["value"])
-    return Known(worst, {place: _values(metrics[place[3]], found) for place, found in measures.items()})
+    return ScoreTable(worst, {place: _values(metrics[place[3]], found) for place, found in measures.items()})
 
 
 PLACE = ("model", "training_seed", "method", "metric", "variant")
@@ -104,7 +104,7 @@ def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
     return dict(zip(samples, settle(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
 
 
-def _settled(rows: pa.Table, known: Known) -> pa.Table:
+def _settled(rows: pa.Table, known: ScoreTable) -> pa.Table:
     """A unit's rows with the values that depend on other units."""
     value, worst = rows["value"].to_numpy().copy(), rows["value_worst_case"].to_numpy().copy()
     kept = rows[MEASURES].is_valid().to_numpy()
