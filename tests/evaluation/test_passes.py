@@ -94,9 +94,9 @@ def test_controls_ask_no_model():
     assert explained.logits is None
 
 
-def passes(wanted, score="logit"):
+def passes(requirements, score="logit"):
     return Passes(
-        ModelView.of(Network()), IMAGES, score, wanted, torch.tensor([0, 1, 2, 0, 1]), TimedCache(IMAGES.device)
+        ModelView.of(Network()), IMAGES, score, requirements, torch.tensor([0, 1, 2, 0, 1]), TimedCache(IMAGES.device)
     )
 
 
@@ -134,8 +134,10 @@ def test_a_layer_after_which_nothing_matters_has_zero_gradient():
             self.relu1(self.conv1(x))
             return self.head(torch.zeros(len(x), 4))
 
-    wanted = PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True)
-    found = Passes(ModelView.of(Blind()), IMAGES, "logit", wanted, torch.zeros(5).long(), TimedCache(IMAGES.device))
+    requirements = PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True)
+    found = Passes(
+        ModelView.of(Blind()), IMAGES, "logit", requirements, torch.zeros(5).long(), TimedCache(IMAGES.device)
+    )
     assert not found.gradient("relu1").any()
     assert not found.input_gradient().any()
 

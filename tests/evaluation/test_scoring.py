@@ -348,8 +348,8 @@ def wrong(which, name, result):
     ("place", "name", "result", "message"),
     [
         (0, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
-        (1, "measures", lambda given: np.zeros((2, 2)), "measures.. must return float64 .k,."),
-        (1, "settle", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
+        (1, "partial", lambda given: np.zeros((2, 2)), "partial.. must return float64 .k,."),
+        (1, "aggregate", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
     ],
 )
 def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, place, name, result, message):

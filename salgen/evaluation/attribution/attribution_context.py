@@ -68,17 +68,17 @@ class AttributionContext:
         return self.passes.targets()
 
     @property
-    def once(self) -> TimedCache:
-        """Keeps values that several methods need: ``request.once.get(key, compute)``."""
-        return self.passes.once
+    def cache(self) -> TimedCache:
+        """Keeps values that several methods need: ``context.cache.get(key, compute)``."""
+        return self.passes.cache
 
     def again(
-        self, wanted: PassRequirements, *, model: ModelView | None = None, inputs: Tensor | None = None
+        self, requirements: PassRequirements, *, model: ModelView | None = None, inputs: Tensor | None = None
     ) -> AttributionContext:
         """The same question to another model or about other normalised inputs, of which `wanted` will be read."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
-        passes = Passes(model, inputs, self.score, wanted, self.targets, TimedCache(inputs.device))
+        passes = Passes(model, inputs, self.score, requirements, self.targets, TimedCache(inputs.device))
         return replace(self, model=model, inputs=inputs, passes=passes)
 
     def black(self) -> Tensor:
@@ -195,10 +195,10 @@ class Method(Protocol):
         """
         ...
 
-    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """What the method will read from ``request.passes``, so that one pass serves all methods."""
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """What the method will read from ``context.passes``, so that one pass serves all methods."""
         ...
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions (n, C, h, w), at whatever resolution the method has."""
         ...

@@ -73,10 +73,10 @@ class BatchExplainer:
     masks: Tensor | None
     patterns: Patterns | None
 
-    def answer(self, most: int, budget: float) -> Explained:
+    def explain(self, most: int, budget: float) -> Explained:
         """Every method's maps of all images, at most `most` at a time."""
         try:
-            return self._answer(most, budget)
+            return self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -85,20 +85,22 @@ class BatchExplainer:
                 "has: use smaller images or a smaller model, or methods that need less"
             ) from None
 
-    def _answer(self, most: int, budget: float) -> Explained:
+    def _explain(self, most: int, budget: float) -> Explained:
         self._check_needs()
-        forward, wanted = FORWARD_BATCH_SIZE, PassRequirements()
+        forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
         if self._needs_model:
             with torch.no_grad():
                 image = self.view.normalise(self._lowest())
             self._check_targets(check_model(self.view, image))
             for method in self._explaining:
                 method.check(self.view, image)
-            wanted = PassRequirements.together(method.wanted(self.view, image) for method in self._explaining)
+            requirements = PassRequirements.together(
+                method.required_passes(self.view, image) for method in self._explaining
+            )
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
-        return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, wanted, inner)))
+        return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, requirements, inner)))
 
     def _check_needs(self) -> None:
         """Masks and patterns are there for the methods that need them."""
@@ -133,20 +135,20 @@ class BatchExplainer:
     def _needs_model(self) -> bool:
         return bool(self._explaining)
 
-    def _part(self, part: slice, wanted: PassRequirements, batches: MicroBatches) -> Explained:
+    def _part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
-        request = self._request(part, wanted, batches)
+        context = self._request(part, requirements, batches)
         try:
             explained = Explained()
             for call, method in self.methods.items():
-                explained[call] = request.once.run(call, lambda method=method: self._maps(method, request))  # type: ignore[misc]
-            explained.logits = request.passes.logits() if self._needs_model else None
-            explained.seconds = request.once.seconds()
+                explained[call] = context.cache.run(call, lambda method=method: self._maps(method, context))  # type: ignore[misc]
+            explained.logits = context.passes.logits() if self._needs_model else None
+            explained.seconds = context.cache.seconds()
             return explained
         finally:
-            request.once.release()
+            context.cache.release()
 
-    def _request(self, part: slice, wanted: PassRequirements, batches: MicroBatches) -> AttributionContext:
+    def _request(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
         pixels = self.pixels[part]
         with torch.no_grad():
             inputs = self.view.normalise(pixels.clone())
@@ -159,16 +161,16 @@ class BatchExplainer:
             seed=self.seed,
             score=self.score,
             masks=None if self.masks is None else self.masks[part],
-            passes=Passes(self.view, inputs, self.score, wanted, stated, TimedCache(pixels.device)),
+            passes=Passes(self.view, inputs, self.score, requirements, stated, TimedCache(pixels.device)),
             batches=batches,
             untrained=self._untrained,
             patterns=self.patterns,
         )
 
-    def _maps(self, method: Method, request: AttributionContext) -> SaliencyMap:
+    def _maps(self, method: Method, context: AttributionContext) -> SaliencyMap:
         with torch.enable_grad():
-            raw = method.attribute(request).detach()
-        count, size = len(request.pixels), (request.pixels.shape[2], request.pixels.shape[3])
+            raw = method.attribute(context).detach()
+        count, size = len(context.pixels), (context.pixels.shape[2], context.pixels.shape[3])
         if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
             raise SalgenError(
                 f"method {method.name!r} returned {tuple(raw.shape)} for {count} images: "
@@ -183,7 +185,7 @@ class BatchExplainer:
             native_resolution=(raw.shape[2], raw.shape[3]),
             score=self.score,
             seed=self.seed,
-            ids=tuple(request.ids),
+            ids=tuple(context.ids),
         )
 
 

@@ -45,17 +45,17 @@ class ClassActivation(Explanation):
         for layer in self.layers_of(model, image):
             check_layer(model, image, layer)
 
-    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers, with the gradients there if the method reads them."""
         layers = frozenset(self.layers_of(model, image))
         return PassRequirements(gradients=layers) if self.reads_gradients else PassRequirements(layers=layers)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """One channel per layer, (n, L, h, w), neither scaled nor shifted."""
-        layers = self.layers_of(request.model, request.inputs[:1])
-        return together([self.map_at(layer, request) for layer in layers])
+        layers = self.layers_of(context.model, context.inputs[:1])
+        return together([self.map_at(layer, context) for layer in layers])
 
-    def map_at(self, layer: str, request: AttributionContext) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """The map of one layer, (n, 1, h, w), at its resolution."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ def together(maps: list[Tensor]) -> Tensor:
     return torch.cat([resize(m, (finest[0], finest[1])) for m in maps], dim=1)
 
 
-def activations_at(layer: str, request: AttributionContext) -> Tensor:
+def activations_at(layer: str, context: AttributionContext) -> Tensor:
     """The layer's activations A (n, K, h, w), in single precision at least.
 
     Raises
@@ -94,10 +94,10 @@ def activations_at(layer: str, request: AttributionContext) -> Tensor:
     SalgenError
         If they are not finite.
     """
-    return request.once.get(("activations", layer), lambda: _precise(request.activations(layer), layer, "activations"))
+    return context.cache.get(("activations", layer), lambda: _precise(context.activations(layer), layer, "activations"))
 
 
-def gradients_at(layer: str, request: AttributionContext) -> Tensor:
+def gradients_at(layer: str, context: AttributionContext) -> Tensor:
     """The score's gradient g at the layer (n, K, h, w), in single precision at least.
 
     Raises
@@ -105,7 +105,7 @@ def gradients_at(layer: str, request: AttributionContext) -> Tensor:
     SalgenError
         If it is not finite.
     """
-    return request.once.get(("gradients", layer), lambda: _precise(request.gradients(layer), layer, "gradients"))
+    return context.cache.get(("gradients", layer), lambda: _precise(context.gradients(layer), layer, "gradients"))
 
 
 def _precise(values: Tensor, layer: str, what: str) -> Tensor:

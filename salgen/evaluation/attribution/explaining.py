@@ -167,7 +167,7 @@ def explain_all(
         view = _view(model, chosen)
         pixels = view.like(check_images(images))
         count = len(pixels)
-        question = BatchExplainer(
+        explainer = BatchExplainer(
             view=view,
             methods=chosen,
             reduce=reduce,
@@ -180,7 +180,7 @@ def explain_all(
             patterns=patterns,
         )
         most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
-        return question.answer(most, memory_budget(pixels.device, max_memory))
+        return explainer.explain(most, memory_budget(pixels.device, max_memory))
 
 
 def _method(method: str | Method, parameters: dict[str, Any]) -> Method:

@@ -26,7 +26,7 @@ class Undemanding:
     def check(self, model: ModelView, image: Tensor) -> None:
         """Any model will do."""
 
-    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """Nothing."""
         return PassRequirements()
 

@@ -20,7 +20,7 @@ def output_param() -> Any:
     )
 
 
-def values_of(request: AttributionContext, output: str, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Tensor:
+def values_of(context: AttributionContext, output: str, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Tensor:
     """The target's value of many changed images, made and run a part at a time.
 
     Parameters
@@ -37,13 +37,13 @@ def values_of(request: AttributionContext, output: str, owners: Tensor, inputs: 
     Tensor
         float64 (m,). Logits are kept for one part at a time.
     """
-    values = request.inputs.new_zeros(len(owners), dtype=torch.float64)
-    size = request.batches.size
+    values = context.inputs.new_zeros(len(owners), dtype=torch.float64)
+    size = context.batches.size
     for start in range(0, len(owners), size):
         block = slice(start, start + size)
-        targets = request.targets[owners[block]]
-        logits = request.logits_of(len(targets), _later(inputs, start))
-        values[block] = value_of(request, logits, targets, output)
+        targets = context.targets[owners[block]]
+        logits = context.logits_of(len(targets), _later(inputs, start))
+        values[block] = value_of(context, logits, targets, output)
     return values
 
 
@@ -52,7 +52,7 @@ def _later(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], T
     return lambda part: inputs(slice(start + part.start, start + part.stop))
 
 
-def value_of(request: AttributionContext, logits: Tensor, targets: Tensor, output: str) -> Tensor:
+def value_of(context: AttributionContext, logits: Tensor, targets: Tensor, output: str) -> Tensor:
     """The target's probability or score, float64 (m,), from logits (m, K).
 
     A probability is not rounded to float32, in which those of a confident network would hardly differ.
@@ -64,5 +64,5 @@ def value_of(request: AttributionContext, logits: Tensor, targets: Tensor, outpu
     """
     logits = logits.detach().double()
     if output == "score":
-        return (logits * score_gradient(logits, targets, request.score)).sum(dim=1)
-    return (request.model.probabilities(logits) * score_gradient(logits, targets, "logit")).sum(dim=1)
+        return (logits * score_gradient(logits, targets, context.score)).sum(dim=1)
+    return (context.model.probabilities(logits) * score_gradient(logits, targets, "logit")).sum(dim=1)

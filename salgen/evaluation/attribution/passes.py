@@ -71,9 +71,9 @@ class Passes:
     model: ModelView
     inputs: Tensor
     score: str
-    wanted: PassRequirements
+    requirements: PassRequirements
     stated: Tensor | None
-    once: TimedCache
+    cache: TimedCache
     _outputs: dict[str, Tensor] = field(default_factory=dict)
     _places: dict[str | None, Tensor] = field(default_factory=dict)  # of gradients; the input's is None
 
@@ -93,7 +93,7 @@ class Passes:
         SalgenError
             If the layer is unknown or does not run.
         """
-        if layer not in self.wanted.layers | self.wanted.gradients:
+        if layer not in self.requirements.layers | self.requirements.gradients:
             return self._other(PassRequirements(layers=frozenset({layer}))).output(layer)
         self._forward()
         if layer not in self._outputs:
@@ -102,38 +102,38 @@ class Passes:
 
     def gradient(self, layer: str) -> Tensor:
         """The score's gradient at the layer's output, shaped as the output."""
-        if layer not in self.wanted.gradients:
+        if layer not in self.requirements.gradients:
             return self._other(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
         self.output(layer)
         return self._backward()[layer]
 
     def input_gradient(self) -> Tensor:
         """The score's gradient at the input, (n, C, h, w)."""
-        if not self.wanted.input_gradient:
+        if not self.requirements.input_gradient:
             return self._other(PassRequirements(input_gradient=True)).input_gradient()
         return self._backward()[None]
 
     def _forward(self) -> Tensor:
-        return self.once.get(("forward", self.wanted), self._run_forward)
+        return self.cache.get(("forward", self.requirements), self._run_forward)
 
     def _backward(self) -> dict[str | None, Tensor]:
         self._forward()
-        return self.once.get(("backward", self.wanted), self._run_backward)
+        return self.cache.get(("backward", self.requirements), self._run_backward)
 
-    def _other(self, wanted: PassRequirements) -> Passes:
-        return self.once.get(
-            wanted, lambda: Passes(self.model, self.inputs, self.score, wanted, self.stated, self.once)
+    def _other(self, requirements: PassRequirements) -> Passes:
+        return self.cache.get(
+            requirements, lambda: Passes(self.model, self.inputs, self.score, requirements, self.stated, self.cache)
         )
 
     def _run_forward(self) -> Tensor:
         """Logits with the graph that is wanted."""
-        wanted = self.wanted
-        names = sorted(wanted.layers | wanted.gradients)
-        leaf = self.inputs.detach().requires_grad_(wanted.input_gradient)
-        if wanted.input_gradient:
+        requirements = self.requirements
+        names = sorted(requirements.layers | requirements.gradients)
+        leaf = self.inputs.detach().requires_grad_(requirements.input_gradient)
+        if requirements.input_gradient:
             self._places[None] = leaf
         hooks = [(find_layer(self.model, name), partial(self._keep, name)) for name in names]
-        with torch.set_grad_enabled(bool(wanted.gradients) or wanted.input_gradient), hooked(hooks):
+        with torch.set_grad_enabled(bool(requirements.gradients) or requirements.input_gradient), hooked(hooks):
             return self.model.logits(leaf)
 
     def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> Tensor:
@@ -141,7 +141,7 @@ class Passes:
         if not isinstance(output, Tensor):
             raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
         kept: Tensor = output
-        if name in self.wanted.gradients:
+        if name in self.requirements.gradients:
             kept = self._places[name] = output if output.requires_grad else output.detach().requires_grad_()
         self._outputs[name] = kept.detach()
         return kept.clone()  # what follows may work in place

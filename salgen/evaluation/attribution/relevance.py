@@ -37,7 +37,7 @@ def mixing(rule: BasicHook) -> Callable[[LinearMap], BasicHook]:
     return lambda layer: Pass() if layer.elementwise else rule
 
 
-def relevance(request: AttributionContext, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
+def relevance(context: AttributionContext, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
     """The relevance of each input element, (n, C, h, w).
 
     Parameters
@@ -54,9 +54,9 @@ def relevance(request: AttributionContext, method: str, rules: Rules, start: str
     positive
         Whether ``start="logit"`` takes the positive part of the logit.
     """
-    network = relevance_network(request, method)
+    network = relevance_network(context, method)
     logits = network.output.detach()
-    initial = request.start(logits)
+    initial = context.start(logits)
     if start == "logit":
         initial = initial * (logits.clamp(min=0) if positive else logits)
     return network.propagate(rules, network.output, initial, network.leaf)
@@ -118,9 +118,9 @@ def _why_unbounded(leaf: Tensor, bounds: Iterable[Bounds]) -> str:
 _first_maps = NetworkCache(_find_first_maps)
 
 
-def relevance_network(request: AttributionContext, method: str) -> RelevanceNetwork:
+def relevance_network(context: AttributionContext, method: str) -> RelevanceNetwork:
     """The batch's forward pass, run once for all methods that propagate relevance."""
-    return request.once.get(
+    return context.cache.get(
         RelevanceNetwork,
-        lambda: RelevanceNetwork.forward(method, request.model, request.inputs, request.passes.logits),
+        lambda: RelevanceNetwork.forward(method, context.model, context.inputs, context.passes.logits),
     )

@@ -53,15 +53,15 @@ class Attention(Explanation):
         """Refuse networks without such blocks."""
         attention_blocks(self.name, model, image)
 
-    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """What the blocks attend over."""
         blocks = self._read(attention_blocks(self.name, model, image))
         return PassRequirements(layers=frozenset(block.norm for block in blocks))
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, side, side)."""
-        blocks = attention_blocks(self.name, request.model, request.inputs)
-        patches = self._mixing([_attention(request, block) for block in self._read(blocks)])[:, 0, 1:]
+        blocks = attention_blocks(self.name, context.model, context.inputs)
+        patches = self._mixing([_attention(context, block) for block in self._read(blocks)])[:, 0, 1:]
         side = isqrt(patches.shape[1])
         return patches.reshape(-1, 1, side, side)
 
@@ -167,11 +167,11 @@ class _Notes:
         self.blocks.append(Block(self._normed[id(inputs[0])][0], self.names[module]))
 
 
-def _attention(request: AttributionContext, block: Block) -> Tensor:
+def _attention(context: AttributionContext, block: Block) -> Tensor:
     """The block's attention (n, T, T): rows sum to 1, mean over heads."""
-    module = find_layer(request.model, block.attention)
+    module = find_layer(context.model, block.attention)
     assert isinstance(module, nn.MultiheadAttention)
-    return request.once.get(block, lambda: _weights(module, request.passes.output(block.norm)))
+    return context.cache.get(block, lambda: _weights(module, context.passes.output(block.norm)))
 
 
 def _weights(module: nn.MultiheadAttention, tokens: Tensor) -> Tensor:

@@ -39,18 +39,18 @@ class DeepLift(Explanation):
         """Refuse networks that torch.fx cannot trace, and those with other operations."""
         separated(self.name, model, image)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         import captum.attr
 
-        network = _Scored(separated(self.name, request.model, request.inputs[:1]))
-        peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(request.inputs.dtype).tiny))
-        starts, black = request.start(request.passes.logits()), request.black()
+        network = _Scored(separated(self.name, context.model, context.inputs[:1]))
+        peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(context.inputs.dtype).tiny))
+        starts, black = context.start(context.passes.logits()), context.black()
         maps = []
         for k in range(len(starts)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # captum says that it sets hooks
-                image, start = request.inputs[k : k + 1], starts[k : k + 1]
+                image, start = context.inputs[k : k + 1], starts[k : k + 1]
                 maps.append(peer.attribute(image, black, additional_forward_args=(start,)))
         return torch.cat(maps).detach()
 

@@ -56,11 +56,11 @@ class ExcitationBackprop(RelevanceMethod):
         """Refuse networks with other operations, and layers without excitation."""
         _layers_checked(self).of(self.name, model, image)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
-        network = relevance_network(request, self.name)
-        start = request.start(network.output)
-        layer = self._layer(request.model, network)
+        network = relevance_network(context, self.name)
+        start = context.start(network.output)
+        layer = self._layer(context.model, network)
         return _attention(network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
 
     def _layer(self, model: ModelView, network: RelevanceNetwork) -> str:
@@ -117,11 +117,11 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"
     )
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
-        network = relevance_network(request, self.name)
-        start = request.start(network.output)
-        layer, contrast = self._layer(request.model, network), place(network, self._contrast(request.model, network))
+        network = relevance_network(context, self.name)
+        start = context.start(network.output)
+        layer, contrast = self._layer(context.model, network), place(network, self._contrast(context.model, network))
         rules = self._rules()
         excited = network.propagate(rules, network.output, start, contrast)
         opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)

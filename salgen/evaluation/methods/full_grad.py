@@ -37,16 +37,16 @@ class FullGrad(Explanation):
     signed: ClassVar[bool] = False
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
 
-    def wanted(self, model: ModelView, image: Tensor) -> PassRequirements:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradients at the input and at every bias."""
         return PassRequirements(gradients=frozenset(biases(model, image)), input_gradient=True)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        inputs = request.inputs
-        total = (inputs * request.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
-        for layer, bias in biases(request.model, inputs).items():
-            share = (bias.view(-1, 1, 1) * request.gradients(layer)).abs().sum(dim=1, keepdim=True)
+        inputs = context.inputs
+        total = (inputs * context.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
+        for layer, bias in biases(context.model, inputs).items():
+            share = (bias.view(-1, 1, 1) * context.gradients(layer)).abs().sum(dim=1, keepdim=True)
             total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
         return total
 

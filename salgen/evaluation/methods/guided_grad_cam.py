@@ -33,9 +33,9 @@ class GuidedGradCam(ClassActivation):
         super().check(model, image)
         check_relu_network(self.name, model, image)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        guided = guided_gradient(request)
-        layers = self.layers_of(request.model, request.inputs[:1])
-        where = together([grad_cam(layer, request) for layer in layers]).sum(dim=1, keepdim=True)
+        guided = guided_gradient(context)
+        layers = self.layers_of(context.model, context.inputs[:1])
+        where = together([grad_cam(layer, context) for layer in layers]).sum(dim=1, keepdim=True)
         return guided * resize(where, (guided.shape[2], guided.shape[3]))

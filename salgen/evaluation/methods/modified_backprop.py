@@ -49,9 +49,9 @@ class GuidedBackprop(ModifiedBackprop):
     name: ClassVar[str] = "guided-backprop"
     reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return guided_gradient(request)
+        return guided_gradient(context)
 
 
 @dataclass(frozen=True)
@@ -61,24 +61,24 @@ class DeconvNet(ModifiedBackprop):
     name: ClassVar[str] = "deconvnet"
     reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import ReLUDeconvNet
 
-        return _network(request, self.name).gradient(ReLUDeconvNet(), request)
+        return _network(context, self.name).gradient(ReLUDeconvNet(), context)
 
 
-def guided_gradient(request: AttributionContext) -> Tensor:
+def guided_gradient(context: AttributionContext) -> Tensor:
     """Guided backpropagation, signed (n, C, h, w), computed once for all methods that use it."""
     from zennit.rules import ReLUGuidedBackprop
 
     name = GuidedBackprop.name
-    return request.once.get(name, lambda: _network(request, name).gradient(ReLUGuidedBackprop(), request))
+    return context.cache.get(name, lambda: _network(context, name).gradient(ReLUGuidedBackprop(), context))
 
 
-def _network(request: AttributionContext, method: str) -> ReluNetwork:
-    return request.once.get(
-        ReluNetwork, lambda: ReluNetwork.forward(method, request.model, request.inputs, request.passes.logits)
+def _network(context: AttributionContext, method: str) -> ReluNetwork:
+    return context.cache.get(
+        ReluNetwork, lambda: ReluNetwork.forward(method, context.model, context.inputs, context.passes.logits)
     )
 
 
@@ -110,10 +110,10 @@ class ReluNetwork(Rewiring):
         network._logits = network.logits(view, expected)
         return network
 
-    def gradient(self, rule: Any, request: AttributionContext) -> Tensor:
+    def gradient(self, rule: Any, context: AttributionContext) -> Tensor:
         """The score's gradient at the input, (n, C, h, w), by a zennit rule at every ReLU."""
         self._rule = rule
-        return torch.autograd.grad(self._logits, self.leaf, request.start(self._logits), retain_graph=True)[0]
+        return torch.autograd.grad(self._logits, self.leaf, context.start(self._logits), retain_graph=True)[0]
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation itself, but for ReLUs; what is neither affine nor a max pool is refused."""

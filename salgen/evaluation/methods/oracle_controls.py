@@ -49,15 +49,15 @@ class Untrained(Explanation):
         """As the method."""
         METHODS.create(self.of).check(model, image)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions of the method."""
-        method, fresh = METHODS.create(self.of), request.untrained()
-        asked = request.again(method.wanted(fresh, request.inputs[:1]), model=fresh)
+        method, fresh = METHODS.create(self.of), context.untrained()
+        asked = context.again(method.required_passes(fresh, context.inputs[:1]), model=fresh)
         try:
             raw: Tensor = method.attribute(asked)
             return raw
         finally:
-            asked.once.release()
+            asked.cache.release()
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Oracle(Control):
     reference: ClassVar[str] = "a ceiling"
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W): 1 inside the mask, else 0."""
-        return _mask(request)
+        return _mask(context)
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class OracleEdges(Control):
     reference: ClassVar[str] = "a ceiling"
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W): 1 on the contour, else 0."""
-        mask = _mask(request)
+        mask = _mask(context)
         above_and_below = functional.max_pool2d(1 - mask, (3, 1), stride=1, padding=(1, 0))
         beside = functional.max_pool2d(1 - mask, (1, 3), stride=1, padding=(0, 1))
         return mask * torch.maximum(above_and_below, beside)
@@ -101,11 +101,11 @@ class Oracle7x7(Control):
     reference: ClassVar[str] = "a ceiling"
     needs: ClassVar[frozenset[str]] = frozenset({"mask"})
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, 7, 7) in [0, 1]: the mask's share of each cell."""
-        return functional.adaptive_avg_pool2d(_mask(request), CAM_SIDE)
+        return functional.adaptive_avg_pool2d(_mask(context), CAM_SIDE)
 
 
-def _mask(request: AttributionContext) -> Tensor:
-    assert request.masks is not None  # since the method says that it needs them
-    return request.masks[:, None].to(request.pixels)
+def _mask(context: AttributionContext) -> Tensor:
+    assert context.masks is not None  # since the method says that it needs them
+    return context.masks[:, None].to(context.pixels)

@@ -44,17 +44,17 @@ class Rise(Explanation):
     grid: int = param(7, "cells of a mask along each side", low=1)
     share: float = param(0.5, "probability that a cell is kept", low=0.001, high=1.0)
 
-    def attribute(self, request: AttributionContext) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); about the target's probability where the network sees nothing."""
-        images = request.inputs
-        masks = Masks.draw(request.streams(self.name), self.n, self.grid, self.share, images)
+        images = context.inputs
+        masks = Masks.draw(context.streams(self.name), self.n, self.grid, self.share, images)
         numbers = torch.arange(len(images) * self.n, device=images.device)
         owners = numbers // self.n
 
         def inputs(part: slice) -> Tensor:
             return images[owners[part]] * masks.make(numbers[part])[:, None]
 
-        values = values_of(request, "probability", owners, inputs).view(len(images), self.n)
+        values = values_of(context, "probability", owners, inputs).view(len(images), self.n)
         return masks.weighted_sum(values)[:, None] / (self.n * self.share)
 
 

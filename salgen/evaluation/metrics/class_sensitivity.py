@@ -41,13 +41,13 @@ class ClassSensitivity(ModelMetric):
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reference: ClassVar[str] = "Li et al. 2020, class sensitivity"
 
-    def measure(self, evidence: MetricInputs) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""
-        logits = _logits(evidence.probe)
+        logits = _logits(data.predictor)
         if logits.shape[1] < 2:
             raise SalgenError(f"{self.name} compares the maps of two classes: the model has one logit")
         most, least = (
-            evidence.explained(evidence.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
+            data.explained(data.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
         )
         results = [_correlation(one, other) for one, other in zip(most, least, strict=True)]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]

@@ -92,5 +92,5 @@ class OfficialLocalizationError(MarkMetric):
 
 def error(overlap: Overlap, compat: str | None) -> float:
     """One minus the intersection over union; under `compat` over what is wanted. Counted, and divided once."""
-    whole = overlap.wanted if compat else overlap.union
+    whole = overlap.requirements if compat else overlap.union
     return (whole - overlap.both) / whole

@@ -27,8 +27,8 @@ from salgen.types import Float64, Scores
 
 
 @dataclass
-class Measured:
-    """What is known of a batch before the other batches are: values, and the measures of data set metrics.
+class PartialScores:
+    """What is known of a batch before the other batches are: values, and the partial results of data set metrics.
 
     Attributes
     ----------
@@ -36,59 +36,59 @@ class Measured:
         Metric name to float64 (N,).
     reasons
         Metric name to N strings.
-    measures
+    partial
         Metric of kind "dataset" to float64 (k,) for each sample, or None where its value is undefined.
     """
 
     values: dict[str, Float64] = field(default_factory=dict)
     reasons: dict[str, list[str]] = field(default_factory=dict)
-    measures: dict[str, list[Float64 | None]] = field(default_factory=dict)
+    partial: dict[str, list[Float64 | None]] = field(default_factory=dict)
 
 
-def compute_metrics(evidence: MetricInputs, metrics: Mapping[str, Metric]) -> Measured:
+def compute_metrics(data: MetricInputs, metrics: Mapping[str, Metric]) -> PartialScores:
     """Every metric on every map of a batch: those of single maps together, since they share a sort."""
-    measured = Measured()
+    scores = PartialScores()
     for name, metric in metrics.items():
-        measured.values[name] = np.full(len(evidence), np.nan)
-        measured.reasons[name] = [""] * len(evidence)
-        if hasattr(metric, "settle"):
-            measured.measures[name] = [None] * len(evidence)
+        scores.values[name] = np.full(len(data), np.nan)
+        scores.reasons[name] = [""] * len(data)
+        if hasattr(metric, "aggregate"):
+            scores.partial[name] = [None] * len(data)
     single = {name: metric for name, metric in metrics.items() if not hasattr(metric, "measure")}
-    finite = np.ones(len(evidence), dtype=bool)
-    for i in range(len(evidence)):
-        rankings = evidence.rankings(i)
+    finite = np.ones(len(data), dtype=bool)
+    for i in range(len(data)):
+        rankings = data.rankings(i)
         for name, metric in single.items():
-            _of_one(name, metric, evidence, i, rankings, measured)
+            _of_one(name, metric, data, i, rankings, scores)
         if len(single) < len(metrics):
-            finite[i] = np.isfinite(evidence.maps[i]).all()
+            finite[i] = np.isfinite(data.maps[i]).all()
     for name in [name for name in metrics if name not in single]:
-        _of_batch(name, metrics[name], evidence, np.flatnonzero(finite), measured)
-    return measured
+        _of_batch(name, metrics[name], data, np.flatnonzero(finite), scores)
+    return scores
 
 
-def settled(metrics: Mapping[str, Metric], measured: Measured) -> Scores:
-    """The scores of all samples, from what was measured of them."""
+def aggregate_scores(metrics: Mapping[str, Metric], partial: PartialScores) -> Scores:
+    """The scores of all samples, from their partial scores."""
     scores = Scores()
     for name, metric in metrics.items():
-        values, reasons = measured.values[name], measured.reasons[name]
-        if name in measured.measures:
-            values = settle(metric, values, measured.measures[name])
+        values, reasons = partial.values[name], partial.reasons[name]
+        if name in partial.partial:
+            values = aggregate_partial(metric, values, partial.partial[name])
         scores[name], scores.reasons[name] = values, reasons
         scores.worst_case[name] = fill_worst(metric, worst_case(metric, values, reasons), values)
     return scores
 
 
-def settle(metric: Any, values: Float64, measures: list[Float64 | None]) -> Float64:
+def aggregate_partial(metric: Any, values: Float64, partial: list[Float64 | None]) -> Float64:
     """The values of a data set metric for all samples of one method."""
-    known = [i for i, found in enumerate(measures) if found is not None]
+    known = [i for i, found in enumerate(partial) if found is not None]
     result = values.copy()
     if known:
-        kept = [np.asarray(found, dtype=np.float64) for found in measures if found is not None]
+        kept = [np.asarray(found, dtype=np.float64) for found in partial if found is not None]
         if kept[0].ndim != 1 or any(found.shape != kept[0].shape for found in kept):
-            raise SalgenError(f"metric {metric.name!r}: measures() must return float64 (k,), k alike for all maps")
-        settled = np.asarray(metric.settle(np.stack(kept)), dtype=np.float64)
+            raise SalgenError(f"metric {metric.name!r}: partial() must return float64 (k,), k alike for all maps")
+        settled = np.asarray(metric.aggregate(np.stack(kept)), dtype=np.float64)
         if settled.shape != (len(known),):
-            raise SalgenError(f"metric {metric.name!r}: settle() must give one value for each of {len(known)} maps")
+            raise SalgenError(f"metric {metric.name!r}: aggregate() must give one value for each of {len(known)} maps")
         result[known] = settled
     return result
 
@@ -108,55 +108,55 @@ def fill_worst(metric: Metric, worst: Float64, observed: Float64) -> Float64:
     return np.where(np.isinf(worst), extreme, worst)
 
 
-def _of_batch(name: str, metric: Any, evidence: MetricInputs, finite: NDArray[np.int64], measured: Measured) -> None:
+def _of_batch(name: str, metric: Any, data: MetricInputs, finite: NDArray[np.int64], scores: PartialScores) -> None:
     """A metric of whole batches, on the maps that are finite."""
-    twins = evidence.twins if "twin" in metric.needs else None
-    reasons = [NON_FINITE_MAP if twins is None or twins[i] is not None else NO_TWIN for i in range(len(evidence))]
+    twins = data.twins if "twin" in metric.needs else None
+    reasons = [NON_FINITE_MAP if twins is None or twins[i] is not None else NO_TWIN for i in range(len(data))]
     if len(finite):
-        usable = evidence.once(("finite", finite.tobytes()), lambda: evidence.take(finite))
+        usable = data.cached(("finite", finite.tobytes()), lambda: data.take(finite))
         values, found = metric.measure(usable)
         if np.shape(values) != (len(finite),) or len(found) != len(finite):
             raise SalgenError(
                 f"metric {name!r}: measure() returned values of shape {np.shape(values)} and {len(found)} reasons for "
                 f"{len(finite)} maps, and must return one of each for every map"
             )
-        measured.values[name][finite] = values
+        scores.values[name][finite] = values
         for place, reason in zip(finite, found, strict=True):
             reasons[place] = reason
-    measured.reasons[name] = reasons
+    scores.reasons[name] = reasons
 
 
 def _of_one(
-    name: str, metric: Any, evidence: MetricInputs, index: int, rankings: list[Ranking], measured: Measured
+    name: str, metric: Any, data: MetricInputs, index: int, rankings: list[Ranking], scores: PartialScores
 ) -> None:
     """One metric on one map: the value under the acceptable mask that suits the map best."""
-    extra = _evidence_for(metric, evidence, index)
+    extra = _evidence_for(metric, data, index)
     if "mask" in metric.needs and len(rankings) > 1:
         rankings = [ranking for ranking in rankings if ranking.p] or rankings[:1]
     if isinstance(extra, str):
         fault = _fault(metric, rankings[0])
-        measured.reasons[name][index] = fault if fault in NOT_THE_MAPS_DOING else extra
+        scores.reasons[name][index] = fault if fault in NOT_THE_MAPS_DOING else extra
         return
-    if name in measured.measures:
+    if name in scores.partial:
         reason = _fault(metric, rankings[0])
-        measured.measures[name][index] = None if reason else metric.measures(rankings)
+        scores.partial[name][index] = None if reason else metric.partial(rankings)
         trivial = "mask" in metric.needs and all(ranking.n == 0 for ranking in rankings)
-        measured.reasons[name][index] = reason or (TRIVIAL_FULL_MASK if trivial else "")
+        scores.reasons[name][index] = reason or (TRIVIAL_FULL_MASK if trivial else "")
         return
     results = [_under(metric, ranking, extra) for ranking in rankings]
     direction = -1.0 if metric.higher_is_better is False else 1.0
     best = max(results, key=lambda result: -math.inf if math.isnan(result[0]) else direction * result[0])
-    measured.values[name][index], measured.reasons[name][index] = best
+    scores.values[name][index], scores.reasons[name][index] = best
 
 
-def _evidence_for(metric: Metric, evidence: MetricInputs, index: int) -> dict[str, Any] | str:
+def _evidence_for(metric: Metric, data: MetricInputs, index: int) -> dict[str, Any] | str:
     """What a metric needs of one sample besides map and mask, or why there is none."""
     extra: dict[str, Any] = {}
     if metric.needs <= OF_THE_MASK and not metric.only_correct:
         return extra
     for need in metric.needs - OF_THE_MASK:
         if need in COUNTERPARTS:
-            other = evidence.counterparts[need]
+            other = data.counterparts[need]
             if not other.there[index]:
                 return NO_TWIN
             if other.faults and other.faults[index]:
@@ -164,17 +164,17 @@ def _evidence_for(metric: Metric, evidence: MetricInputs, index: int) -> dict[st
             extra[need.removesuffix("s")] = other.maps[index]
         else:
             known: dict[str, Any] = {
-                "image": evidence.images,
-                "target": evidence.targets,
-                "correct": evidence.correct,
-                "twin": evidence.twins,
+                "image": data.images,
+                "target": data.targets,
+                "correct": data.correct,
+                "twin": data.twins,
             }
             extra[need] = known[need][index]
             if extra[need] is None:
                 return NO_TWIN
-    if not evidence.counts(metric, index):
+    if not data.counts(metric, index):
         return MISCLASSIFIED
-    valid = evidence.valid[index] if evidence.valid is not None else True
+    valid = data.valid[index] if data.valid is not None else True
     seconds = [value for need, value in extra.items() if need.endswith("_map")]
     if not all(np.isfinite(second).all(where=valid) for second in seconds):
         return NON_FINITE_MAP

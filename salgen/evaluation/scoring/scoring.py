@@ -8,7 +8,7 @@ from typing import Any
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
-from salgen.evaluation.scoring.metric_computation import compute_metrics, settled
+from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import Metrics, choose_metrics
 from salgen.evaluation.scoring.score_inputs import evidence_of
 from salgen.types import Scores
@@ -125,7 +125,7 @@ def score(
         "paired_maps": paired_maps,
         "shuffled_maps": shuffled_maps,
     }
-    evidence = evidence_of(
+    data = evidence_of(
         maps,
         masks=masks,
         valid=valid,
@@ -141,10 +141,10 @@ def score(
         seed=seed,
         max_memory=max_memory,
     )
-    chosen = choose_metrics(metrics, evidence.given)
-    check_needs(chosen, evidence.given)
-    _check_one_mask(chosen, evidence)
-    return settled(chosen, compute_metrics(evidence, chosen))
+    chosen = choose_metrics(metrics, data.given)
+    check_needs(chosen, data.given)
+    _check_one_mask(chosen, data)
+    return aggregate_scores(chosen, compute_metrics(data, chosen))
 
 
 def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
@@ -165,8 +165,8 @@ def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
             raise SalgenError(f"metric {name!r} needs what is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 
 
-def _check_one_mask(metrics: Mapping[str, Metric], evidence: MetricInputs) -> None:
-    count = 1 if evidence.masks is None else evidence.masks.shape[1]
+def _check_one_mask(metrics: Mapping[str, Metric], data: MetricInputs) -> None:
+    count = 1 if data.masks is None else data.masks.shape[1]
     for name, metric in metrics.items():
         if count > 1 and metric.kind == "pair" and "mask" in metric.needs:
             raise SalgenError(f"metric {name!r} takes one mask per map: masks hold {count}; give their union, or one")

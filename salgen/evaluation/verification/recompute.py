@@ -16,7 +16,7 @@ from salgen.evaluation.runs.chunk_inputs import ChunkInputs
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.scoring.metric_computation import Measured, compute_metrics, worst_case
+from salgen.evaluation.scoring.metric_computation import PartialScores, compute_metrics, worst_case
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.run_predictions import CheckedRun, drawn, spread
 from salgen.progress import progress
@@ -52,7 +52,7 @@ def _of(run: CheckedRun, offered: set[str]) -> dict[str, Metric]:
     return {
         call: metric
         for call, metric in run.metrics.items()
-        if metric.needs <= offered and not hasattr(metric, "settle")
+        if metric.needs <= offered and not hasattr(metric, "aggregate")
     }
 
 
@@ -112,22 +112,27 @@ def _differing(run: CheckedRun, evidence: ChunkInputs, call: str, tolerance: flo
     plan, subject = evidence.work.plan, evidence.work.subject
     for variant, region in plan.variants.items():
         metrics = plan.metrics_in(variant)
-        measured = compute_metrics(evidence.of(call, region), metrics)
+        scores = compute_metrics(evidence.of(call, region), metrics)
         for name, metric in metrics.items():
-            right = _right(run, evidence, (call, name, variant), metric, measured, tolerance)
+            right = _right(run, evidence, (call, name, variant), metric, scores, tolerance)
             for sample in np.flatnonzero(~right):
                 yield f"{call} under {name} on {evidence.batch.ids[sample]} ({subject.name}, seed {subject.seed})"
 
 
 def _right(
-    run: CheckedRun, of: ChunkInputs, what: tuple[str, str, str], metric: Metric, measured: Measured, tolerance: float
+    run: CheckedRun,
+    of: ChunkInputs,
+    what: tuple[str, str, str],
+    metric: Metric,
+    scores: PartialScores,
+    tolerance: float,
 ) -> Mask:
     """Whether value, worst case, and reason of each sample are those of the table: bool (n,)."""
     cube, subject, (call, name, variant) = run.cube, of.work.subject, what
     series = next(i for i, (model, method, _) in enumerate(cube.series) if (model, method) == (subject.name, call))
     samples = [run.places[name] for name in of.batch.ids]
     place = (series, cube.metrics.index(name), cube.variants.index(variant), cube.seeds.index(subject.seed), samples)
-    value, reasons = measured.values[name], measured.reasons[name]
+    value, reasons = scores.values[name], scores.reasons[name]
     worst = worst_case(metric, value, reasons)
     known = np.array([cube.reason_names[code] for code in cube.reason[place]])
     same_worst = _close(worst, cube.worst[place], tolerance) | np.isinf(worst)

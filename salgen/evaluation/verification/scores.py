@@ -123,7 +123,7 @@ def worst_case_problems(run: CheckedRun) -> Iterator[str]:
         value, worst = run.cube.value[:, number], run.cube.worst[:, number]
         failed = there & np.isnan(value) & ~excused[run.cube.reason[:, number]]
         right = _same(worst, np.where(failed, _worst(run.metrics[call], value), value))
-        if hasattr(run.metrics[call], "settle"):
+        if hasattr(run.metrics[call], "aggregate"):
             right |= failed & np.isnan(worst)
         if not (right | ~there).all():
             yield (

@@ -24,8 +24,8 @@ class Linear(nn.Module):
         self.register_buffer("weights", torch.as_tensor(weights))
 
     def forward(self, images):
-        evidence = (images * self.weights).flatten(1).sum(dim=1)
-        return torch.stack([evidence, torch.zeros_like(evidence)], dim=1)
+        data = (images * self.weights).flatten(1).sum(dim=1)
+        return torch.stack([data, torch.zeros_like(data)], dim=1)
 
 
 def network(size=SIZE, channels=2):

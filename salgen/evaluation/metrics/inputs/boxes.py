@@ -48,12 +48,12 @@ class Overlap(NamedTuple):
 
     both: int
     found: int
-    wanted: int
+    requirements: int
 
     @property
     def union(self) -> int:
         """Pixels in one of them or in both, TP + FP + FN."""
-        return self.found + self.wanted - self.both
+        return self.found + self.requirements - self.both
 
     @property
     def iou(self) -> float:
@@ -63,7 +63,7 @@ class Overlap(NamedTuple):
     @property
     def dice(self) -> float:
         """2 TP / (2 TP + FP + FN)."""
-        return 2 * self.both / (self.found + self.wanted)
+        return 2 * self.both / (self.found + self.requirements)
 
 
 def above_mean(saliency: Values, region: Mask) -> Mask:
@@ -131,16 +131,16 @@ def marked(ranking: Ranking) -> Mask:
     return largest_component(above_mean(ranking.saliency, ranking.region))
 
 
-def mask_overlap(found: Mask, wanted: Mask) -> Overlap:
+def mask_overlap(found: Mask, requirements: Mask) -> Overlap:
     """How far two bool (H, W) agree."""
-    return Overlap(*(int(np.count_nonzero(pixels)) for pixels in (found & wanted, found, wanted)))
+    return Overlap(*(int(np.count_nonzero(pixels)) for pixels in (found & requirements, found, requirements)))
 
 
-def box_overlap(found: Box, wanted: Box) -> Overlap:
+def box_overlap(found: Box, requirements: Box) -> Overlap:
     """How far two boxes agree."""
-    height = min(found.bottom, wanted.bottom) - max(found.top, wanted.top)
-    width = min(found.right, wanted.right) - max(found.left, wanted.left)
-    return Overlap(max(height, 0) * max(width, 0), found.area, wanted.area)
+    height = min(found.bottom, requirements.bottom) - max(found.top, requirements.top)
+    width = min(found.right, requirements.right) - max(found.left, requirements.left)
+    return Overlap(max(height, 0) * max(width, 0), found.area, requirements.area)
 
 
 @dataclass(frozen=True)

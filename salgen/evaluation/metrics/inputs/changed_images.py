@@ -14,12 +14,12 @@ from salgen.evaluation.models.inspection.model_view import score_gradient
 from salgen.types import Float64
 
 
-def original_probabilities(evidence: MetricInputs) -> Float64:
+def original_probabilities(data: MetricInputs) -> Float64:
     """The explained class's probability on the images themselves, float64 (N,)."""
-    return evidence.once("original probabilities", lambda: _of_targets(evidence.probe.original, _targets(evidence)))
+    return data.cached("original probabilities", lambda: _of_targets(data.predictor.original, _targets(data)))
 
 
-def probabilities_of(evidence: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
+def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
     """The explained class's probability on many changed images, made and run a part at a time.
 
     Parameters
@@ -34,7 +34,7 @@ def probabilities_of(evidence: MetricInputs, owners: Tensor, inputs: Callable[[s
     Float64
         (m,). The probabilities of all classes are kept for one part at a time.
     """
-    probe, targets = evidence.probe, _targets(evidence)
+    probe, targets = data.predictor, _targets(data)
     found = np.empty(len(owners))
     start = 0
     while start < len(owners):
@@ -46,7 +46,7 @@ def probabilities_of(evidence: MetricInputs, owners: Tensor, inputs: Callable[[s
 
 
 def stepwise_probabilities(
-    evidence: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range | None = None
+    data: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range | None = None
 ) -> Float64:
     """The probability as pixels change from `before` to `after`, float64 (N, number of steps asked).
 
@@ -60,11 +60,11 @@ def stepwise_probabilities(
     steps
         Which steps: after the k-th, the first ``k * step`` pixels have changed. All by default, from 0.
     """
-    numbers = range(step_count(evidence, step) + 1) if steps is None else steps
-    per_step, count = _pixels_per_step(evidence, step), len(numbers)
+    numbers = range(step_count(data, step) + 1) if steps is None else steps
+    per_step, count = _pixels_per_step(data, step), len(numbers)
     device = before.device
-    ranks = _resized(torch.from_numpy(ranks_of(evidence)), (before.shape[2], before.shape[3])).to(device)
-    items = torch.arange(len(evidence) * count, device=device)
+    ranks = _resized(torch.from_numpy(ranks_of(data)), (before.shape[2], before.shape[3])).to(device)
+    items = torch.arange(len(data) * count, device=device)
     owners, changed = items // count, ((items % count + numbers.start) * per_step).int()
 
     def inputs(part: slice) -> Tensor:
@@ -73,22 +73,22 @@ def stepwise_probabilities(
         passed = ranks[whose] < changed[part, None, None]
         return torch.where(passed[:, None], after[whose], before[whose])
 
-    return probabilities_of(evidence, owners, inputs).reshape(len(evidence), count)
+    return probabilities_of(data, owners, inputs).reshape(len(data), count)
 
 
-def step_count(evidence: MetricInputs, step: int | None) -> int:
+def step_count(data: MetricInputs, step: int | None) -> int:
     """How many steps change all pixels; the last may change fewer than the others."""
-    pixels: int = evidence.maps[0].size
-    return -(-pixels // _pixels_per_step(evidence, step))
+    pixels: int = data.maps[0].size
+    return -(-pixels // _pixels_per_step(data, step))
 
 
-def _pixels_per_step(evidence: MetricInputs, step: int | None) -> int:
-    pixels: int = evidence.maps[0].size
-    return min(step or evidence.maps.shape[2], pixels)
+def _pixels_per_step(data: MetricInputs, step: int | None) -> int:
+    pixels: int = data.maps[0].size
+    return min(step or data.maps.shape[2], pixels)
 
 
-def _targets(evidence: MetricInputs) -> Tensor:
-    return torch.tensor(evidence.targets, device=evidence.probe.pixels.device)
+def _targets(data: MetricInputs) -> Tensor:
+    return torch.tensor(data.targets, device=data.predictor.pixels.device)
 
 
 def _of_targets(probabilities: Tensor, targets: Tensor) -> Float64:

@@ -65,16 +65,16 @@ class MaskMetric(Declared):
 
 @dataclass(frozen=True)
 class DatasetMetric(MaskMetric):
-    """A metric whose values are known when all maps are: write ``measures(rankings)`` and ``settle(measures)``."""
+    """A metric whose values are known when all maps are: write ``partial(rankings)`` and ``aggregate(partial)``."""
 
     kind: ClassVar[str] = "dataset"
 
-    def measures(self, rankings: Sequence[Ranking]) -> Float64:
+    def partial(self, rankings: Sequence[Ranking]) -> Float64:
         """What is kept of one map, float64 (k,), under each of its acceptable masks."""
         raise NotImplementedError
 
-    def settle(self, measures: Float64) -> Float64:
-        """The values, float64 (N,), of all maps of one method from their measures, float64 (N, k)."""
+    def aggregate(self, partial: Float64) -> Float64:
+        """The values, float64 (N,), of all maps of one method from their partial results, float64 (N, k)."""
         raise NotImplementedError
 
 
@@ -85,7 +85,7 @@ class ModelMetric(Declared):
     family: ClassVar[str] = "faithfulness"
     needs: ClassVar[frozenset[str]] = frozenset({"model", "image", "target"})
 
-    def measure(self, evidence: MetricInputs) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """Values float64 (N,) and reasons for a batch whose maps are finite."""
         raise NotImplementedError
 

@@ -39,7 +39,7 @@ class Metric(Protocol):
 
     - ``__call__(ranking, **evidence) -> (value, reason)`` for one map, see
       :class:`~salgen.evaluation.metrics.inputs.declarations.MaskMetric`;
-    - ``measures(rankings) -> float64 (k,)`` for one map and ``settle(measures) -> float64 (N,)`` once all
+    - ``partial(rankings) -> float64 (k,)`` for one map and ``aggregate(partial) -> float64 (N,)`` once all
       maps are known, see :class:`~salgen.evaluation.metrics.inputs.declarations.DatasetMetric`;
     - ``measure(evidence) -> (values, reasons)`` for a batch, see
       :class:`~salgen.evaluation.metrics.inputs.declarations.ModelMetric`;

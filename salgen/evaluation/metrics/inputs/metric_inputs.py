@@ -125,14 +125,14 @@ class MetricInputs:
         return frozenset({*(name for name, value in offered.items() if value is not None), *self.counterparts})
 
     @cached_property
-    def probe(self) -> BatchedPredictor:
+    def predictor(self) -> BatchedPredictor:
         """The model and the images, for metrics that need both."""
         from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 
         assert self.view is not None  # needs name it
         return BatchedPredictor(self.view, self.images, self.max_memory)
 
-    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """A value that several metrics need, computed for the first; the key names all that it depends on."""
         if key not in self._known:
             self._known[key] = compute()

@@ -15,13 +15,13 @@ from salgen.seeding import Stream
 Ranks = NDArray[np.int32]
 
 
-def ranks_of(evidence: MetricInputs) -> Ranks:
+def ranks_of(data: MetricInputs) -> Ranks:
     """Each pixel's place in the order, int32 (N, H, W); the same for all metrics that ask.
 
     Tied pixels come in an order that the run's seed and the sample's id determine: neither the batch,
     nor the method, nor where in the image the pixels lie.
     """
-    return evidence.once("pixel ranks", lambda: pixel_ranks(evidence.maps, evidence.streams("order of tied pixels")))
+    return data.cached("pixel ranks", lambda: pixel_ranks(data.maps, data.streams("order of tied pixels")))
 
 
 def pixel_ranks(maps: Values, streams: Sequence[Stream]) -> Ranks:

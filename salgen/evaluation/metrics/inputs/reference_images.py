@@ -15,7 +15,7 @@ REFERENCES = ("blur", "black", "mean", "zero", "twin")
 BLUR_SIDE, BLUR_SIGMA = 11, 5.0
 
 
-def reference_images(evidence: MetricInputs, kind: str) -> Tensor:
+def reference_images(data: MetricInputs, kind: str) -> Tensor:
     """One of `REFERENCES` for each image, normalised (N, C, h, w).
 
     - ``blur``: the normalised image under a Gaussian of 11x11 pixels, sigma 5, reflected at the borders.
@@ -24,13 +24,13 @@ def reference_images(evidence: MetricInputs, kind: str) -> Tensor:
     - ``zero``: zero after the normalisation.
     - ``twin``: the image without the feature, which every sample must have.
     """
-    inputs = evidence.probe.inputs
+    inputs = data.predictor.inputs
     if kind == "blur":
-        return evidence.once("blurred images", lambda: blurred(inputs))
+        return data.cached("blurred images", lambda: blurred(inputs))
     if kind == "twin":
-        return evidence.once("normalised twins", lambda: _twins(evidence))
+        return data.cached("normalised twins", lambda: _twins(data))
     if kind == "black":
-        return evidence.probe.black.expand_as(inputs)
+        return data.predictor.black.expand_as(inputs)
     if kind == "mean":
         return inputs.mean(dim=(2, 3), keepdim=True).expand_as(inputs)
     return inputs.new_zeros(1).expand_as(inputs)
@@ -56,9 +56,9 @@ def _blur_matrix(length: int) -> np.ndarray:
     return matrix
 
 
-def _twins(evidence: MetricInputs) -> Tensor:
+def _twins(data: MetricInputs) -> Tensor:
     import torch
 
-    assert evidence.twins is not None  # needs name it
-    stacked = np.stack([twin for twin in evidence.twins if twin is not None])
-    return evidence.probe.normalised(evidence.probe.view.like(torch.from_numpy(stacked)))
+    assert data.twins is not None  # needs name it
+    stacked = np.stack([twin for twin in data.twins if twin is not None])
+    return data.predictor.normalised(data.predictor.view.like(torch.from_numpy(stacked)))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.scoring.metric_computation import Measured, worst_case
+from salgen.evaluation.scoring.metric_computation import PartialScores, worst_case
 from salgen.types import ResultRow
 
 PARTS = "parts"
@@ -71,7 +71,7 @@ def _damaged(path: Path, why: object) -> SalgenError:
 
 
 def unit_table(
-    shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], measured: Measured
+    shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], measured: PartialScores
 ) -> pa.Table:
     """One row per metric and sample; a shared value is one for all rows, or one per sample."""
     if not metrics:
@@ -82,7 +82,7 @@ def unit_table(
         for name, value in shared.items()
     }
     worst = [worst_case(metric, measured.values[name], measured.reasons[name]) for name, metric in metrics.items()]
-    kept = [measured.measures.get(name, [None] * count) for name in metrics]
+    kept = [measured.partial.get(name, [None] * count) for name in metrics]
     columns |= {
         "sample_id": list(ids) * len(metrics),
         "metric": np.repeat(list(metrics), count),

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from salgen.evaluation.metrics.inputs.metric import Metric, worst_of
 from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk
-from salgen.evaluation.scoring.metric_computation import settle
+from salgen.evaluation.scoring.metric_computation import aggregate_partial
 from salgen.files import atomic_path
 from salgen.types import Float64
 
@@ -73,7 +73,7 @@ class ScoreTable:
 
 def _look(units: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTable:
     """Read what is needed of all units before the first row can be written."""
-    whole = {name: metric for name, metric in metrics.items() if hasattr(metric, "settle")}
+    whole = {name: metric for name, metric in metrics.items() if hasattr(metric, "aggregate")}
     unbounded = {name: metric for name, metric in metrics.items() if np.isinf(worst_of(metric))}
     worst: dict[tuple[str, str], float] = {}
     measures: dict[Place, dict[str, Any]] = defaultdict(dict)
@@ -101,7 +101,7 @@ def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
     """The values of a data set metric for all samples of one method; in the samples' order, whatever the units'."""
     samples = sorted(measures)
     kept: list[Float64 | None] = [np.asarray(measures[sample]) for sample in samples]
-    return dict(zip(samples, settle(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
+    return dict(zip(samples, aggregate_partial(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
 
 
 def _settled(rows: pa.Table, known: ScoreTable) -> pa.Table:
