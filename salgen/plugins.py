@@ -1,7 +1,7 @@
 """All that a plug-in of another package needs: base classes, what they are given, and what they return.
 
-Modules of salgen may move; the names here stay. docs/extending.md shows how each is used. Everything is imported on
-first use, so that a generator does not wait for torch.
+Modules of salgen may move; the names here stay. docs/extending.md shows how each is used. As in `salgen` itself, a
+name is imported on first use, so that a generator does not wait for torch.
 """
 
 from __future__ import annotations
