@@ -1,7 +1,6 @@
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import torch
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, ModelMetric
 from salgen.evaluation.metrics.inputs.metric import worst_of
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.prec99 import Prec99
@@ -316,28 +316,26 @@ def test_torch_is_not_imported():
     assert found.stdout == "False\n"
 
 
-# What the pages show, and what plug-ins get wrong ------------------------------------------------------------
+# What plug-ins get wrong ------------------------------------------------------------
 
 
-def page_metrics():
-    """The classes of the examples of metrics in docs/extending.md."""
-    page = (Path(__file__).parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
-    (block,) = (block for block in page.split("```python\n") if "class BestThreshold" in block)
-    names = {}
-    exec(compile(block.partition("```")[0], "extending.md", "exec"), names)
-    return names["Confidence"], names["BestThreshold"]
+@dataclass(frozen=True)
+class Zeros(ModelMetric):
+    name: ClassVar[str] = "zeros"
+
+    def measure(self, data):
+        return np.zeros(len(data)), [""] * len(data)
 
 
-def test_the_examples_of_metrics_work(maps, masks):
-    confidence, best = page_metrics()
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
-    images, targets = np.random.default_rng(0).random((4, 1, *SHAPE)).astype(np.float32), np.array([0, 1, 2, 0])
-    found = salgen.score(maps, None, [confidence()], model=model, images=images, targets=targets)["confidence"]
-    with torch.no_grad():
-        expected = model(torch.from_numpy(images)).softmax(1).numpy()[range(4), targets]
-    assert np.allclose(found, expected, atol=1e-6)
-    values = [salgen.score(maps, masks, f"iou:threshold={t}").popitem()[1] for t in (0.25, 0.5, 0.75)]
-    assert np.array_equal(salgen.score(maps, masks, [best()])["best-threshold"], max(values, key=np.mean))
+@dataclass(frozen=True)
+class Sums(DatasetMetric):
+    name: ClassVar[str] = "sums"
+
+    def partial(self, rankings):
+        return np.ones(2)
+
+    def aggregate(self, partial):
+        return partial.sum(axis=1)
 
 
 def wrong(which, name, result):
@@ -345,18 +343,18 @@ def wrong(which, name, result):
 
 
 @pytest.mark.parametrize(
-    ("place", "name", "result", "message"),
+    ("which", "name", "result", "message"),
     [
-        (0, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
-        (1, "partial", lambda given: np.zeros((2, 2)), "partial.. must return float64 .k,."),
-        (1, "aggregate", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
+        (Zeros, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
+        (Sums, "partial", lambda given: np.zeros((2, 2)), "partial.. must return float64 .k,."),
+        (Sums, "aggregate", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
     ],
 )
-def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, place, name, result, message):
+def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, which, name, result, message):
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
     given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
     with pytest.raises(SalgenError, match=message):
-        salgen.score(maps, masks, [wrong(page_metrics()[place], name, result)], **given)
+        salgen.score(maps, masks, [wrong(which, name, result)], **given)
 
 
 @pytest.mark.parametrize(
