@@ -1,4 +1,4 @@
-"""The first image through a network: whether it takes such images at all, before any work."""
+"""A check, before any work, that a network takes the given images."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
     SalgenError
         If it draws random numbers, or takes one image but not two.
     """
-    if not _alone_as_together.of("", view, image):
+    if not _batch_independent.of("", view, image):
         warnings.warn(
             "the model's answer for an image depends on the other images of its batch, and so do its maps: "
             "use batch_size=1, or make it independent of them",
@@ -57,21 +57,21 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
         )
 
 
-def _compare(_name: str, view: ModelView, image: Tensor) -> bool:
-    """Whether an image's logits are the same beside another image."""
+def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
+    """True if an image's logits are the same beside another image."""
     with torch.no_grad(), random_state("first look"):
-        before = _generators(image)
+        before = _generator_states(image)
         alone = view.logits(image)
         try:
             together = view.logits(torch.cat([image, image.flip(3) / 2]))
         except (RuntimeError, ValueError) as error:
             if is_out_of_memory(error):
-                return True  # one image at a time is all there is room for
+                return True  # there is memory for one image at a time only
             reason = " ".join(str(error).split())
             raise SalgenError(
                 f"the model takes one image of {tuple(image.shape[1:])} but not two: {reason[:300]}"
             ) from None
-        drawn = any(not torch.equal(old, new) for old, new in zip(before, _generators(image), strict=True))
+        drawn = any(not torch.equal(old, new) for old, new in zip(before, _generator_states(image), strict=True))
     if drawn:
         raise SalgenError(
             "the model draws random numbers: does dropout stay on (pass training=self.training to it), or is noise "
@@ -81,10 +81,10 @@ def _compare(_name: str, view: ModelView, image: Tensor) -> bool:
     return torch.allclose(alone, together[:1], rtol=slack, atol=slack * float(alone.abs().max()))
 
 
-def _generators(image: Tensor) -> list[Tensor]:
+def _generator_states(image: Tensor) -> list[Tensor]:
     """The states of torch's random generators that the model may use."""
     on_device = [torch.cuda.get_rng_state(image.device)] if image.is_cuda else []
     return [torch.get_rng_state(), *on_device]
 
 
-_alone_as_together = NetworkCache(_compare)
+_batch_independent = NetworkCache(_is_batch_independent)

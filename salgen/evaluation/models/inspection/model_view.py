@@ -70,7 +70,7 @@ class ModelView:
         return check_logits(self.network(inputs.clone()), len(inputs))
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """(N, K): softmax, or sigmoid where a label says nothing of the others or there is one class alone."""
+        """(N, K): softmax, or sigmoid where labels are independent or there is a single class."""
         alone = self.multi_label or logits.shape[1] == 1
         return logits.sigmoid() if alone else logits.softmax(dim=1)
 
@@ -116,7 +116,7 @@ def check_logits(logits: Any, count: int) -> Tensor:
 
 
 def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
-    """Where the backward pass starts, (N, K): +1 at the target and, for a margin, -1 at the best other class.
+    """The score's gradient at the logits, (N, K): +1 at the target and, for a margin, -1 at the best other class.
 
     Raises
     ------
@@ -132,20 +132,22 @@ def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
         return start
     if classes < 2:
         raise SalgenError("score='margin' needs two classes or more; this model has 1: use score='logit'")
-    others = logits.detach().masked_fill(start.bool(), -torch.inf)
-    return start.scatter_(1, others.argmax(dim=1, keepdim=True), -1.0)
+    other_logits = logits.detach().masked_fill(start.bool(), -torch.inf)
+    return start.scatter_(1, other_logits.argmax(dim=1, keepdim=True), -1.0)
 
 
 def _private_copy(model: nn.Module) -> nn.Module:
     """A copy of the modules, which share the weights, without `torch.compile` or parallel wrappers anywhere."""
     try:
         with torch.inference_mode(False):
-            known: dict[int, Any] = {id(t): _shared(t) for module in model.modules() for t in _tensors_of(module)}
-            for module in reversed(list(model.modules())):  # a wrapper's own content first
-                inner = _wrapped(module)
+            copies: dict[int, Any] = {
+                id(t): _without_gradient(t) for module in model.modules() for t in _own_tensors(module)
+            }
+            for module in reversed(list(model.modules())):  # inner modules first
+                inner = _unwrapped(module)
                 if inner is not None:
-                    known[id(module)] = copy.deepcopy(inner, known)
-            private: nn.Module = copy.deepcopy(model, known)
+                    copies[id(module)] = copy.deepcopy(inner, copies)
+            private: nn.Module = copy.deepcopy(model, copies)
             return private
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
@@ -153,20 +155,20 @@ def _private_copy(model: nn.Module) -> nn.Module:
         ) from error
 
 
-def _wrapped(module: nn.Module) -> nn.Module | None:
-    """What a module made by `torch.compile`, or a parallel one, is a wrapper of."""
+def _unwrapped(module: nn.Module) -> nn.Module | None:
+    """The module inside one made by `torch.compile` or a parallel wrapper; None if there is none."""
     if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
         inner: nn.Module = module.module
         return inner
     return None if isinstance(module, torch.jit.ScriptModule) else module._modules.get("_orig_mod")
 
 
-def _tensors_of(module: nn.Module) -> list[Tensor]:
+def _own_tensors(module: nn.Module) -> list[Tensor]:
     own = [*module._parameters.values(), *module._buffers.values(), *vars(module).values()]
     return [value for value in own if isinstance(value, Tensor)]
 
 
-def _shared(tensor: Tensor) -> Tensor:
+def _without_gradient(tensor: Tensor) -> Tensor:
     """The same values without gradient; autograd can use none that were made in inference mode, which are copied."""
     shared = tensor.detach().clone() if tensor.is_inference() else tensor.detach()
     return nn.Parameter(shared, requires_grad=False) if isinstance(tensor, nn.Parameter) else shared

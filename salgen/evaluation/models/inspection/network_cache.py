@@ -1,4 +1,4 @@
-"""Facts about a network that one image tells: learnt once per network and size of image."""
+"""Facts about a network, found by running one image: once per network and size of image."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_WHO = "<who asks>"  # stands for the name of whoever asks, which an error begins with
+_CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
 
 class NetworkCache(Generic[T]):
-    """What ``learn(name, view, image)`` finds for a network, kept for as long as the network lives.
+    """Results of ``learn(name, view, image)`` per network, kept for as long as the network lives.
 
-    A refusal is kept like an answer, and raised again in the name of whoever asks.
+    A SalgenError is kept like a result, and raised again under the name of the method that asks.
 
     Parameters
     ----------
     learn
-        Runs one image (1, C, h, w); what it gives must not hold on to the network. `name` is for its
-        errors alone.
+        Runs one image (1, C, h, w); its result must not reference the network. `name` is used in
+        its errors only.
     """
 
     def __init__(self, learn: Callable[[str, ModelView, Tensor], T]) -> None:
         self._learn = learn
-        self._known: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
+        self._results: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
 
     def of(self, name: str, view: ModelView, image: Tensor) -> T:
         """The fact for images like this one.
@@ -42,18 +42,18 @@ class NetworkCache(Generic[T]):
         SalgenError
             If `learn` does.
         """
-        known = self._known.setdefault(view.network, {})
+        results = self._results.setdefault(view.network, {})
         key = (tuple(image.shape[1:]), image.dtype, image.device)
-        if key not in known:
-            known[key] = self._found(view, image[:1])
-        found = known[key]
-        if isinstance(found, _Refusal):
-            raise SalgenError(found.text.replace(_WHO, name))
-        return found
+        if key not in results:
+            results[key] = self._learnt(view, image[:1])
+        result = results[key]
+        if isinstance(result, _Refusal):
+            raise SalgenError(result.text.replace(_CALLER, name))
+        return result
 
-    def _found(self, view: ModelView, image: Tensor) -> T | _Refusal:
+    def _learnt(self, view: ModelView, image: Tensor) -> T | _Refusal:
         try:
-            return self._learn(_WHO, view, image)
+            return self._learn(_CALLER, view, image)
         except SalgenError as error:
             return _Refusal(str(error))
 

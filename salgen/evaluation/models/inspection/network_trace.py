@@ -1,4 +1,4 @@
-"""What a network computes for images of one size: learnt by running one image, once."""
+"""The outputs of a network's modules for images of one size, recorded by running one image once."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _POOL_NODE = "Pool"
 
 @dataclass(frozen=True)
 class NetworkTrace:
-    """What the modules of a network give for images of one size.
+    """The outputs of a network's modules for images of one size.
 
     Attributes
     ----------
     outputs
         Dotted names of the modules that ran, in the order in which they last finished, to the shape
-        of what they gave for one image, or to the name of its type if it is no tensor.
+        of their output for one image, or to the name of its type if it is not a tensor.
     stages
         From fine to coarse: the module that gives the last rectified map of its resolution, of those
         that everything after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the
@@ -54,19 +54,19 @@ class NetworkTrace:
 
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> NetworkTrace:
-        """The layout for images (1, C, h, w) like this one; found by running it, once per network and size."""
-        known = _layouts.setdefault(view.network, {})
+        """The trace for images (1, C, h, w) like this one; made by running it, once per network and size."""
+        traces = _traces.setdefault(view.network, {})
         size = tuple(image.shape[1:])
-        if size not in known:
-            known[size] = _Trace.of(view, image[:1]).layout()
-        return known[size]
+        if size not in traces:
+            traces[size] = _Trace.of(view, image[:1]).layout()
+        return traces[size]
 
     def pixels(self, name: str) -> int:
-        """Of each channel that a module gives; 0 if it gives no channels, or does not run."""
+        """Number of pixels of each channel that a module gives; 0 if it gives no channels, or does not run."""
         return _pixels(self.outputs.get(name, ""))
 
 
-_layouts: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
+_traces: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -108,7 +108,7 @@ class _Trace:
             self.outputs[name] = type(output).__name__
 
     def layout(self) -> NetworkTrace:
-        """Without the nodes, which hold the pass's tensors."""
+        """The trace without the nodes, which hold the pass's tensors."""
         features_last = self._features_last()
         return NetworkTrace(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
 
@@ -118,10 +118,10 @@ class _Trace:
             shape = self.outputs[name]
             if _pixels(shape) > 1 and node is not None and node.name().startswith(_RELU_NODE):
                 sizes.setdefault(tuple(shape[2:]), []).append(name)  # type: ignore[arg-type]
-        found = (
+        stages = (
             next((n for n in reversed(names) if self._carries_all(self.nodes[n])), None) for names in sizes.values()
         )
-        return tuple(name for name in found if name is not None)
+        return tuple(name for name in stages if name is not None)
 
     def _bottleneck(self, features_last: frozenset[str]) -> str | None:
         maps = (n for n in self.nodes if n in features_last or _pixels(self.outputs[n]) > 1)
@@ -132,27 +132,27 @@ class _Trace:
 
     def _features_last(self) -> frozenset[str]:
         norms = [
-            n for n in _before(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
+            n for n in _ancestors(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
         ]
-        found = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
-        several = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
-        return frozenset(name for name in several if self.nodes.get(name) in found)
+        norm_nodes = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
+        candidates = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
+        return frozenset(name for name in candidates if self.nodes.get(name) in norm_nodes)
 
     def _carries_all(self, node: Any) -> bool:
-        """Whether the logits depend on the image through this node alone."""
+        """True if the logits depend on the image through this node alone."""
         # only the image has nothing before it: nothing else in the network asks for a gradient
-        return self.end is not None and all(here.next_functions for here in _before(self.end, {node}))
+        return self.end is not None and all(ancestor.next_functions for ancestor in _ancestors(self.end, {node}))
 
 
-def _before(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
-    """The autograd nodes that `end` depends on, and itself, none of them through those that were seen."""
-    known, ahead = {None, *seen}, [end]
-    while ahead:
-        here = ahead.pop()
-        if here not in known:
-            known.add(here)
-            yield here
-            ahead.extend(before for before, _ in here.next_functions)
+def _ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
+    """The autograd node `end` and all that it depends on, not going past the nodes in `seen`."""
+    visited, waiting = {None, *seen}, [end]
+    while waiting:
+        node = waiting.pop()
+        if node not in visited:
+            visited.add(node)
+            yield node
+            waiting.extend(parent for parent, _ in node.next_functions)
 
 
 def _pixels(shape: tuple[int, ...] | str) -> int:
