@@ -1,4 +1,4 @@
-"""What a saliency method is asked, and what a saliency method is."""
+"""The question that a saliency method answers, and the protocol of a method."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AttributionContext:
     passes
         The forward and backward pass that all methods share.
     batches
-        How many images may pass through the network at once without gradient.
+        Number of images that may pass through the network at once without gradient.
     untrained
         Makes a view of the same architecture with fresh weights.
     patterns
@@ -69,13 +69,13 @@ class AttributionContext:
 
     @property
     def cache(self) -> TimedCache:
-        """Keeps values that several methods need: ``context.cache.get(key, compute)``."""
+        """The cache of values that several methods need: ``context.cache.get(key, compute)``."""
         return self.passes.cache
 
     def again(
         self, requirements: PassRequirements, *, model: ModelView | None = None, inputs: Tensor | None = None
     ) -> AttributionContext:
-        """The same question to another model or about other normalised inputs, of which `wanted` will be read."""
+        """The same question to another model or about other normalised inputs, read as `requirements` says."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
         passes = Passes(model, inputs, self.score, requirements, self.targets, TimedCache(inputs.device))
@@ -103,11 +103,11 @@ class AttributionContext:
         return self.model.scores(inputs, targets, self.score)
 
     def scores(self, inputs: Tensor) -> Tensor:
-        """The explained value (n,) of normalised inputs, in the request's order."""
+        """The explained value (n,) of normalised inputs, in the context's order."""
         return self.scores_of(inputs, self.targets)
 
     def start(self, logits: Tensor) -> Tensor:
-        """Where a backward pass starts, (n, K): +1 at the target, and -1 at the best other class of a margin."""
+        """The score's gradient at the logits, (n, K): +1 at the target, and -1 at the best other class of a margin."""
         return score_gradient(logits.detach(), self.targets, self.score)
 
     def logits_of(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
@@ -116,7 +116,7 @@ class AttributionContext:
         Parameters
         ----------
         count
-            How many normalised inputs there are.
+            Number of normalised inputs.
         inputs
             Makes those of a part of ``range(count)``: (m, C, h, w).
         """
@@ -151,7 +151,7 @@ class Method(Protocol):
     class_dependent
         Whether the map depends on the target.
     control
-        Whether it is a floor or a ceiling for the others rather than a method of the literature.
+        Whether it is a floor or a ceiling for other methods rather than a method of the literature.
     resolution
         Of its raw maps, in words: ``"the input's"``, ``"the layer's"``.
     defined_for
@@ -196,7 +196,7 @@ class Method(Protocol):
         ...
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """What the method will read from ``context.passes``, so that one pass serves all methods."""
+        """The values that the method will read from ``context.passes``, so that one pass serves all methods."""
         ...
 
     def attribute(self, context: AttributionContext) -> Tensor:

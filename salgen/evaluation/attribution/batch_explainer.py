@@ -1,4 +1,4 @@
-"""What is asked of several methods about a batch of images, and how it is answered with shared passes."""
+"""The maps of several methods for a batch of images, computed with shared passes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
 
 @dataclass(frozen=True)
 class BatchExplainer:
-    """All that is asked about a batch of images."""
+    """Several methods with a batch of images to explain."""
 
     view: ModelView
     methods: dict[str, Method]
@@ -90,7 +90,7 @@ class BatchExplainer:
         forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
         if self._needs_model:
             with torch.no_grad():
-                image = self.view.normalise(self._lowest())
+                image = self.view.normalise(self._darkest_image())
             self._check_targets(check_model(self.view, image))
             for method in self._explaining:
                 method.check(self.view, image)
@@ -100,13 +100,15 @@ class BatchExplainer:
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
-        return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, requirements, inner)))
+        return _join(
+            MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
+        )
 
     def _check_needs(self) -> None:
-        """Masks and patterns are there for the methods that need them."""
+        """Check that masks and patterns are given for the methods that need them."""
         for method in self.methods.values():
             if "mask" in method.needs and self.masks is None:
-                raise SalgenError(f"{method.name} is made of the ground truth: give masks=, bool (N, H, W)")
+                raise SalgenError(f"{method.name} is made from the ground truth: give masks=, bool (N, H, W)")
             if "patterns" in method.needs and self.patterns is None:
                 raise SalgenError(
                     f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
@@ -114,12 +116,12 @@ class BatchExplainer:
                 )
 
     def _check_targets(self, layout: NetworkTrace) -> None:
-        """The targets are classes of the model, and it has as many as the score takes."""
+        """Check that the targets are classes of the model, and that it has enough classes for the score."""
         stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
-        score_gradient(torch.zeros(len(stated), classes_of(layout)), stated, self.score)
+        score_gradient(torch.zeros(len(stated), class_count(layout)), stated, self.score)
 
-    def _lowest(self) -> Tensor:
-        """The image (1, C, H, W) that has the lowest value: what some methods must know of the batch."""
+    def _darkest_image(self) -> Tensor:
+        """The image (1, C, H, W) with the lowest value, on which some methods check the batch."""
         lowest = int(self.pixels.flatten(1).amin(dim=1).argmin())
         return self.pixels[lowest : lowest + 1].clone()
 
@@ -135,9 +137,9 @@ class BatchExplainer:
     def _needs_model(self) -> bool:
         return bool(self._explaining)
 
-    def _part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
+    def _explain_part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
-        context = self._request(part, requirements, batches)
+        context = self._context(part, requirements, batches)
         try:
             explained = Explained()
             for call, method in self.methods.items():
@@ -148,7 +150,7 @@ class BatchExplainer:
         finally:
             context.cache.release()
 
-    def _request(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
+    def _context(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
         pixels = self.pixels[part]
         with torch.no_grad():
             inputs = self.view.normalise(pixels.clone())
@@ -189,13 +191,13 @@ class BatchExplainer:
         )
 
 
-def classes_of(layout: NetworkTrace) -> int:
-    """How many logits the network gives for an image."""
+def class_count(layout: NetworkTrace) -> int:
+    """Number of logits that the network gives for an image."""
     return int(layout.outputs[""][1])
 
 
-def _joined(parts: Sequence[Explained]) -> Explained:
-    """The parts of a batch in one."""
+def _join(parts: Sequence[Explained]) -> Explained:
+    """The parts of a batch as one."""
     whole = Explained()
     for call, first in parts[0].items():
         values = torch.cat([part[call].values for part in parts])

@@ -87,7 +87,7 @@ def explain(
     max_memory
         GB that may be used on the model's device; half of what is free by default.
     patterns
-        What ``salgen.fit_patterns`` gave, for PatternNet and PatternAttribution.
+        The result of ``salgen.fit_patterns``, for PatternNet and PatternAttribution.
     **parameters
         The method's parameters.
 
@@ -145,7 +145,7 @@ def explain_all(
     """Saliency maps of a batch of images by several methods, which share what they have in common.
 
     Activations, gradients and predictions come from one forward and one backward pass for all
-    methods that read them; so do the rewired passes of the LRP family and of guided backpropagation.
+    methods that read them; so do the modified passes of the LRP family and of guided backpropagation.
 
     Parameters are those of :func:`explain`. The result maps each method's call to its maps, which
     are those of :func:`explain`.
@@ -185,11 +185,13 @@ def explain_all(
 
 def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
     if isinstance(method, str):
-        name, given = parse_call(method)
-        twice = sorted({key.replace("-", "_") for key in given} & parameters.keys())
-        if twice:
-            raise SalgenError(f"{twice[0]} is given twice: in {method!r}, and as {twice[0]}={parameters[twice[0]]!r}")
-        created: Method = METHODS.create(name, {**given, **parameters})
+        name, values = parse_call(method)
+        repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())
+        if repeated:
+            raise SalgenError(
+                f"{repeated[0]} is given twice: in {method!r}, and as {repeated[0]}={parameters[repeated[0]]!r}"
+            )
+        created: Method = METHODS.create(name, {**values, **parameters})
         return created
     instance: Any = method
     if not callable(getattr(instance, "attribute", None)) or not _is_instance_of_dataclass(instance):

@@ -1,4 +1,4 @@
-"""What methods declare unless they say otherwise."""
+"""Defaults of what methods declare."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Undemanding:
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Any model will do."""
+        """Accept any model."""
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """Nothing."""
+        """No values."""
         return PassRequirements()
 
 

@@ -19,7 +19,7 @@ from salgen.evaluation.models.inspection.network_trace import hooked
 
 @dataclass(frozen=True)
 class PassRequirements:
-    """What is read from the pass.
+    """The values that methods read from the shared pass.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class PassRequirements:
 
     @classmethod
     def together(cls, parts: Iterable[PassRequirements]) -> PassRequirements:
-        """All that any of the parts wants."""
-        known = list(parts)
+        """The union of several requirements."""
+        requirements = list(parts)
         return cls(
-            layers=frozenset().union(*(part.layers for part in known)),
-            gradients=frozenset().union(*(part.gradients for part in known)),
-            input_gradient=any(part.input_gradient for part in known),
+            layers=frozenset().union(*(part.layers for part in requirements)),
+            gradients=frozenset().union(*(part.gradients for part in requirements)),
+            input_gradient=any(part.input_gradient for part in requirements),
         )
 
 
@@ -50,9 +50,9 @@ class PassRequirements:
 class Passes:
     """One forward pass, and at most one backward pass, of a batch.
 
-    Nothing runs before it is asked for. The graph, and with it the backward pass, begins at the
-    first layer whose gradient is wanted, or at the input if its gradient is; there is none if none
-    is wanted. What was not said to be wanted is had by a pass of its own.
+    Nothing runs before it is first read. The graph, and with it the backward pass, begins at the
+    first layer whose gradient is required, or at the input if its gradient is; without either there
+    is no graph. A value outside the requirements gets a pass of its own.
 
     Attributes
     ----------
@@ -60,12 +60,12 @@ class Passes:
         The network, and normalised images (n, C, h, w) without gradient.
     score
         ``"logit"`` of the target, or ``"margin"`` over the best other class.
-    wanted
-        What will be asked for.
+    requirements
+        The values that will be read.
     stated
         int64 (n,): the classes to explain; the predicted ones if None.
-    once
-        What has been computed, and at whose expense.
+    cache
+        The values computed so far, with their times.
     """
 
     model: ModelView
@@ -94,7 +94,7 @@ class Passes:
             If the layer is unknown or does not run.
         """
         if layer not in self.requirements.layers | self.requirements.gradients:
-            return self._other(PassRequirements(layers=frozenset({layer}))).output(layer)
+            return self._separate_pass(PassRequirements(layers=frozenset({layer}))).output(layer)
         self._forward()
         if layer not in self._outputs:
             raise SalgenError(f"layer {layer!r} does not run when the model does: choose another layer")
@@ -103,14 +103,14 @@ class Passes:
     def gradient(self, layer: str) -> Tensor:
         """The score's gradient at the layer's output, shaped as the output."""
         if layer not in self.requirements.gradients:
-            return self._other(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
+            return self._separate_pass(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
         self.output(layer)
         return self._backward()[layer]
 
     def input_gradient(self) -> Tensor:
         """The score's gradient at the input, (n, C, h, w)."""
         if not self.requirements.input_gradient:
-            return self._other(PassRequirements(input_gradient=True)).input_gradient()
+            return self._separate_pass(PassRequirements(input_gradient=True)).input_gradient()
         return self._backward()[None]
 
     def _forward(self) -> Tensor:
@@ -120,13 +120,13 @@ class Passes:
         self._forward()
         return self.cache.get(("backward", self.requirements), self._run_backward)
 
-    def _other(self, requirements: PassRequirements) -> Passes:
+    def _separate_pass(self, requirements: PassRequirements) -> Passes:
         return self.cache.get(
             requirements, lambda: Passes(self.model, self.inputs, self.score, requirements, self.stated, self.cache)
         )
 
     def _run_forward(self) -> Tensor:
-        """Logits with the graph that is wanted."""
+        """Logits with the graph that the requirements ask for."""
         requirements = self.requirements
         names = sorted(requirements.layers | requirements.gradients)
         leaf = self.inputs.detach().requires_grad_(requirements.input_gradient)
@@ -137,7 +137,7 @@ class Passes:
             return self.model.logits(leaf)
 
     def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> Tensor:
-        """Keep a layer's output; the graph begins here if its gradient is wanted, and none before."""
+        """Keep a layer's output; the graph begins here if its gradient is required, not earlier."""
         if not isinstance(output, Tensor):
             raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
         kept: Tensor = output
@@ -147,29 +147,29 @@ class Passes:
         return kept.clone()  # what follows may work in place
 
     def _run_backward(self) -> dict[str | None, Tensor]:
-        """Gradients at every wanted place, zero where the score does not depend on it."""
+        """Gradients at every required place, zero where the score does not depend on it."""
         logits, places = self._forward(), self._places
-        found: list[Tensor | None] = [None] * len(places)
+        gradients: list[Tensor | None] = [None] * len(places)
         if logits.requires_grad:
             start = score_gradient(logits.detach(), self.targets(), self.score)
-            found = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
+            gradients = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
         else:
             self._check_differentiable(logits)
         return {
             name: torch.zeros_like(place) if gradient is None else gradient
-            for (name, place), gradient in zip(places.items(), found, strict=True)
+            for (name, place), gradient in zip(places.items(), gradients, strict=True)
         }
 
     def _check_differentiable(self, logits: Tensor) -> None:
-        """Zero is the right gradient of a score that does not depend on a place, not of one that was cut off."""
+        """Refuse a model whose output depends on the image but was detached from it: zero would be a wrong gradient."""
         with torch.enable_grad():
             if self.model.logits(self.inputs.detach().requires_grad_()).requires_grad:
                 return
         with torch.no_grad():
-            others = (-self.inputs, torch.zeros_like(self.inputs))
-            if all(torch.equal(logits, self.model.logits(other)) for other in others):
+            other_inputs = (-self.inputs, torch.zeros_like(self.inputs))
+            if all(torch.equal(logits, self.model.logits(changed)) for changed in other_inputs):
                 return
         raise SalgenError(
             "the model's output depends on the image but has no gradient: remove detach() or torch.no_grad() from its "
-            "forward, or choose a method that takes none, such as occlusion"
+            "forward, or choose a method that needs none, such as occlusion"
         )

@@ -1,4 +1,4 @@
-"""Values that several methods need: each is computed once, and its time divided among those who asked."""
+"""Values that several methods need: each is computed once, and its time divided among its users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class TimedCache:
-    """A memory of computed values that also keeps the accounts of time.
+    """A cache of computed values that also keeps account of time.
 
     Parameters
     ----------
@@ -27,10 +27,10 @@ class TimedCache:
         self._users: dict[Hashable, set[str]] = {}
         self._own: dict[str, float] = {}
         self._user: str | None = None
-        self._inner = [0.0]  # time spent in the values that the running computation asked for
+        self._inner = [0.0]  # time spent in cached values that the running computation reads
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value of `key`, computed if nobody has asked for it yet."""
+        """The value of `key`, computed on first use."""
         if key not in self._values:
             self._values[key], self._seconds[key] = self._timed(compute)
         if self._user is not None:
@@ -39,12 +39,12 @@ class TimedCache:
         return value
 
     def run(self, user: str, work: Callable[[], T]) -> T:
-        """The result of a user's own work, whose time is the user's."""
+        """The result of `work`, whose time counts as the user's own."""
         self._user = user
         try:
             result, self._own[user] = self._timed(work)
         finally:
-            self._user = None  # what is asked between users is at nobody's expense
+            self._user = None  # work between users counts for no user
         return result
 
     def seconds(self) -> dict[str, float]:
@@ -56,7 +56,7 @@ class TimedCache:
         return {user: own + shares[user] for user, own in self._own.items()}
 
     def release(self) -> None:
-        """Forget the values; those that hold on to tensors let go of them."""
+        """Forget the values, calling their own `release` where they have one."""
         for value in self._values.values():
             if callable(getattr(value, "release", None)):
                 value.release()
