@@ -46,7 +46,7 @@ def correlation(runs: tuple[str, ...]) -> None:
     from salgen.evaluation.diagnostics.metric_correlation import correlation_table, run_correlations
 
     result = run_correlations(runs)
-    click.echo(correlation_table(result.found))
+    click.echo(correlation_table(result.correlations))
     click.echo(f"n = {result.data_sets} data sets: the fewer there are, the less a correlation says")
     if result.left_out:
         click.echo(f"left out, because not all runs have them: {', '.join(result.left_out)}")

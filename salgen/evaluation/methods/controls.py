@@ -1,4 +1,4 @@
-"""Controls that know nothing of the model: what any method has to beat."""
+"""Controls that know nothing of the model, which any method has to beat."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Random(Control):
 
 @dataclass(frozen=True)
 class Constant(Control):
-    """One value everywhere: what a metric gives to a map that says nothing."""
+    """One value everywhere: the score of a map without information."""
 
     name: ClassVar[str] = "constant"
     reference: ClassVar[str] = "a floor"

@@ -1,4 +1,4 @@
-"""The gradient and what is made of it directly."""
+"""The gradient, and methods made of it directly."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class LrpAlphaBeta(RelevanceMethod):
         """Signed (n, C, h, w)."""
         from zennit.rules import AlphaBeta, Norm
 
-        stabiliser, without = stabilised(self.stabiliser), None if self.bias else ["bias"]
-        beta = self.alpha - 1  # zennit wants their difference to be 1 to the last bit
-        rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=without)
+        stabiliser, zeroed = stabilised(self.stabiliser), None if self.bias else ["bias"]
+        beta = self.alpha - 1  # zennit requires a difference of exactly 1
+        rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=zeroed)
         return relevance(context, self.name, Rules(mixing(rule), sharing=Norm(stabiliser)), self.start)

@@ -116,14 +116,18 @@ class ReluNetwork(Rewiring):
         return torch.autograd.grad(self._logits, self.leaf, context.start(self._logits), retain_graph=True)[0]
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The operation itself, but for ReLUs; what is neither affine nor a max pool is refused."""
+        """The operation itself, but for ReLUs; others that are neither affine nor max pools are refused."""
         if operation in RELU:
             return self.run(nn.ReLU(), lambda: self._rule, args[0])
         if operation in DROPOUT and kwargs.get("training", True):
             raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
         result = operation(*args, **kwargs)
-        made = any(True for _ in tensors_in(result))
-        if (made or operation in READS) and operation not in WINNER | FILLED and not is_affine(operation, args, kwargs):
+        gives_tensors = any(True for _ in tensors_in(result))
+        if (
+            (gives_tensors or operation in READS)
+            and operation not in WINNER | FILLED
+            and not is_affine(operation, args, kwargs)
+        ):
             raise self.refuse(name_of(operation), ADVICE)
         return result
 

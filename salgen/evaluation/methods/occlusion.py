@@ -23,7 +23,7 @@ WINDOW, STRIDE = 15 / 224, 8 / 224  # of the image's side
 
 @dataclass(frozen=True)
 class Occlusion(Explanation):
-    """How far the target's probability falls when a window is covered, averaged over the windows on a pixel.
+    """The fall of the target's probability when a window is covered, averaged over the windows on a pixel.
 
     Windows start at the multiples of the stride; the last one of a row or column may reach beyond
     the image, so every pixel is covered. By default the window's sides are 15/224 of the image's
@@ -92,7 +92,7 @@ class Occlusion(Explanation):
 
 
 def _spans(length: int, side: int, stride: int, device: torch.device) -> Tensor:
-    """Which rows, or columns, each window covers: bool (windows, side)."""
+    """The rows, or columns, that each window covers: bool (windows, side)."""
     starts = torch.arange(0, side - length + stride, stride, device=device)[:, None]
     place = torch.arange(side, device=device)
     return (place >= starts) & (place < starts + length)

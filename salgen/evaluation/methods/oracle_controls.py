@@ -46,18 +46,18 @@ class Untrained(Explanation):
             object.__setattr__(self, declared, getattr(method, declared))
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """As the method."""
+        """Check as the method does."""
         METHODS.create(self.of).check(model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions of the method."""
         method, fresh = METHODS.create(self.of), context.untrained()
-        asked = context.again(method.required_passes(fresh, context.inputs[:1]), model=fresh)
+        fresh_context = context.again(method.required_passes(fresh, context.inputs[:1]), model=fresh)
         try:
-            raw: Tensor = method.attribute(asked)
+            raw: Tensor = method.attribute(fresh_context)
             return raw
         finally:
-            asked.cache.release()
+            fresh_context.cache.release()
 
 
 @dataclass(frozen=True)
@@ -107,5 +107,5 @@ class Oracle7x7(Control):
 
 
 def _mask(context: AttributionContext) -> Tensor:
-    assert context.masks is not None  # since the method says that it needs them
+    assert context.masks is not None  # the method declares that it needs them
     return context.masks[:, None].to(context.pixels)

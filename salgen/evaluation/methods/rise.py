@@ -60,7 +60,7 @@ class Rise(Explanation):
 
 @dataclass(frozen=True)
 class Masks:
-    """Random masks of several images, as what they are made from.
+    """Random masks of several images, as grids and shifts.
 
     Enlarging is linear along each axis, so a mask is ``down[y].T @ grid @ across[x]`` with
     matrices that depend on its shift alone.

@@ -1,4 +1,4 @@
-"""How the explained class's probability changes when the map masks the image."""
+"""Changes of the explained class's probability when the map masks the image."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NAMES = ("average-drop", "average-increase")
 
-SMALLEST = 1e-12  # what a probability is divided by at least
+SMALLEST = 1e-12  # the smallest divisor
 SPACES = ("normalised", "pixel")
 SPACE = "where the map multiplies the image: after the model's normalisation, or before it"
 
@@ -59,9 +59,9 @@ class AverageDrop(ModelMetric):
 
 @dataclass(frozen=True)
 class AverageIncrease(ModelMetric):
-    """Whether the explained class's probability rises when the map masks the image.
+    """1 if the explained class's probability rises when the map masks the image, else 0.
 
-    1 if p < o, else 0, with p and o as in ``average-drop``. The mean over samples is the paper's average
+    1 if p < o, with p and o as in ``average-drop``. The mean over samples is the paper's average
     increase, or increase in confidence.
 
     Ties: no ranking is involved; p = o is no rise. A constant map hides everything.

@@ -1,4 +1,4 @@
-"""How much of a map lies on a common feature, on average over the feature's pixels."""
+"""The mean strength of a map on a common feature."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class GCf(MaskMetric):
         return mean_in_mask(ranking if paired_map is None else beside(ranking, paired_map)), ""
 
 
-def beside(ranking: Ranking, other: Values) -> Ranking:
+def beside(ranking: Ranking, second_map: Values) -> Ranking:
     """A second map under the same mask, in the same region."""
-    return Ranking(other, ranking.mask, ranking.valid)
+    return Ranking(second_map, ranking.mask, ranking.valid)
 
 
 def mean_in_mask(ranking: Ranking) -> float:

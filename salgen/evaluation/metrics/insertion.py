@@ -160,17 +160,17 @@ def _need_twins(metric: ModelMetric, baseline: str | None) -> None:
 
 
 def _with_twins(data: MetricInputs, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
-    """Curves of a batch, NaN with a reason for samples that lack the twin that is asked for."""
+    """Curves of a batch; NaN with a reason for samples without a twin where the twin is the baseline."""
     if baseline != "twin" or data.twins is None:
         return curve(data, baseline, step), [""] * len(data)
-    there = np.array([twin is not None for twin in data.twins])
-    if not there.any():
+    has_twin = np.array([twin is not None for twin in data.twins])
+    if not has_twin.any():
         return np.full((len(data), 2), np.nan), [NO_TWIN] * len(data)
-    usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(there)))
-    found = curve(usable, baseline, step)
-    curves = np.full((len(data), found.shape[1]), np.nan)
-    curves[there] = found
-    return curves, ["" if has else NO_TWIN for has in there]
+    usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(has_twin)))
+    usable_curves = curve(usable, baseline, step)
+    curves = np.full((len(data), usable_curves.shape[1]), np.nan)
+    curves[has_twin] = usable_curves
+    return curves, ["" if present else NO_TWIN for present in has_twin]
 
 
 def _area(curves: Float64) -> Float64:

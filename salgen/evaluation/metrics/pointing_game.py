@@ -58,7 +58,7 @@ class PointingGame(MaskMetric):
         return self._settled(cut.positives_tied, cut.positives_tied + cut.negatives_tied), ""
 
     def _by_place(self, ranking: Ranking) -> float:
-        """Where it matters which pixels are the largest."""
+        """The value where the positions of the largest pixels matter."""
         largest = (ranking.saliency == ranking.top) & ranking.region
         hit = _grown(ranking.truth, self.tolerance)[largest]  # in reading order
         return float(hit[0]) if self.ties == "first" else self._settled(int(np.count_nonzero(hit)), len(hit))

@@ -1,4 +1,4 @@
-"""Which metrics are meant: names, calls with parameters, groups, and sweeps over a parameter."""
+"""The metrics chosen by names, calls with parameters, groups, and sweeps over a parameter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
         no more than `given`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
         gives instances names of its own.
     given
-        What there is, see :attr:`Metric.needs`.
+        Names of the inputs that are given, see :attr:`Metric.needs`.
 
     Raises
     ------
@@ -41,7 +41,9 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
     ['roc-auc', 'iou:threshold=0.3', 'iou']
     """
     if isinstance(metrics, Mapping):
-        return {name: create_metric(one) if isinstance(one, str) else _instance(one) for name, one in metrics.items()}
+        return {
+            name: create_metric(item) if isinstance(item, str) else _instance(item) for name, item in metrics.items()
+        }
     chosen: dict[str, Metric] = {}
     for item in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else metrics:
         if not isinstance(item, str):
@@ -56,19 +58,19 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
 
 
 def swept(calls: Sequence[str], given: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
-    """As :func:`choose_metrics`, with the scale's defaults, and a metric that declares a sweep with each of its values.
+    """The metrics of :func:`choose_metrics` with the scale's defaults, swept ones with each of their values.
 
     A parameter that the call sets is neither swept nor the scale's.
     """
     chosen: dict[str, Metric] = {}
     for call in calls:
         for metric in choose_metrics(call, given).values():
-            mine = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
-            sweeps = {key: values for key, values in metric.sweep.items() if key not in mine}
-            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in mine}
+            fixed = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
+            sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
+            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
             for values in product(*sweeps.values()):
-                one = _with(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
-                chosen[call_text(one)] = one
+                variant = _replace_fields(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
+                chosen[call_text(variant)] = variant
     return chosen
 
 
@@ -76,7 +78,7 @@ def create_metric(call: str) -> Metric:
     """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
     name, values = parse_call(call)
     if name in METRICS.entries:
-        found = METRICS.load(name)
+        metric_class = METRICS.load(name)
     else:
         classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
         if name in (ALL, *FAMILIES):
@@ -85,8 +87,8 @@ def create_metric(call: str) -> Metric:
             raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
         if name not in classes:
             raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
-        found = classes[name]
-    metric: Metric = build(found, values)
+        metric_class = classes[name]
+    metric: Metric = build(metric_class, values)
     return metric
 
 
@@ -100,19 +102,19 @@ def alternatives(call: str) -> Iterator[str]:
 def _instance(item: Any) -> Metric:
     if isinstance(item, type) or not hasattr(item, "needs"):
         raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
-    found: Metric = item
-    return found
+    metric: Metric = item
+    return metric
 
 
 def _group(name: str, given: Collection[str]) -> dict[str, Metric]:
     order = dict.fromkeys([*DEFAULT, *METRICS.names()])  # the usual headline first
-    every: dict[str, Metric] = {found: METRICS.create(found) for found in order}
+    every: dict[str, Metric] = {call: METRICS.create(call) for call in order}
     return {
-        found: metric for found, metric in every.items() if name in (ALL, metric.family) and metric.needs <= set(given)
+        call: metric for call, metric in every.items() if name in (ALL, metric.family) and metric.needs <= set(given)
     }
 
 
-def _with(metric: Metric, changes: Mapping[str, object]) -> Metric:
+def _replace_fields(metric: Metric, changes: Mapping[str, object]) -> Metric:
     import dataclasses
 
     changed: Metric = dataclasses.replace(metric, **changes) if changes else metric  # type: ignore[type-var]

@@ -133,7 +133,7 @@ def test_no_maps_give_no_scores():
         ({"metrics": []}, "no metric was chosen"),
         ({"metrics": [RocAuc]}, "is not a metric"),
         ({"metrics": [3]}, "3 is not a metric"),
-        ({"images": np.zeros((3, 1, *SHAPE))}, "images: 3 of them for 4 maps"),
+        ({"images": np.zeros((3, 1, *SHAPE))}, "images: 3 for 4 maps"),
     ],
 )
 def test_faults_are_named_in_one_line(maps, masks, change, words):
