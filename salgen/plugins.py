@@ -1,4 +1,4 @@
-"""All that a plug-in of another package needs: base classes, what they are given, and what they return.
+"""Everything that a plug-in of another package needs: base classes, and the types of their arguments and results.
 
 Modules of salgen may move; the names here stay. docs/extending.md shows how each is used. As in `salgen` itself, a
 name is imported on first use, so that a generator does not wait for torch.

@@ -88,7 +88,7 @@ class BatchExplainer:
     def _explain(self, most: int, budget: float) -> Explained:
         self._check_needs()
         forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
-        if self._needs_model:
+        if self._explaining:
             with torch.no_grad():
                 image = self.view.normalise(self._darkest_image())
             self._check_targets(check_model(self.view, image))
@@ -133,10 +133,6 @@ class BatchExplainer:
     def _explaining(self) -> list[Method]:
         return [method for method in self.methods.values() if "model" in method.needs]
 
-    @property
-    def _needs_model(self) -> bool:
-        return bool(self._explaining)
-
     def _explain_part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
         context = self._context(part, requirements, batches)
@@ -144,7 +140,7 @@ class BatchExplainer:
             explained = Explained()
             for call, method in self.methods.items():
                 explained[call] = context.cache.run(call, lambda method=method: self._maps(method, context))  # type: ignore[misc]
-            explained.logits = context.passes.logits() if self._needs_model else None
+            explained.logits = context.passes.logits() if self._explaining else None
             explained.seconds = context.cache.seconds()
             return explained
         finally:

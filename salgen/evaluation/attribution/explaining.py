@@ -194,7 +194,8 @@ def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
         created: Method = METHODS.create(name, {**values, **parameters})
         return created
     instance: Any = method
-    if not callable(getattr(instance, "attribute", None)) or not _is_instance_of_dataclass(instance):
+    is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
+    if not is_dataclass or not callable(getattr(instance, "attribute", None)):
         raise SalgenError(
             f"method {method!r}: give a name, 'name:key=value', or an instance of a method, which is a dataclass with "
             "attribute()"
@@ -204,10 +205,6 @@ def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
         instance = build(type(instance), {**fields, **parameters})
     chosen: Method = instance
     return chosen
-
-
-def _is_instance_of_dataclass(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def _view(model: nn.Module | ModelView | None, methods: Mapping[str, Method]) -> ModelView:

@@ -156,7 +156,8 @@ def fit_patterns(
                 inputs = view.normalise(view.like(check_images(batch)))
             if batches is None:
                 check_model(view, inputs[:1])
-                batches = _size_batches(view, inputs[:1], max_memory)
+                budget = memory_budget(inputs.device, max_memory)
+                batches = MicroBatches(images_at_once(view, inputs[:1], BATCH_SIZE, budget, WITH_GRADIENT))
             _add(moments, view, inputs, batches)
     if batches is None:
         raise SalgenError("there are no images to fit patterns to: give some, preferably the training images")
@@ -171,11 +172,6 @@ def _add(moments: NetworkMoments, view: ModelView, inputs: Tensor, batches: Micr
             f"fitting patterns to one image of {tuple(inputs.shape[1:])} needs more memory than {inputs.device} has: "
             "use smaller images or a smaller model"
         ) from None
-
-
-def _size_batches(view: ModelView, image: Tensor, max_memory: float | None) -> MicroBatches:
-    budget = memory_budget(image.device, max_memory)
-    return MicroBatches(images_at_once(view, image, BATCH_SIZE, budget, WITH_GRADIENT))
 
 
 def _iterate_batches(images: Any) -> Iterator[Any]:

@@ -102,7 +102,7 @@ def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
     shared = [key for key in tables[0] if all(key in table for table in tables)]
     all_correlations = []
     for model, method in dict.fromkeys((model, method) for model, method, _ in shared):
-        metrics = [metric for *who, metric in shared if tuple(who) == (model, method)]
+        metrics = [metric for *series, metric in shared if tuple(series) == (model, method)]
         means = {metric: np.array([table[model, method, metric] for table in tables]) for metric in metrics}
         all_correlations += correlations(means, model, method)
     if not all_correlations:

@@ -70,7 +70,7 @@ class Occlusion(Explanation):
     def _covered(self, context: AttributionContext, rows: Tensor, columns: Tensor) -> Tensor:
         """Values of every image under every window: (n * rows * columns,), row by row."""
         images, windows = context.inputs, len(rows) * len(columns)
-        cover = self._cover(context)
+        cover = context.black() if self.baseline == "black" else images.new_zeros(())
 
         def inputs(part: slice) -> Tensor:
             image, window = numbers[part] // windows, numbers[part] % windows
@@ -79,9 +79,6 @@ class Occlusion(Explanation):
 
         numbers = torch.arange(len(images) * windows, device=images.device)
         return values_of(context, self.output, numbers // windows, inputs)
-
-    def _cover(self, context: AttributionContext) -> Tensor:
-        return context.black() if self.baseline == "black" else context.inputs.new_zeros(())
 
     def _axes(self, images: Tensor) -> list[tuple[int, int, int]]:
         """The window's length, the image's side and the stride, for rows and for columns."""

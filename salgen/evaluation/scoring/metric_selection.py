@@ -18,16 +18,16 @@ SEPARATOR = "|"
 Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
-def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, Metric]:
+def choose_metrics(metrics: Metrics, available: Collection[str] = ()) -> dict[str, Metric]:
     """Metrics by name.
 
     Parameters
     ----------
     metrics
         Names, calls, instances, or groups: ``"all"`` and the families stand for those metrics that need
-        no more than `given`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
+        no more than `available`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
         gives instances names of its own.
-    given
+    available
         Names of the inputs that are given, see :attr:`Metric.needs`.
 
     Raises
@@ -49,7 +49,7 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
         if not isinstance(item, str):
             chosen[call_text(_instance(item))] = item
         elif item == ALL or item in FAMILIES:
-            chosen |= _group(item, given)
+            chosen |= _group(item, available)
         elif SEPARATOR in item:
             chosen |= {call_text(metric): metric for metric in map(create_metric, alternatives(item))}
         else:
@@ -57,14 +57,14 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
     return chosen
 
 
-def swept(calls: Sequence[str], given: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
+def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
     """The metrics of :func:`choose_metrics` with the scale's defaults, swept ones with each of their values.
 
     A parameter that the call sets is neither swept nor the scale's.
     """
     chosen: dict[str, Metric] = {}
     for call in calls:
-        for metric in choose_metrics(call, given).values():
+        for metric in choose_metrics(call, available).values():
             fixed = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
             sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
             scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
@@ -106,11 +106,13 @@ def _instance(item: Any) -> Metric:
     return metric
 
 
-def _group(name: str, given: Collection[str]) -> dict[str, Metric]:
+def _group(name: str, available: Collection[str]) -> dict[str, Metric]:
     order = dict.fromkeys([*DEFAULT, *METRICS.names()])  # the usual headline first
     every: dict[str, Metric] = {call: METRICS.create(call) for call in order}
     return {
-        call: metric for call, metric in every.items() if name in (ALL, metric.family) and metric.needs <= set(given)
+        call: metric
+        for call, metric in every.items()
+        if name in (ALL, metric.family) and metric.needs <= set(available)
     }
 
 

@@ -147,22 +147,24 @@ def score(
     return aggregate_scores(chosen, compute_metrics(data, chosen))
 
 
-def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
+def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> None:
     """Raise a SalgenError if no metric was chosen, or one needs an input that is not given."""
     if not metrics:
-        inputs = ", ".join(sorted(given)) or "maps alone"
+        inputs = ", ".join(sorted(available)) or "maps alone"
         raise SalgenError(f"no metric was chosen, or none of its group can be computed from {inputs}")
     for name, metric in metrics.items():
-        missing = sorted(metric.needs - given)
+        missing = sorted(metric.needs - available)
         if "training" in missing:
-            raise SalgenError(f"metric {name!r} trains models again, which takes a data set: use salgen.evaluate")
+            raise SalgenError(f"metric {name!r} retrains models, which takes a data set: use salgen.evaluate")
         if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
             raise SalgenError(
                 f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
                 "maps without of=paired"
             )
         if missing:
-            raise SalgenError(f"metric {name!r} needs what is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}")
+            raise SalgenError(
+                f"metric {name!r} needs an input that is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}"
+            )
 
 
 def _check_one_mask(metrics: Mapping[str, Metric], data: MetricInputs) -> None:

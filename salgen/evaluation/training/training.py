@@ -132,8 +132,8 @@ def train_seeds(
     """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`."""
     if seeds < 1:
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
-    how: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
-    return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **how) for seed in range(seeds)]
+    options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
+    return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
 
 
 def _prepare_folder(out: Path) -> None:
@@ -169,16 +169,16 @@ def _run(
     """Train and write the checkpoint; an error is returned, since a spawned process cannot raise it here."""
     try:
         classifier = _start(setup, out)
-        where = setup.task, fabric.device, settings.max_memory_gb, images
+        split_options = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
-            load_split(path, split, *where, settings.label_order(setup.seed, split), source)
+            load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
             for split in ("train", "val")
         )
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val)
         learner.classifier.load_state_dict(state.best)
-        test = load_split(path, "test", *where, source=source)
+        test = load_split(path, "test", *split_options, source=source)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
             save_checkpoint(out, state.best, card)

@@ -187,7 +187,7 @@ def _worst_of_all(metric, values):
 def test_what_needs_more_than_a_mask_says_so(name):
     """The others, which no test above reaches: none is left out in silence."""
     maps, masks = odd_maps(8, np.float32), odd_masks(8)
-    with pytest.raises(SalgenError, match=r"needs what is not given|trains models again"):
+    with pytest.raises(SalgenError, match=r"needs an input that is not given|retrains models"):
         salgen.score(np.stack([*maps.values()]), np.stack([masks["block"]] * len(maps)), name)
 
 

@@ -335,7 +335,7 @@ def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, ""), errors
-    assert errors.endswith("stopped: run the same command again to go on from here\n")
+    assert errors.endswith("stopped: run the same command again to continue\n")
     assert [path for path in run.rglob("*") if path.name.endswith(".part")] == []
     assert not (run / "scores.parquet").exists(), "it came too late to prove anything"
     monkeypatch.delenv(ORDERS, raising=False)

@@ -297,11 +297,11 @@ def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
     assert "report: runs/lesions-lesion-cnn-rescored/report.html" in out
     assert (tmp_path / "runs" / "lesions-lesion-cnn-rescored" / "report.html").is_file()
     for options, said in {
-        ("--model", "lesion-cnn"): "--model does not go with --from-maps",
-        ("--keep-maps",): "--keep-maps does not go with --from-maps",
-        ("--target", "pred"): "--target does not go with --from-maps",
-        ("-m", "gradient"): "-m does not go with --from-maps",
-        ("--set", "epochs=2"): "--set does not go with --from-maps",
+        ("--model", "lesion-cnn"): "--model cannot be combined with --from-maps",
+        ("--keep-maps",): "--keep-maps cannot be combined with --from-maps",
+        ("--target", "pred"): "--target cannot be combined with --from-maps",
+        ("-m", "gradient"): "-m cannot be combined with --from-maps",
+        ("--set", "epochs=2"): "--set cannot be combined with --from-maps",
     }.items():
         assert main(["evaluate", "--from-maps", str(archive), *options]) == 2
         assert said in capsys.readouterr().err

@@ -289,13 +289,13 @@ def test_a_metric_gets_what_it_needs(maps, masks):
 
 
 def test_what_a_metric_needs_must_be_given(maps, masks):
-    with pytest.raises(SalgenError, match="'twin-distance' needs what is not given: twins="):
+    with pytest.raises(SalgenError, match="'twin-distance' needs an input that is not given: twins="):
         salgen.score(maps, masks, [TwinDistance()], targets=np.zeros(4, dtype=int))
 
 
 def test_metrics_that_train_are_refused(maps, masks):
     whole = type("Whole", (MGt,), {"needs": frozenset({"training"})})()
-    with pytest.raises(SalgenError, match="'m-gt' trains models again"):
+    with pytest.raises(SalgenError, match="'m-gt' retrains models"):
         salgen.score(maps, masks, [whole])
 
 

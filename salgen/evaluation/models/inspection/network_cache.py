@@ -45,19 +45,15 @@ class NetworkCache(Generic[T]):
         results = self._results.setdefault(view.network, {})
         key = (tuple(image.shape[1:]), image.dtype, image.device)
         if key not in results:
-            results[key] = self._learnt(view, image[:1])
+            try:
+                results[key] = self._learn(_CALLER, view, image[:1])
+            except SalgenError as error:
+                results[key] = _Refusal(error)  # its text alone: the exception would hold on to the network
         result = results[key]
         if isinstance(result, _Refusal):
-            raise SalgenError(result.text.replace(_CALLER, name))
+            raise SalgenError(result.replace(_CALLER, name))
         return result
 
-    def _learnt(self, view: ModelView, image: Tensor) -> T | _Refusal:
-        try:
-            return self._learn(_CALLER, view, image)
-        except SalgenError as error:
-            return _Refusal(str(error))
 
-
-class _Refusal:
-    def __init__(self, text: str) -> None:
-        self.text = text
+class _Refusal(str):
+    """The message of an error."""
