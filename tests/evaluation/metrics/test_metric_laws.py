@@ -211,7 +211,7 @@ class UnexplainedNan:
 
 @pytest.mark.parametrize(
     ("fault", "law"),
-    [(ByPixelOrder, "where they are"), (NeverAtItsCeiling, "ceiling"), (UnexplainedNan, "without a reason")],
+    [(ByPixelOrder, "by their positions"), (NeverAtItsCeiling, "ceiling"), (UnexplainedNan, "without a reason")],
 )
 def test_check_metric_finds_faults(fault, law, monkeypatch):
     faulty = type("Faulty", (METRICS.load("m-gt"),), {"name": "faulty", "aliases": (), "__call__": fault.__call__})
