@@ -8,7 +8,7 @@ from math import isfinite
 from salgen.evaluation.protocols.li2020_tables import CLASSES, IDR, LABELS, MCR, MCS, POINTING, STABILITY
 from salgen.evaluation.report.grid import DIGITS
 from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, Finding, Table, TableRow
-from salgen.evaluation.report.wording import and_list, number
+from salgen.evaluation.report.formatting import and_list, number
 from salgen.parameters import parse_call
 
 GUIDED, CAM = "guided-backprop", "grad-cam"

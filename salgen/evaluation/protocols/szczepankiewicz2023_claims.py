@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 from salgen.evaluation.report.grid import DIGITS, MARKED, grid_means
 from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, Cell, Finding, Study, Variants
-from salgen.evaluation.report.wording import and_list
+from salgen.evaluation.report.formatting import and_list
 
 GRADIENTS = ("gradient", "smoothgrad", "guided-backprop", "guided-grad-cam")
 KEEPING = (*GRADIENTS, "layer-cam", "eigen-grad-cam")

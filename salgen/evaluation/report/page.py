@@ -17,7 +17,7 @@ from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, write_grid
 from salgen.evaluation.report.images import images_counted, of_all_images, wrong
-from salgen.evaluation.report.lead import lead
+from salgen.evaluation.report.introduction import lead
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, content_faults, read_runs
@@ -27,7 +27,7 @@ from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
-from salgen.evaluation.report.wording import and_list, call, call_name, duration, number, p_value, share, words
+from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.statistics import accuracy_interval
 from salgen.evaluation.summary import ALL_SEEDS
 from salgen.files import write_text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from salgen.evaluation.report.study import Table, TableRow
-from salgen.evaluation.report.wording import number
+from salgen.evaluation.report.formatting import number
 
 WIDTH = 100  # characters of a line of prose
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from salgen.errors import SalgenError
 from salgen.evaluation.ranks import MeanRanks, rank_methods
-from salgen.evaluation.report.answer import Answer, answers
+from salgen.evaluation.report.headline import Answer, answers
 from salgen.evaluation.report.chart import marker
 from salgen.evaluation.report.curves import Curves, all_curves
 from salgen.evaluation.report.details import Effect, SideBySide, class_means, effects, side_by_side
