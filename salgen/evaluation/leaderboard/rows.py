@@ -16,7 +16,7 @@ DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic
 
 @dataclass(frozen=True)
 class Row:
-    """What one method comes to under one metric, in the variant that the run's answer is about.
+    """What one method comes to under one metric, in the headline variant.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, write_grid
 from salgen.evaluation.report.images import images_counted, of_all_images, wrong
-from salgen.evaluation.report.introduction import lead
+from salgen.evaluation.report.introduction import introduction
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, content_faults, read_runs
@@ -102,7 +102,9 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
         uncertified={run.label: reason for run in runs if (reason := uncertified(run))},
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
-        lead=lead(runs, max(section.answer.methods for section in sections), study.study if study else None),
+        introduction=introduction(
+            runs, max(section.headline.methods for section in sections), study.study if study else None
+        ),
         near_chance=[(run, model) for run in runs for model in _all_models(run) if model.near_chance],
         too_few=[(run, model) for run in runs for model in _all_models(run) if model.too_few],
     )
