@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import Run
@@ -37,8 +38,15 @@ class Entry:
         return float(self.values.mean()) if self.values.size else float("nan")
 
 
-def cell_entry(members: Sequence[Member], call: str, metric: str) -> Entry:
+def cell_entry(
+    members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None
+) -> Entry:
     """The scores of a method in the runs of a cell, pooled.
+
+    Parameters
+    ----------
+    counted
+        bool (n,): the scores that take part, by default all.
 
     Raises
     ------
@@ -50,10 +58,10 @@ def cell_entry(members: Sequence[Member], call: str, metric: str) -> Entry:
     if len(found) < len(members):
         return Entry(np.empty(0))
     value, worst = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    counted = np.isfinite(worst)
-    if not np.isfinite(value).any():
+    defined = np.isfinite(worst) & (True if counted is None else counted)
+    if not np.isfinite(value[defined]).any():
         return Entry(np.empty(0))
-    return Entry(worst[counted], int((counted & ~np.isfinite(value)).sum()))
+    return Entry(worst[defined], int((~np.isfinite(value[defined])).sum()))
 
 
 def series(run: Run, model: str, call: str) -> int | None:

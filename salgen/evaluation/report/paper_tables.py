@@ -18,7 +18,7 @@ def tables_text(tables: Sequence[Table]) -> str:
 
 def _block(table: Table) -> list[str]:
     heads = ["", *table.methods]
-    rows = [[row.label, *(_cell(row, method) for method in table.methods)] for row in table.rows]
+    rows = [[row.title, *(_cell(row, method) for method in table.methods)] for row in table.rows]
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     return [*wrap(f"{table.title}. {table.caption}", WIDTH), "", *(_line(row, widths) for row in (heads, *rows))]
 

@@ -93,19 +93,27 @@ class TableRow:
     Attributes
     ----------
     label
-        Such as ``"MCS, vgg16"``.
+        Such as ``"MCS"``.
     means
         Each of the table's methods to a mean; NaN where there is none.
     printed
         Method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none.
     higher_is_better
         None where neither is.
+    network
+        Whose means these are; empty where they are over several.
     """
 
     label: str
     means: Mapping[str, float]
     printed: Mapping[str, str]
     higher_is_better: bool | None
+    network: str = ""
+
+    @property
+    def title(self) -> str:
+        """The row's head."""
+        return f"{self.label}, {self.network}" if self.network else self.label
 
 
 @dataclass(frozen=True)
