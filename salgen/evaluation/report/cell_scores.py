@@ -38,9 +38,7 @@ class Entry:
         return float(self.values.mean()) if self.values.size else float("nan")
 
 
-def cell_entry(
-    members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None
-) -> Entry:
+def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None) -> Entry:
     """The scores of a method in the runs of a cell, pooled.
 
     Parameters
@@ -57,7 +55,7 @@ def cell_entry(
     found = [scores(run, place, metric) for run, place in places if place is not None]
     if len(found) < len(members):
         return Entry(np.empty(0))
-    value, worst = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    value, worst = (np.concatenate([array.ravel() for array in arrays]) for arrays in zip(*found, strict=True))
     defined = np.isfinite(worst) & (True if counted is None else counted)
     if not np.isfinite(value[defined]).any():
         return Entry(np.empty(0))
@@ -79,6 +77,6 @@ def series(run: Run, model: str, call: str) -> int | None:
 
 
 def scores(run: Run, place: int, metric: str) -> tuple[Float64, Float64]:
-    """A method's scores in the headline variant and, with failed maps as worst: float64 (seeds * samples,) each."""
+    """A method's scores in the headline variant and, with failed maps as worst: float64 (seeds, samples) each."""
     index = place, run.cube.metrics.index(metric), run.cube.variants.index(run.variant_of(metric))
-    return run.cube.value[index].reshape(-1), run.cube.worst[index].reshape(-1)
+    return run.cube.value[index], run.cube.worst[index]

@@ -14,8 +14,9 @@ from salgen.evaluation.permutation import ALPHA
 from salgen.evaluation.reliance import REDRAWS, TOLERATED
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
+from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, write_grid
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv
 from salgen.evaluation.report.images import images_counted, of_all_images, wrong
 from salgen.evaluation.report.introduction import introduction
 from salgen.evaluation.report.legends import metric_legends
@@ -27,7 +28,6 @@ from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
-from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.statistics import accuracy_interval
 from salgen.evaluation.summary import ALL_SEEDS
 from salgen.files import write_text
@@ -65,10 +65,10 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, html.strip() + "\n")
+        if section is not None and section.study.cells:
+            write_text(path.parent / GRID, grid_csv(section.grid))
     except OSError as error:
         raise SalgenError(f"cannot write {path}: {error.strerror}") from None
-    if section is not None and section.study.cells:
-        write_grid(section.study, path.parent / GRID, section.grid)
     return path
 
 

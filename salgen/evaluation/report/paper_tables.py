@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from salgen.evaluation.report.study import Table, TableRow
 from salgen.evaluation.report.formatting import number
+from salgen.evaluation.report.study import Table, TableRow
 
 WIDTH = 100  # characters of a line of prose
 

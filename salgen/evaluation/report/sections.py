@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from salgen.errors import SalgenError
 from salgen.evaluation.ranks import MeanRanks, rank_methods
-from salgen.evaluation.report.headline import Headline, headline_of
 from salgen.evaluation.report.chart import marker
 from salgen.evaluation.report.curves import Curves, all_curves
 from salgen.evaluation.report.details import Effect, SideBySide, class_means, effects, side_by_side
 from salgen.evaluation.report.figures import comparison_figure, distribution_figure
 from salgen.evaluation.report.gallery import Gallery, gallery
+from salgen.evaluation.report.headline import Headline, headline_of
 from salgen.evaluation.report.panels import Block, Panel, panels
 from salgen.evaluation.report.rank_figure import rank_figure
 from salgen.evaluation.report.runs import Run

@@ -17,13 +17,13 @@ from run_folders import METRICS, make_run
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.headline import headline_of
+from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
+from salgen.evaluation.report.headline import headline_of
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.report.formatting import number
 
 SMALL = {"samples": 12, "pictures": 2, "size": 16, "metrics": ("roc-auc", "prec99")}
 VOID = {"meta", "img", "br", "hr", "link", "input", "line", "circle", "rect", "path", "use", "image"}
