@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 from salgen.evaluation.report.formatting import and_list, number
 from salgen.evaluation.report.grid import DIGITS, MARKED, grid_means
-from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, Cell, Finding, Study
+from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, Cell, Finding, Outcome, Study
 from salgen.parameters import parse_call
 
 IN_WORDS = {HELD: "holds", NOT_HELD: "does not hold", NOT_TESTABLE: "cannot be told"}
 PLAIN = "{place}: {numbers}"
+GRAVEST_FIRST: tuple[Outcome, ...] = (NOT_HELD, NOT_TESTABLE, HELD)
 
 Means = Mapping[str, float]
-Verdict = tuple[str, str]  # and the numbers behind it
+Verdict = tuple[Outcome, str]  # and the numbers behind it
 Comparison = Callable[[Means, Sequence[str]], Verdict]  # of means, and the methods that a claim names
 
 
@@ -64,7 +65,7 @@ class Claim:
         """Not held where it is false of one ranking; not testable where it is open in one, and false of none."""
         judged = [self._judged_in(ranking) for ranking in self.choice(rankings)]
         verdicts = [verdict for verdict, _ in judged]
-        verdict = next((one for one in (NOT_HELD, NOT_TESTABLE, HELD) if one in verdicts), NOT_TESTABLE)
+        verdict = next((one for one in GRAVEST_FIRST if one in verdicts), NOT_TESTABLE)
         numbers = "; ".join(numbers for _, numbers in judged) or self.absent
         return Finding(self.sentence.format(and_list(self.named)), verdict, numbers)
 

@@ -132,8 +132,9 @@ class Li2020(Protocol):
 
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The data sets of several objects, and the composites."""
-        own = {name: path for name, path in (("voc-2012", self.voc), ("coco-2017", self.coco)) if path is not None}
-        return {name: {"source": path} for name, path in ((own or {STAND_IN: None}) | {COMPOSITES: self.ebam}).items()}
+        own = {"voc-2012": {"source": self.voc}, "coco-2017": {"source": self.coco}}
+        given = {name: how for name, how in own.items() if how["source"] is not None}
+        return {**(given or {STAND_IN: {"source": None}}), COMPOSITES: {"source": self.ebam}}
 
     def experiments(self, scale: str) -> list[Experiment]:
         """Several objects; SENS on a few images, as it explains each many times; and composites of two tasks."""
@@ -147,14 +148,14 @@ class Li2020(Protocol):
         return [
             Experiment("localisation", several, METHODS, boxes),
             self._again("stability", several, few),
-            self._again("radii", several, fewest, first_only=True, extra_methods=False),
+            self._again("radii", several, fewest, once=True),
             Experiment("contrast", [COMPOSITES], CONTRASTED, scenes),
         ]
 
-    def _again(self, name: str, datasets: list[str], how: dict[str, Any], **flags: bool) -> Experiment:
+    def _again(self, name: str, datasets: list[str], how: dict[str, Any], once: bool = False) -> Experiment:
         """The networks of several objects under another metric."""
         folder = f"runs/{{data}}-{{model}}-{name}"
-        return Experiment(name, datasets, METHODS, how, trained_in="localisation", folder=folder, **flags)
+        return Experiment(name, datasets, METHODS, how, ("test",), "localisation", folder, once, not once)
 
     def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
         """The same on all data sets."""
