@@ -65,7 +65,7 @@ class Claim:
         """Not held where it is false of one ranking; not testable where it is open in one, and false of none."""
         judged = [self._judged_in(ranking) for ranking in self.choice(rankings)]
         verdicts = [verdict for verdict, _ in judged]
-        verdict = next((one for one in GRAVEST_FIRST if one in verdicts), NOT_TESTABLE)
+        verdict: Outcome = next((one for one in GRAVEST_FIRST if one in verdicts), NOT_TESTABLE)
         numbers = "; ".join(numbers for _, numbers in judged) or self.absent
         return Finding(self.sentence.format(and_list(self.named)), verdict, numbers)
 
