@@ -1,4 +1,4 @@
-"""What the page's first sentences say: of how many methods, of which classes, and how the cause's place is known."""
+"""The page's first sentences: how many methods, which classes, and how the place of the cause is known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMED = 4  # classes that a sentence can list
 
 
 @dataclass(frozen=True)
-class Lead:
+class Introduction:
     """The parts of the first sentences.
 
     Attributes
@@ -41,11 +41,11 @@ class Lead:
         return 1 < len(self.classes) <= NAMED
 
 
-def lead(runs: Sequence[Run], methods: int, study: Study | None = None) -> Lead:
-    """The lead of a page, on which `methods` are under test unless a study names its own."""
+def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) -> Introduction:
+    """The introduction of a page on which `methods` are under test unless a study names its own."""
     imported = [run for run in runs if _imported(run)]
     made = [run for run in runs if run.record["dataset"].get("generator") and not _imported(run)]
-    return Lead(
+    return Introduction(
         methods=len(study.methods) if study is not None else methods,
         classes=_shared_classes(runs),
         made=_names(made, imported),

@@ -1,4 +1,4 @@
-"""The short answer: what the headline metric says of one model, in the parts of a sentence."""
+"""The page's short answer: conclusions about one model under the headline metric, in the parts of a sentence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from salgen.evaluation.statistics.score_cube import ALL
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What can be said of one run and model under the headline metric.
+class Headline:
+    """Conclusions about one run and model under the headline metric.
 
     Attributes
     ----------
@@ -56,16 +56,12 @@ class Answer:
         return self.labels([key for key in self.run.under_test(self.model) if key not in self.verdict.compared])
 
 
-def answers(run: Run) -> list[Answer]:
-    """An answer for each model of a run."""
-    return [_answer(run, model) for model in run.model_names]
-
-
-def _answer(run: Run, model: str) -> Answer:
+def headline_of(run: Run, model: str) -> Headline:
+    """The headline of one model of a run."""
     trainings, metric = len(run.cube.seeds_of(model)), run.headline
     total = sample_count(run, model, ALL)
     fewer = [name for name in run.cube.subsets if 0 < sample_count(run, model, name) < total]
-    return Answer(
+    return Headline(
         run=run,
         model=model,
         verdict=verdict(run, model, metric) if metric is not None else None,
