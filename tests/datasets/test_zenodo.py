@@ -221,7 +221,8 @@ def test_a_licence_without_a_name_at_zenodo_is_not_replaced_by_another(folder, l
 
 
 def test_the_description_is_the_cards_first_part_as_html():
-    card = "---\na: b\n---\n\n# x\n\nOf <b> & `c < d`.\n\n- one\n- two\n\n| a |\n| - |\n| 1 |\n\n## Splits and labels\n\nno"
+    told = "Of <b> & `c < d`.\n\n- one\n- two\n\n| a |\n| - |\n| 1 |"
+    card = f"---\na: b\n---\n\n# x\n\n{told}\n\n## Splits and labels\n\nno"
     found = Edition({}, "x", "X", card, [], "1.0.0", "n", stated(**STATED))
     assert "".join(metadata(found)["description"].split("\n")) == (
         "<p>Of &lt;b&gt; &amp; <code>c &lt; d</code>.</p><ul><li>one</li><li>two</li></ul>"
