@@ -22,11 +22,11 @@ from torch import Tensor, nn
 import salgen
 from benchmarks.saliency import LAST, PLAIN, views
 from benchmarks.timing import Row, medians_us, table
-from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.metrics.insertion import deletion_curve
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.score_inputs import evidence_of
-from salgen.evaluation.training_settings import choose_settings
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.training.training_settings import choose_settings
 from salgen.types import Float64
 
 ROUNDS = 3

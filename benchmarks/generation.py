@@ -13,11 +13,11 @@ from perlin_numpy import generate_perlin_noise_2d
 from PIL import Image
 
 from benchmarks.timing import Row, medians_us
-from salgen.datasets import png
-from salgen.datasets.manifest import describe
-from salgen.datasets.shards import Shard, write_shard
-from salgen.generators.opening import generator
-from salgen.generators.perlin import lattice_gradients, perlin_fields
+from salgen.datasets.format import png
+from salgen.datasets.format.manifest import describe
+from salgen.datasets.format.shards import Shard, write_shard
+from salgen.generators.factory import generator
+from salgen.generators.lesions.perlin import lattice_gradients, perlin_fields
 
 try:
     from noise import pnoise2

@@ -28,12 +28,12 @@ from torch.nn.functional import cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
 
 import salgen
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.learner import Learner
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.selection import select_methods
-from salgen.evaluation.training_data import DeviceSplit
-from salgen.evaluation.training_settings import choose_settings
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.training.trainer import Trainer
+from salgen.evaluation.training.training_data import DeviceSplit
+from salgen.evaluation.training.training_settings import choose_settings
 from salgen.registry import MODELS
 
 ASKING = ("average-drop", "insertion-auc", "insertion-auc:baseline=mean", "deletion-auc")
@@ -87,7 +87,7 @@ def training(scale: Scale, arithmetic: str) -> Speed:
         precision = "bf16-mixed" if arithmetic == "bf16" else "32-true"
         fabric = Fabric(accelerator=scale.device.type, devices=1, precision=precision)
         operations = _operations_per_image(classifier, scale)
-        learner = Learner.prepare(fabric, classifier, settings, scale.images)
+        learner = Trainer.prepare(fabric, classifier, settings, scale.images)
         split = _random_split(scale)
         order = torch.randperm(scale.images, device=scale.device)
         seconds = _seconds(lambda: learner.epoch(split, order, lambda count=1, /: None), scale.device)

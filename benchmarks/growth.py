@@ -37,7 +37,7 @@ def _make(size: int, folder: Path) -> float:
 
 def _evaluate(size: int, folder: Path) -> float:
     from salgen.datasets.making import make
-    from salgen.evaluation.running import evaluate
+    from salgen.evaluation.runs.running import evaluate
 
     make("perlin-lesions", folder / "data", splits={"train": 256, "val": 64, "test": size})
     run = {"path": folder / "data", "methods": ["gradient"], "settings": {"epochs": 1}, "out": folder / "run"}

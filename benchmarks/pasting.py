@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchmarks.timing import Row, medians_us
-from salgen.generators.bam import Bam
+from salgen.generators.composites.bam import Bam
+from salgen.generators.composites.libraries import Composite
 from salgen.generators.declarations import Edit
-from salgen.generators.libraries import Composite
 
 SIZE, NATURAL, PASTED, CORNER = (128, 128), (110, 110), (80, 80), (20, 30)
 KINDS = 10  # of objects and of scenes: each object is pasted on each scene, as in a block of `bam`

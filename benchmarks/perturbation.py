@@ -18,7 +18,7 @@ import salgen
 from benchmarks.saliency import GOALS, LAST, PLAIN, compare, views
 from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.methods.rise import Masks
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.seeding import Stream
 from salgen.types import SaliencyMap
 

@@ -21,9 +21,9 @@ from torchvision.models import resnet18
 
 import salgen
 from benchmarks.timing import Row, medians_us, table
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
 from salgen.evaluation.methods.eigen_cam import principal_component
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 BATCH, SIZE, ROUNDS = 8, 224, 3
 CAMS = {

@@ -60,7 +60,7 @@ def extrapolated(found: list[dict[str, Any]], images: int) -> list[str]:
 
 def _make(options: argparse.Namespace, size: int, folder: Path) -> dict[str, Any]:
     from salgen.datasets.making import make
-    from salgen.generators.opening import plugin_class, scale_of
+    from salgen.generators.factory import plugin_class, scale_of
     from salgen.parameters import parse_pairs
 
     parameters = parse_pairs(tuple(options.pairs))

@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.making import make
-    from salgen.datasets.reader import open_dataset as open
+    from salgen.datasets.reading.reader import open_dataset as open
     from salgen.errors import SalgenError
-    from salgen.evaluation.explaining import explain, explain_all
-    from salgen.evaluation.patterns import fit_patterns
-    from salgen.evaluation.publishing import publish
+    from salgen.evaluation.attribution.explaining import explain, explain_all
+    from salgen.evaluation.attribution.patterns import fit_patterns
+    from salgen.evaluation.publishing.publishing import publish
     from salgen.evaluation.report import report
-    from salgen.evaluation.rescoring import rescore
-    from salgen.evaluation.running import evaluate
-    from salgen.evaluation.scoring import score
-    from salgen.evaluation.training import train
-    from salgen.evaluation.verifying import verify
-    from salgen.generators.opening import generator
+    from salgen.evaluation.runs.rescoring import rescore
+    from salgen.evaluation.runs.running import evaluate
+    from salgen.evaluation.scoring.scoring import score
+    from salgen.evaluation.training.training import train
+    from salgen.evaluation.verification.verifying import verify
+    from salgen.generators.factory import generator
 
 _PUBLIC = {
     "SalgenError": "salgen.errors:SalgenError",
-    "evaluate": "salgen.evaluation.running:evaluate",
-    "explain": "salgen.evaluation.explaining:explain",
-    "explain_all": "salgen.evaluation.explaining:explain_all",
-    "fit_patterns": "salgen.evaluation.patterns:fit_patterns",
-    "generator": "salgen.generators.opening:generator",
+    "evaluate": "salgen.evaluation.runs.running:evaluate",
+    "explain": "salgen.evaluation.attribution.explaining:explain",
+    "explain_all": "salgen.evaluation.attribution.explaining:explain_all",
+    "fit_patterns": "salgen.evaluation.attribution.patterns:fit_patterns",
+    "generator": "salgen.generators.factory:generator",
     "make": "salgen.datasets.making:make",
-    "open": "salgen.datasets.reader:open_dataset",
-    "publish": "salgen.evaluation.publishing:publish",
+    "open": "salgen.datasets.reading.reader:open_dataset",
+    "publish": "salgen.evaluation.publishing.publishing:publish",
     "report": "salgen.evaluation.report:report",
-    "rescore": "salgen.evaluation.rescoring:rescore",
-    "score": "salgen.evaluation.scoring:score",
-    "train": "salgen.evaluation.training:train",
+    "rescore": "salgen.evaluation.runs.rescoring:rescore",
+    "score": "salgen.evaluation.scoring.scoring:score",
+    "train": "salgen.evaluation.training.training:train",
     "unpack": "salgen.datasets.archives.unpacking:unpack",
-    "verify": "salgen.evaluation.verifying:verify",
+    "verify": "salgen.evaluation.verification.verifying:verify",
 }
 
 __all__ = [

@@ -128,8 +128,11 @@ REGISTRIES = {
 
 
 def _own_entries(package: str) -> list[Entry]:
-    folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
-    return [entry for path in sorted(folder.glob("*.py")) for entry in _entries_of(path, f"{package}.{path.stem}")]
+    root = Path(__file__).parents[1]
+    paths = sorted(root.joinpath(*package.split(".")).rglob("*.py"))
+    return [
+        entry for path in paths for entry in _entries_of(path, ".".join(path.relative_to(root).with_suffix("").parts))
+    ]
 
 
 def _entries_of(path: Path, module: str) -> list[Entry]:

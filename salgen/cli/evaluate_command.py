@@ -21,9 +21,9 @@ from salgen.cli.options import (
     settings,
     training_tables,
 )
-from salgen.datasets.executors import EXECUTORS
+from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError
-from salgen.evaluation.conventions import Conventions
+from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.parameters import parse_pairs
 
 ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "max_memory", "source")
@@ -115,7 +115,7 @@ def command(
     ceilings. --set takes training settings and parameters of the model.
     """
     from salgen.evaluation.report import console_summary, report
-    from salgen.evaluation.running import evaluate
+    from salgen.evaluation.runs.running import evaluate
 
     if from_maps is not None:
         run = _rescored(from_maps, path, _calls(metrics) or None)
@@ -138,7 +138,7 @@ def command(
 
 def _rescored(maps: str, path: str | None, metrics: list[str] | None) -> Path:
     """The run that comes of scoring another one's maps; what was asked of those cannot be asked again."""
-    from salgen.evaluation.rescoring import rescore
+    from salgen.evaluation.runs.rescoring import rescore
 
     ctx = click.get_current_context()
     for option in ctx.command.params:

@@ -10,7 +10,7 @@ import click
 
 from salgen.cli.groups import Group
 from salgen.cli.options import from_fields
-from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
+from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Suspect, Thresholds
 from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
 
@@ -41,8 +41,8 @@ def clever_hans(
     \b
         salgen evaluate DATA --metrics pointing-game,insertion-auc:variant=li2020
     """
-    from salgen.evaluation.clever_hans import clever_hans as find
-    from salgen.evaluation.clever_hans import undefined
+    from salgen.evaluation.diagnostics.clever_hans import clever_hans as find
+    from salgen.evaluation.diagnostics.clever_hans import undefined
 
     found = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
     _check(found, run, data, method)
@@ -60,7 +60,7 @@ def clever_hans(
 @data
 def false_positives(run: str, confidence: float, method: str, data: str | None) -> None:
     """Images without a class in which the model sees it surely."""
-    from salgen.evaluation.clever_hans import false_positives as find
+    from salgen.evaluation.diagnostics.clever_hans import false_positives as find
 
     METHODS.create(*parse_call(method))
     found = find(run, confidence)
@@ -79,7 +79,7 @@ def _check(found: Sequence[Suspect], run: str, data: str | None, method: str) ->
 
 
 def _print(found: Sequence[Suspect], run: str) -> None:
-    from salgen.evaluation.report.record import read_record
+    from salgen.evaluation.runs.artifacts.record_reader import read_record
 
     names = next(iter(read_record(Path(run) / "run.json")["dataset"]["tasks"].values()))
     click.echo(f"{len(found)} found")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from salgen.cli.options import help_with, named, plugin_name, scale, settings
-from salgen.datasets.executors import EXECUTORS
+from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError, reason, unknown_name
 from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS, IMPORTERS

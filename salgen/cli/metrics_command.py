@@ -21,9 +21,9 @@ def check(calls: tuple[str, ...]) -> None:
     the mean at the truth and at the last step.
     """
     from salgen.errors import SalgenError
-    from salgen.evaluation.metric_check import DEGRADATIONS, obstacle, table, trends
-    from salgen.evaluation.metric_selection import choose_metrics
-    from salgen.evaluation.scoring import HOW_TO_GIVE
+    from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, obstacle, table, trends
+    from salgen.evaluation.scoring.metric_selection import choose_metrics
+    from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
 
     chosen = choose_metrics(list(calls) or "all", {*HOW_TO_GIVE, "training"})
     left_out = {name: obstacle(metric) for name, metric in chosen.items() if obstacle(metric)}
@@ -43,7 +43,7 @@ def correlation(runs: tuple[str, ...]) -> None:
 
     Takes three run folders or more, one for each data set. With few data sets a correlation says little.
     """
-    from salgen.evaluation.metric_correlation import correlation_table, run_correlations
+    from salgen.evaluation.diagnostics.metric_correlation import correlation_table, run_correlations
 
     result = run_correlations(runs)
     click.echo(correlation_table(result.found))

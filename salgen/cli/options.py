@@ -95,7 +95,7 @@ def parameters_of(registry: Registry) -> Callable[[dict[str, Any]], dict[str, ty
 
 def training_tables(params: dict[str, Any]) -> dict[str, type]:
     """The tables of training settings, and of the model's parameters."""
-    from salgen.evaluation.training_settings import TrainingSettings
+    from salgen.evaluation.training.training_settings import TrainingSettings
     from salgen.registry import MODELS
 
     model = params.get("model") or DEFAULT_MODEL

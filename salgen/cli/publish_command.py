@@ -40,7 +40,7 @@ def command(path: str, out: str | None, to: str | None, token_file: str | None, 
     (--to hf://ORG/NAME) gets the files themselves, and no OUT.
     """
     if to is not None:
-        from salgen.evaluation.publishing import upload
+        from salgen.evaluation.publishing.publishing import upload
 
         page = upload(path, to, out, token_file=token_file, **stated)
         click.echo(f"{out}: {DRAFT}  {page}" if out else f"{path}: {REPOSITORY}  {page}")
@@ -49,7 +49,7 @@ def command(path: str, out: str | None, to: str | None, token_file: str | None, 
         raise SalgenError("--token-file is for an upload: say where to with --to")
     if out is None:
         raise SalgenError(f"say where to write the archive: salgen publish {path} OUT.tar (.tar.gz, .zip)")
-    from salgen.evaluation.publishing import publish
+    from salgen.evaluation.publishing.publishing import publish
 
     archive = publish(path, out, **stated)
     click.echo(f"{archive}: check it with  salgen verify {archive}")

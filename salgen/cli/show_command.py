@@ -18,7 +18,7 @@ def command(path: str, out: str | None, split: str | None, count: int, source: s
 
     The sheet shows image, mask, twin and their difference.
     """
-    from salgen.datasets.sheet import contact_sheet, describe
+    from salgen.datasets.preview.contact_sheet import contact_sheet, describe
     from salgen.files import atomic_path
 
     folder = Path(path)

@@ -27,8 +27,8 @@ def command(
 
     A stopped training goes on where it was.
     """
-    from salgen.evaluation.running import default_run
-    from salgen.evaluation.training import train_seeds
+    from salgen.evaluation.runs.running import default_run
+    from salgen.evaluation.training.training import train_seeds
 
     run = Path(out) if out else default_run(path, model)
     how: dict[str, Any] = {"model": model, "scale": scale, "settings": parse_pairs(pairs), "seeds": seeds}

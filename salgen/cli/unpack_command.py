@@ -22,7 +22,7 @@ def command(archive: str, folder: str, max_members: int, max_bytes: int) -> None
     Nothing is written outside DIR, and nothing is left if the archive is not safe, whole and unaltered.
     """
     from salgen.datasets.archives.unpacking import unpack
-    from salgen.datasets.manifest import RUN
+    from salgen.datasets.format.manifest import RUN
 
     there = unpack(archive, folder, limits=Limits(members=max_members, size=max_bytes))
     look = "report" if (there / RUN).is_file() else "show"

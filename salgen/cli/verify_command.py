@@ -43,7 +43,7 @@ def command(path: str, source: str | None, samples: int) -> None:
     that its tables agree and, if it kept its maps, that the scores come out of them again. Of an archive every
     byte of its headers and padding as well.
     """
-    from salgen.evaluation.verifying import verify
+    from salgen.evaluation.verification.verifying import verify
 
     problems = verify(path, source=source, samples=samples)
     for problem in problems:

@@ -17,17 +17,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from salgen.datasets import checksums, manifest
-from salgen.datasets.card import card_text
-from salgen.datasets.croissant import croissant_text
-from salgen.datasets.destination import State, check_destination, sole_writer
-from salgen.datasets.executors import Executor
-from salgen.datasets.manifest import Manifest, describe
-from salgen.datasets.pool import write_in_parallel
-from salgen.datasets.shards import DATA, Shard, shards_of, write_shard
+from salgen.datasets.execution.executors import Executor
+from salgen.datasets.execution.pool import write_in_parallel
+from salgen.datasets.format import checksums, manifest
+from salgen.datasets.format.manifest import Manifest, describe
+from salgen.datasets.format.output_folder import State, check_destination, sole_writer
+from salgen.datasets.format.shards import DATA, Shard, shards_of, write_shard
+from salgen.datasets.metadata.card import card_text
+from salgen.datasets.metadata.croissant import croissant_text
 from salgen.errors import SalgenError
 from salgen.files import remove_temporaries, write_text
-from salgen.generators import opening
+from salgen.generators import factory
 from salgen.generators.generator import Generator
 from salgen.progress import progress
 
@@ -98,9 +98,9 @@ def make(
     """
     folder = Path(name if out is None else out)
     runs = Executor(executor, workers, ray_address)
-    generator = opening.generator(name, source, scale, **(parameters or {}))
+    generator = factory.generator(name, source, scale, **(parameters or {}))
     spec = generator.spec(
-        _counts(generator, opening.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
+        _counts(generator, factory.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
     )
     if check_destination(folder, spec, twins=twins, recipes_only=recipes_only) is State.ALL:
         print(f"{folder} is there already and complete: nothing to do", file=sys.stderr)

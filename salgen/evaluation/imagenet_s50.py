@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from salgen.datasets.importers.imagenet_s50 import WNIDS
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.imagenet_classes import OUTPUTS, rows_for
 from salgen.registry import MODELS
 

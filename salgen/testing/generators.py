@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from salgen.generators.declarations import Labelled
+from salgen.generators.factory import generator
 from salgen.generators.generator import Generator, Redrawable
-from salgen.generators.opening import generator
 from salgen.registry import GENERATORS
 from salgen.types import Mask, Sample
 

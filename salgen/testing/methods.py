@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.patterns import fit_patterns
-from salgen.evaluation.question import check_methods
-from salgen.evaluation.reductions import REDUCTIONS
+from salgen.evaluation.attribution.batch_explainer import check_methods
+from salgen.evaluation.attribution.explaining import explain
+from salgen.evaluation.attribution.patterns import fit_patterns
+from salgen.evaluation.attribution.reductions import REDUCTIONS
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import METHODS
 from salgen.seeding import Stream
 from salgen.types import SaliencyMap

@@ -79,9 +79,9 @@ def _random_maps(count: int = 20) -> Float32:
 
 
 def _check_metric_declarations(metric: Any) -> None:
-    from salgen.evaluation.evidence import OF_THE_MASK
-    from salgen.evaluation.metrics import FAMILIES
-    from salgen.evaluation.scoring import HOW_TO_GIVE
+    from salgen.evaluation.metrics.inputs.metric import FAMILIES
+    from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
+    from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
     from salgen.registry import METRICS
 
     _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
@@ -99,7 +99,7 @@ def _check_metric_declarations(metric: Any) -> None:
 
 
 def _check_metric_values(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.scoring import score
+    from salgen.evaluation.scoring.scoring import score
 
     maps = _random_maps()
     masks = np.broadcast_to(mask, maps.shape).copy()
@@ -156,8 +156,8 @@ def _check_metric_region(metric: Any, mask: Mask) -> None:
 
 
 def _check_metric_faults(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.metrics import worst_of
-    from salgen.evaluation.scoring import score
+    from salgen.evaluation.metrics.inputs.metric import worst_of
+    from salgen.evaluation.scoring.scoring import score
 
     maps = np.ones((3, *SIZE), dtype=np.float32)
     maps[1, 2, 3] = np.nan
@@ -178,7 +178,7 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
 
 
 def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:
-    from salgen.evaluation.scoring import score
+    from salgen.evaluation.scoring.scoring import score
 
     (result,) = score(np.asarray(values)[np.newaxis], mask[np.newaxis], metric, valid=region).values()
     return float(result[0])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.verification.verifying import verify
 
 COMMAND = [sys.executable, "-m", "salgen.cli.main", "make", "perlin-lesions", "data", "--workers", "2"]
 SIZES = ["--train", "4096", "--val", "512", "--test", "512"]

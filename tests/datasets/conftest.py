@@ -27,8 +27,8 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five samples per shard, so that tiny data sets have several."""
-    monkeypatch.setattr("salgen.datasets.manifest.SAMPLES_PER_SHARD", 5)
-    monkeypatch.setattr("salgen.datasets.manifest.ROWS_PER_GROUP", 2)
+    monkeypatch.setattr("salgen.datasets.format.manifest.SAMPLES_PER_SHARD", 5)
+    monkeypatch.setattr("salgen.datasets.format.manifest.ROWS_PER_GROUP", 2)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from salgen.datasets import making, manifest
+from salgen.datasets import making
+from salgen.datasets.format import manifest
 from salgen.registry import IMPORTERS
 
 

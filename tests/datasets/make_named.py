@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from salgen.datasets import manifest
+from salgen.datasets.format import manifest
 from salgen.datasets.making import make
 from salgen.registry import GENERATORS
 

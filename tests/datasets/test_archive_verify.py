@@ -20,8 +20,8 @@ from salgen.datasets.archives.files import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack
 from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing import publish
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.publishing.publishing import publish
+from salgen.evaluation.verification.verifying import verify
 from salgen.parameters import canonical_json
 
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}

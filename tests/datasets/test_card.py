@@ -8,9 +8,9 @@ import pytest
 import yaml
 from conftest import contents, made
 
-from salgen.datasets.frontmatter import front_matter
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.publication import hub_licence
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.metadata.frontmatter import front_matter
+from salgen.datasets.metadata.publication_metadata import hub_licence
 
 
 def test_the_head_is_yaml_with_licence_files_and_features(folder):

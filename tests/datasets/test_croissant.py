@@ -13,9 +13,9 @@ from conftest import made
 from PIL import Image
 
 from salgen.datasets.making import make
-from salgen.datasets.reader import open_dataset
-from salgen.evaluation.publishing import edition
-from salgen.generators.opening import generator
+from salgen.datasets.reading.reader import open_dataset
+from salgen.evaluation.publishing.publishing import edition
+from salgen.generators.factory import generator
 from salgen.registry import IMPORTERS, Entry
 
 

@@ -19,8 +19,8 @@ from salgen.datasets.libraries.picture_file import PictureFile, write_library
 from salgen.datasets.libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
 from salgen.evaluation.detectors.torchvision_networks import TorchvisionDetector
-from salgen.generators import cutouts, sceneries
-from salgen.generators.opening import generator, generator_of
+from salgen.generators.factory import generator, generator_of
+from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.seeding import Stream
 
 SIDE, LONGEST = 64, 45

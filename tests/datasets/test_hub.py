@@ -23,16 +23,16 @@ from hub_server import TOKEN, State, echo, lost_answer, serving
 from tiles import write_tiles
 
 from salgen.cli.main import main
-from salgen.datasets import hub
-from salgen.datasets.edition import Edition
-from salgen.datasets.hub import Repository, push, repository
+from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.making import make
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.publication import stated
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.metadata.publication_metadata import stated
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing import hub
+from salgen.datasets.publishing.hub import Repository, push, repository
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing import edition as published
-from salgen.evaluation.publishing import upload
+from salgen.evaluation.publishing.publishing import edition as published
+from salgen.evaluation.publishing.publishing import upload
 
 NAME = "some-org/squares"
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
@@ -79,7 +79,7 @@ def small(tmp_path):
         path = tmp_path / f"{number}.parquet"
         path.write_bytes(bytes([number]) * 3000 + b"end")
         files[f"data/{number}.parquet"] = path
-    return Edition(files, "x", "X (a set)", "", [], "1.0.0", "Fingerprint: f", stated(**STATED))
+    return Release(files, "x", "X (a set)", "", [], "1.0.0", "Fingerprint: f", stated(**STATED))
 
 
 def at(address):
@@ -348,7 +348,7 @@ def test_without_the_library(folder, monkeypatch):
 
 def test_nothing_is_imported_before_it_is_needed():
     code = (
-        "import sys, salgen.cli.publish_command, salgen.datasets.hub, salgen.datasets.tokens\n"
+        "import sys, salgen.cli.publish_command, salgen.datasets.publishing.hub, salgen.datasets.publishing.tokens\n"
         "assert not {'huggingface_hub', 'httpx2', 'requests', 'pyarrow', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -372,11 +372,11 @@ def program(code, *arguments, **variables):
 UPLOAD = """
 import sys
 from pathlib import Path
-from salgen.datasets.edition import Edition
-from salgen.datasets.hub import push, repository
-from salgen.datasets.publication import stated
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing.hub import push, repository
+from salgen.datasets.metadata.publication_metadata import stated
 files = {"README.md": b"x", "data/x.parquet": Path(sys.argv[1])}
-push(Edition(files, "x", "X", "", [], "1.0.0", "n", stated("CC0-1.0", "2026-01-31")), repository("hf://a/b"))
+push(Release(files, "x", "X", "", [], "1.0.0", "n", stated("CC0-1.0", "2026-01-31")), repository("hf://a/b"))
 """
 
 

@@ -9,12 +9,12 @@ import pytest
 from conftest import assert_resumable
 from PIL import Image
 
-from salgen.datasets.annotated.coco import CLASSES
+from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CLASSES
 from salgen.datasets.making import make
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.verifying import verify
-from salgen.generators.opening import generator
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator
 
 pytest.importorskip("pycocotools")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
@@ -255,7 +255,7 @@ def test_annotations_are_read_once_and_not_sent_to_workers(copy, monkeypatch):
     made = opened(copy, masks="segmentation")
     sample = made.sample(0, "test", 0)
     assert len(pickle.dumps(made.source)) < 3000
-    monkeypatch.setattr("salgen.datasets.annotated.coco.CocoCopy.read", None)
+    monkeypatch.setattr("salgen.datasets.importers.layouts.detection_datasets.coco_annotations.CocoCopy.read", None)
     again = opened(copy, masks="segmentation").sample(0, "test", 0)
     np.testing.assert_array_equal(again.regions["object"], sample.regions["object"])
 

@@ -12,10 +12,16 @@ from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 import salgen
-from salgen.datasets.imagenet_s.masks import CATEGORIES, class_folder, decode, encode, write_layout
 from salgen.datasets.importers.imagenet_s50 import WNIDS, middle
+from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import (
+    CATEGORIES,
+    class_folder,
+    decode,
+    encode,
+    write_layout,
+)
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 CLASSES = ("n01", "n02", "n03")
 SIZE = (40, 52)  # of the pictures: rows, columns

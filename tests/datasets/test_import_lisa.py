@@ -10,15 +10,15 @@ from PIL import Image
 import salgen
 from salgen import cache
 from salgen.cache import cache_path
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.importers.layouts.lisa import vetting
+from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, overlap
+from salgen.datasets.importers.layouts.lisa.lisa_layout import nearest_bulb, split_clips
 from salgen.datasets.importers.lisa_lights import LisaLights
-from salgen.datasets.lisa import vetting
-from salgen.datasets.lisa.lamp_masks import MaskRules, overlap
-from salgen.datasets.lisa.layout import nearest_bulb, split_clips
-from salgen.datasets.manifest import read_manifest
 from salgen.errors import SalgenError
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator
 from salgen.generators.generator import Generator
-from salgen.generators.opening import generator
 
 HEADER = (
     "Filename;Annotation tag;Upper left corner X;Upper left corner Y;Lower right corner X;Lower right corner Y;"

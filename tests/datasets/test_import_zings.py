@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from PIL import ExifTags, Image, ImageOps
 
 import salgen
-from salgen.datasets.zings_layout import assign_splits
+from salgen.datasets.importers.layouts.zings_layout import assign_splits
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 from salgen.sources import OWN_COPY
 
 COUNTS = {"heroes": 7, "villains": 5}

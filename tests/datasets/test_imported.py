@@ -9,14 +9,14 @@ from PIL import Image
 from tiles import write_tiles
 
 import salgen
-from salgen.datasets.describing import describe
 from salgen.datasets.making import make
-from salgen.datasets.reader import open_dataset
-from salgen.datasets.sheet import contact_sheet
+from salgen.datasets.preview.contact_sheet import contact_sheet
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.verifying import verify
-from salgen.generators.opening import generator, generator_of
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator, generator_of
 from salgen.registry import GENERATORS, Entry
 
 COUNTS = {"train": 8, "val": 4, "test": 7}
@@ -122,7 +122,7 @@ def test_a_map_is_scored_by_the_mask_that_suits_it_best(folder, tmp_path):
     record = json.loads((run / "run.json").read_text())
     assert "cannot be rendered" in record["certificates"]["reason"] or "source" in record["certificates"]["reason"]
     (batch,) = open_dataset(folder, "test").batches(20)
-    trained = salgen.evaluation.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
+    trained = salgen.evaluation.training.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
     targets = batch.labels
     for method in ("gradient", "sobel"):
         maps = salgen.explain(trained, batch.images, targets, method=method, masks=batch.masks)
@@ -141,7 +141,7 @@ def test_a_run_may_name_its_ground_truth_and_its_class(folder, tmp_path):
     assert set(rows["target"]) == {1}
     assert (rows.query("method == 'oracle'")["value"] == 1.0).all()
     (batch,) = open_dataset(folder, "test").batches(20)
-    trained = salgen.evaluation.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
+    trained = salgen.evaluation.training.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
     maps = salgen.explain(trained, batch.images, np.ones(7, dtype=np.int64), method="gradient")
     expected = salgen.score(maps, batch.regions["top"], ["m-gt"])["m-gt"]
     scored = rows.query("method == 'gradient'").set_index("sample_id")["value"]

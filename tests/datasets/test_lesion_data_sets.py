@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from salgen.datasets.making import make
-from salgen.datasets.reader import open_dataset
-from salgen.evaluation.verifying import verify
+from salgen.datasets.reading.reader import open_dataset
+from salgen.evaluation.verification.verifying import verify
 from salgen.registry import GENERATORS
 
 

@@ -17,10 +17,10 @@ from conftest import contents, made
 from make_squares import SAMPLES
 
 from salgen.datasets import making
-from salgen.datasets.destination import sole_writer
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.verification.verifying import verify
 
 PROGRAM = Path(__file__).with_name("make_squares.py")
 
@@ -104,7 +104,7 @@ def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, 
     out = tmp_path / "squares"
     program = f"import os; from salgen.datasets import worker; worker._outcome = lambda *_: {fate}; worker.main()"
     with monkeypatch.context() as patch:
-        patch.setattr("salgen.datasets.pool.WORKER", [sys.executable, "-c", program])
+        patch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
         with pytest.raises(SalgenError, match=f"a worker process {message}.*the same command continues it"):
             made(out, splits={"train": SAMPLES}, workers=2)
     assert temporaries(out) == []

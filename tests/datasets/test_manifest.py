@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from salgen.datasets.manifest import Manifest, describe, in_order, read_manifest
+from salgen.datasets.format.manifest import Manifest, describe, in_order, read_manifest
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 
 @pytest.fixture

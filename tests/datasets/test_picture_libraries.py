@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from salgen.datasets.libraries import coco, coco_instances, miniplaces
-from salgen.datasets.libraries.gathering import UnusableError, split_of
+from salgen.datasets.libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 pytest.importorskip("pycocotools")
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools

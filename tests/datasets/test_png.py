@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
 
-from salgen.datasets import png
+from salgen.datasets.format import png
 from salgen.errors import SalgenError
 
 side = st.integers(1, 40)

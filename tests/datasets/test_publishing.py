@@ -16,18 +16,18 @@ from conftest import contents, made
 from PIL import Image
 from tiles import write_tiles
 
-from salgen.datasets.describing import describe
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make
-from salgen.datasets.manifest import Manifest, read_manifest
-from salgen.datasets.publication import LICENCES, Publication
-from salgen.datasets.reader import open_dataset
-from salgen.datasets.schema import pixels_digest
+from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing import edition
-from salgen.evaluation.verifying import verify
-from salgen.generators.opening import generator, plugin_class
-from salgen.generators.photographs import photographs
-from salgen.generators.volumes import open_brains
+from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.drawing.photographs import photographs
+from salgen.generators.factory import generator, plugin_class
+from salgen.generators.lesions.volumes import open_brains
 from salgen.sources import Nothing
 
 STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
@@ -149,7 +149,7 @@ def test_a_full_disk_is_said_in_a_line_and_leaves_nothing(tiles, tmp_path, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("salgen.datasets.publishing.shard_writer", full)
+    monkeypatch.setattr("salgen.datasets.publishing.dataset_release.shard_writer", full)
     with pytest.raises(SalgenError, match="No space left on device; TMPDIR names"):
         bytes_of(tiles)
     assert not list(tmp_path.glob("salgen-publish-*"))
@@ -230,7 +230,7 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
     ],
 )
 def test_papers_are_found_where_the_generator_names_them(name, imported, expected):
-    from salgen.datasets.citation import papers
+    from salgen.datasets.metadata.citation import papers
 
     found = papers(plugin_class(name, imported=imported))
     assert {paper["authors"][0]["name"]: paper["year"] for paper in found} == expected
@@ -239,8 +239,8 @@ def test_papers_are_found_where_the_generator_names_them(name, imported, expecte
 
 def test_publication_itself_refuses_what_is_malformed():
     with pytest.raises(SalgenError):
-        Publication("cc-by-4.0", "2025-01-01")
-    assert Publication("LicenseRef-x", "2024-02-29").licence_url is None
+        PublicationMetadata("cc-by-4.0", "2025-01-01")
+    assert PublicationMetadata("LicenseRef-x", "2024-02-29").licence_url is None
 
 
 # What may be passed on ------------------------------------------------------------------------------

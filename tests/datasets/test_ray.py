@@ -19,9 +19,10 @@ from watched import DRIVER, ORDERS
 from watched import orders as orders_folder
 
 from salgen.cli.main import main
-from salgen.datasets import manifest, ray_address, ray_executor, ray_jobs, ray_tasks
+from salgen.datasets.execution import ray_address, ray_executor, ray_jobs, ray_tasks
+from salgen.datasets.format import manifest
+from salgen.datasets.format.shards import Shard, shards_of
 from salgen.datasets.making import make
-from salgen.datasets.shards import Shard, shards_of
 from salgen.errors import SalgenError
 from salgen.registry import GENERATORS, Entry
 
@@ -176,12 +177,12 @@ def test_workers_that_die_every_time_end_it_with_one_line(tmp_path, orders, monk
 def test_a_machine_that_will_not_do_says_why(tmp_path, folder, libraries, present, message):
     from dataclasses import replace
 
-    from salgen.datasets.manifest import read_manifest
-    from salgen.generators import opening
+    from salgen.datasets.format.manifest import read_manifest
+    from salgen.generators import factory
 
     described = read_manifest(folder)
     described = replace(described, libraries={**described.libraries, **libraries})
-    job = (opening.generator("squares", None, "small"), described, folder if present else tmp_path / "elsewhere")
+    job = (factory.generator("squares", None, "small"), described, folder if present else tmp_path / "elsewhere")
     fault = ray_executor._write(ray_jobs.pack(job), shards_of(described)[0])
     with pytest.raises(ChildProcessError, match=message):
         raise fault.error

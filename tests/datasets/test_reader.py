@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import made
 
-from salgen.datasets import png
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.format import png
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 SHARD = "data/train-00001-of-00003.parquet"
 

@@ -19,23 +19,23 @@ from torch.utils.data import DataLoader
 
 from salgen.cli.main import main
 from salgen.datasets import making
-from salgen.datasets.checksums import write_checksums
-from salgen.datasets.describing import describe
+from salgen.datasets.format.checksums import write_checksums
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.schema import columns, recipe_from_text
+from salgen.datasets.format.shards import shard_writer
 from salgen.datasets.making import make
-from salgen.datasets.manifest import Manifest, read_manifest
-from salgen.datasets.reader import open_dataset
-from salgen.datasets.schema import columns, recipe_from_text
-from salgen.datasets.shards import shard_writer
-from salgen.datasets.sheet import contact_sheet
-from salgen.datasets.spot_checks import rendering_problems
+from salgen.datasets.preview.contact_sheet import contact_sheet
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing import edition
-from salgen.evaluation.rescoring import rescore
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.training import train
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.runs.rescoring import rescore
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.training import train
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import plugin_class
 from salgen.generators.generator import Generator
-from salgen.generators.opening import plugin_class
 from salgen.registry import GENERATORS
 from salgen.testing.generators import check_generator
 
@@ -47,8 +47,8 @@ STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
 @pytest.fixture(autouse=True)
 def small_recipe_shards(monkeypatch):
     """As the shards with pictures are small in these tests, but of other sizes than those."""
-    monkeypatch.setattr("salgen.datasets.manifest.RECIPES_PER_SHARD", 7)
-    monkeypatch.setattr("salgen.datasets.manifest.RECIPES_PER_GROUP", 3)
+    monkeypatch.setattr("salgen.datasets.format.manifest.RECIPES_PER_SHARD", 7)
+    monkeypatch.setattr("salgen.datasets.format.manifest.RECIPES_PER_GROUP", 3)
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from conftest import made
 from datasets.info import DatasetInfosDict
 
-from salgen.datasets import schema
-from salgen.datasets.manifest import Manifest, describe, read_manifest
-from salgen.datasets.shards import shards_of
+from salgen.datasets.format import schema
+from salgen.datasets.format.manifest import Manifest, describe, read_manifest
+from salgen.datasets.format.shards import shards_of
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 
 def manifest(**parameters):

@@ -11,20 +11,20 @@ import pytest
 from datasets.info import DatasetInfosDict
 from voc_tree import TRAIN, VAL, tree
 
-from salgen.datasets import schema
-from salgen.datasets.annotated.voc import CLASSES
-from salgen.datasets.checksums import write_checksums
-from salgen.datasets.describing import describe
+from salgen.datasets.format import schema
+from salgen.datasets.format.checksums import write_checksums
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.format.shards import shards_of
+from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
 from salgen.datasets.making import make
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.reader import open_dataset
-from salgen.datasets.shards import shards_of
-from salgen.datasets.sheet import contact_sheet
+from salgen.datasets.preview.contact_sheet import contact_sheet
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing import edition
-from salgen.evaluation.verifying import verify
-from salgen.generators.bam import OBJECTS
-from salgen.generators.opening import generator
+from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.composites.bam import OBJECTS
+from salgen.generators.factory import generator
 
 DRAWN = {"image_size": (32, 32), "pictures": 10}
 COUNTS = {"train": 10, "val": 4, "test": 12}

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import made
 
-from salgen.datasets.manifest import describe, read_manifest
-from salgen.datasets.shards import Shard, shards_of, write_shard
+from salgen.datasets.format.manifest import describe, read_manifest
+from salgen.datasets.format.shards import Shard, shards_of, write_shard
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 
 @pytest.fixture

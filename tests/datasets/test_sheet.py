@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from conftest import made
 
-from salgen.datasets import sheet
-from salgen.datasets.reader import open_dataset
-from salgen.datasets.sheet import contact_sheet, describe
+from salgen.datasets.preview import contact_sheet as sheets
+from salgen.datasets.preview.contact_sheet import contact_sheet, describe
+from salgen.datasets.reading.reader import open_dataset
 
 
 def find(picture, part):
@@ -19,7 +19,7 @@ def find(picture, part):
 
 @pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
 def test_images_twins_and_differences_are_in_their_columns(tmp_path, monkeypatch, parameters):
-    monkeypatch.setattr(sheet, "PANEL", 12)  # pictures at their own size
+    monkeypatch.setattr(sheets, "PANEL", 12)  # pictures at their own size
     folder = made(tmp_path / "squares", parameters=parameters)
     picture = np.asarray(contact_sheet(folder, "train", count=4))
     dataset = open_dataset(folder, "train")
@@ -40,13 +40,13 @@ def test_images_twins_and_differences_are_in_their_columns(tmp_path, monkeypatch
 
 
 def test_the_amplified_difference_is_zero_outside_the_mask_and_bright_within(folder, monkeypatch):
-    monkeypatch.setattr(sheet, "PANEL", 12)
+    monkeypatch.setattr(sheets, "PANEL", 12)
     dataset = open_dataset(folder, "train")
     index = int(np.flatnonzero(dataset.column("label"))[0])
     (batch,) = dataset.batches(1, [index])
     image, twin, mask = batch.levels()[0], batch.twin_levels()[0], batch.masks[0]
-    gain = sheet._gain(batch.levels(), batch.twin_levels(), 8)
-    _, difference = sheet._twin_pictures(image, twin, gain, 8)
+    gain = sheets._gain(batch.levels(), batch.twin_levels(), 8)
+    _, difference = sheets._twin_pictures(image, twin, gain, 8)
     levels = np.asarray(difference)[..., 0]
     assert not levels[~mask].any()
     assert levels[mask].min() > 200
@@ -55,20 +55,20 @@ def test_the_amplified_difference_is_zero_outside_the_mask_and_bright_within(fol
 
 def test_small_images_are_enlarged_by_a_whole_number_and_large_ones_fit():
     small = np.arange(12 * 16 * 3, dtype=np.uint8).reshape(12, 16, 3)
-    enlarged = np.asarray(sheet._enlarged(small))
+    enlarged = np.asarray(sheets._enlarged(small))
     assert enlarged.shape == (132, 176, 3)
     np.testing.assert_array_equal(enlarged, small.repeat(11, axis=0).repeat(11, axis=1))
-    assert max(sheet._enlarged(np.zeros((900, 300, 3), np.uint8)).size) == sheet.LARGEST
+    assert max(sheets._enlarged(np.zeros((900, 300, 3), np.uint8)).size) == sheets.LARGEST
 
 
 def test_classes_take_turns_and_the_last_class_comes_first():
-    assert sheet._some_of_each_class(np.array([0, 0, 1, 2, 0]), 4) == [3, 2, 0, 1]
-    assert sheet._some_of_each_class(np.array([1, 1]), 8) == [0, 1]
+    assert sheets._some_of_each_class(np.array([0, 0, 1, 2, 0]), 4) == [3, 2, 0, 1]
+    assert sheets._some_of_each_class(np.array([1, 1]), 8) == [0, 1]
 
 
 def test_no_twins_are_shown_as_such(tmp_path):
     folder = made(tmp_path / "squares", twins=False)
-    assert contact_sheet(folder, count=2).size[1] > 2 * sheet.PANEL
+    assert contact_sheet(folder, count=2).size[1] > 2 * sheets.PANEL
     assert "not stored" in describe(folder)
 
 

@@ -21,7 +21,7 @@ from salgen.datasets.archives.files import SUFFIXES, Limits
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.verification.verifying import verify
 from salgen.files import cache_folder
 
 every_form = pytest.mark.parametrize("suffix", SUFFIXES)

@@ -12,13 +12,13 @@ import pytest
 from conftest import made
 from squares import Squares
 
-from salgen.datasets import png
-from salgen.datasets.checksums import write_checksums
-from salgen.datasets.describing import describe
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.schema import pixels_digest
+from salgen.datasets.format import png
+from salgen.datasets.format.checksums import write_checksums
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.format.schema import pixels_digest
+from salgen.datasets.preview.dataset_summary import describe
 from salgen.errors import SalgenError
-from salgen.evaluation.verifying import verify
+from salgen.evaluation.verification.verifying import verify
 
 SHARD = "data/train-00001-of-00003.parquet"
 

@@ -16,13 +16,13 @@ from broken_connections import reset
 from conftest import contents, made
 
 from salgen.cli.main import main
-from salgen.datasets import zenodo
-from salgen.datasets.edition import Edition
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.publication import LICENCES, stated
-from salgen.datasets.zenodo import Server, deposit, metadata, server
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.metadata.publication_metadata import LICENCES, stated
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing import zenodo
+from salgen.datasets.publishing.zenodo import Server, deposit, metadata, server
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.publishing import edition, publish, upload
+from salgen.evaluation.publishing.publishing import edition, publish, upload
 
 TOKEN = "s3cr3t/T0ken+that=nobody.may_see"
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
@@ -223,7 +223,7 @@ def test_a_licence_without_a_name_at_zenodo_is_not_replaced_by_another(folder, l
 def test_the_description_is_the_cards_first_part_as_html():
     told = "Of <b> & `c < d`.\n\n- one\n- two\n\n| a |\n| - |\n| 1 |"
     card = f"---\na: b\n---\n\n# x\n\n{told}\n\n## Splits and labels\n\nno"
-    found = Edition({}, "x", "X", card, [], "1.0.0", "n", stated(**STATED))
+    found = Release({}, "x", "X", card, [], "1.0.0", "n", stated(**STATED))
     assert "".join(metadata(found)["description"].split("\n")) == (
         "<p>Of &lt;b&gt; &amp; <code>c &lt; d</code>.</p><ul><li>one</li><li>two</li></ul>"
         "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>"

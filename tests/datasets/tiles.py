@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from PIL import Image
 
-from salgen.datasets.imported import Imported, Items, refuse_edit
+from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
-from salgen.generators.pictures import read_rgb, resize_rgb
+from salgen.generators.drawing.pictures import read_rgb, resize_rgb
 from salgen.parameters import param
 from salgen.sources import OWN_COPY, Files
 

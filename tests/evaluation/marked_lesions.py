@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.generators.lesions import Lesions
+from salgen.generators.lesions.lesions import Lesions
 
 NAMES = ("marked-lesions",)
 

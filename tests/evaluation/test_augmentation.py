@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.evaluation.augmentation import Augmentation
-from salgen.evaluation.training_settings import choose_settings
-from salgen.evaluation.training_state import Epoch, is_over
+from salgen.evaluation.training.augmentation import Augmentation
+from salgen.evaluation.training.training_settings import choose_settings
+from salgen.evaluation.training.training_state import Epoch, is_over
 
 
 def blob(place):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import norm, t
 
-from salgen.evaluation import bootstrap
-from salgen.evaluation.bootstrap import bootstrap_interval
-from salgen.evaluation.standard_errors import standard_error
+from salgen.evaluation.statistics import bootstrap
+from salgen.evaluation.statistics.bootstrap import bootstrap_interval
+from salgen.evaluation.statistics.standard_errors import standard_error
 from salgen.seeding import Stream
 
 

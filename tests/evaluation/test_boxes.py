@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from skimage.measure import label, regionprops
 
 import salgen
-from salgen.evaluation.boxes import (
+from salgen.evaluation.metrics.inputs.boxes import (
     NOTHING,
     Box,
     above_mean,

@@ -11,19 +11,19 @@ import torch
 from torch import nn
 
 import salgen
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation import plan
-from salgen.evaluation.certificate import FILE, certify
-from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.plan import Plan
-from salgen.evaluation.reliance import REDRAWS, Answers, certificate_of
-from salgen.evaluation.rendered_again import Renderer
-from salgen.evaluation.subjects import Subject
-from salgen.evaluation.training import train
-from salgen.evaluation.unit_files import PARTS
-from salgen.evaluation.units import SubjectWork
-from salgen.generators.opening import generator_of
+from salgen.evaluation.reliance.reliance import REDRAWS, Answers, certificate_of
+from salgen.evaluation.reliance.rerender import Renderer
+from salgen.evaluation.runs import plan
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS
+from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.certificate import FILE, certify
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.training.training import train
+from salgen.generators.factory import generator_of
 from salgen.registry import GENERATORS, Entry
 from salgen.testing import check_generator
 
@@ -81,13 +81,13 @@ class DarkPixels(nn.Module):
 
 
 def subject_of(module, name="model", seed=0):
-    return Subject(name, seed, module.eval(), f"{name}{seed}", None, {})
+    return EvaluatedModel(name, seed, module.eval(), f"{name}{seed}", None, {})
 
 
 def work_of(data, module, run, **conventions):
-    subject = module if isinstance(module, Subject) else subject_of(module)
+    subject = module if isinstance(module, EvaluatedModel) else subject_of(module)
     plan = Plan(open_dataset(data), [subject], {}, {}, Conventions(**conventions), {}, None)
-    return SubjectWork(plan, subject, run)
+    return ModelRunner(plan, subject, run)
 
 
 def rows_of(run):
@@ -289,13 +289,13 @@ def test_a_model_trained_on_permuted_labels_is_not_certified(plain_to_see, tmp_p
     for labels in ("true", "permuted"):
         run = tmp_path / labels
         trained = train(plain_to_see, run / "trained", settings={**SETTINGS, "epochs": 10, "labels": labels})
-        coverage[labels] = coverage_of(plain_to_see, Subject.of(trained), run)["coverage"]
+        coverage[labels] = coverage_of(plain_to_see, EvaluatedModel.of(trained), run)["coverage"]
     assert coverage["permuted"] <= 0.1
     assert coverage["true"] >= 0.4
 
 
 def test_a_shortcut_outside_the_mask_is_found_out(marked, tmp_path):
-    subject = Subject.of(train(marked, tmp_path / "trained", settings=SETTINGS))
+    subject = EvaluatedModel.of(train(marked, tmp_path / "trained", settings=SETTINGS))
     trained = coverage_of(marked, subject, tmp_path)
     assert all(row["correct"] for row in rows_of(tmp_path))
     assert all(row["background_effect"] > row["margin"] for row in rows_of(tmp_path)), "without its mark it is lost"

@@ -8,10 +8,10 @@ import safetensors.torch
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import (
+from salgen.evaluation.training.checkpoints import (
     CARD,
     WEIGHTS,
-    Card,
+    CheckpointMetadata,
     build_classifier,
     check_fits,
     difference,
@@ -19,7 +19,7 @@ from salgen.evaluation.checkpoints import (
     save_checkpoint,
 )
 
-CARD_VALUES = Card(
+CARD_VALUES = CheckpointMetadata(
     model="lesion-cnn",
     parameters={"widths": [4, 8], "hidden": 8, "batch_norm": True},
     channels=1,
@@ -231,4 +231,4 @@ def test_difference_names_what_differs():
 
 
 def test_card_is_json():
-    assert Card(**json.loads(json.dumps(asdict(CARD_VALUES)))) == CARD_VALUES
+    assert CheckpointMetadata(**json.loads(json.dumps(asdict(CARD_VALUES)))) == CARD_VALUES

@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.evaluation.clever_hans import FAITHFULNESS, Thresholds, clever_hans, false_positives, suspicious, undefined
+from salgen.evaluation.diagnostics.clever_hans import (
+    FAITHFULNESS,
+    Thresholds,
+    clever_hans,
+    false_positives,
+    suspicious,
+    undefined,
+)
 
 UNIT = st.one_of(st.floats(0, 1), st.sampled_from([0.5, 0.9, float("nan")]))
 

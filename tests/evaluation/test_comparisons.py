@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from salgen.errors import SalgenError
-from salgen.evaluation.comparisons import (
+from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
+from salgen.evaluation.statistics.comparisons import (
     compare,
     compare_families,
     compare_subsets,
@@ -24,9 +25,8 @@ from salgen.evaluation.comparisons import (
     not_better,
     write_comparisons,
 )
-from salgen.evaluation.families import Family, families, family, is_ceiling
-from salgen.evaluation.permutation import sign_flip_p_values
-from salgen.evaluation.score_cube import score_cube
+from salgen.evaluation.statistics.permutation import sign_flip_p_values
+from salgen.evaluation.statistics.score_cube import score_cube
 
 METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "oracle": 1.0, "oracle-7x7": 0.95}
 IMAGE = "region:image"

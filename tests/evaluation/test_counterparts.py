@@ -9,9 +9,9 @@ import pytest
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.checkpoints import load_checkpoint, read_card
-from salgen.evaluation.running import PERMUTED, evaluate
-from salgen.evaluation.score_inputs import evidence_of
+from salgen.evaluation.runs.running import PERMUTED, evaluate
+from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.training.checkpoints import load_checkpoint, read_card
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"epochs": 2, "widths": "4,4,4", "hidden": 8}

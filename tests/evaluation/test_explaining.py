@@ -9,9 +9,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.reductions import REDUCTIONS, reduce_channels, resize
+from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS
 from salgen.testing.methods import state_of

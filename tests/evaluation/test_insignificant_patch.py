@@ -6,12 +6,12 @@ import torch
 from torch import nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation import insignificant_patch
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.insignificant_patch import LEAST_SEEN, MOST_CHANGE, STAY, insignificant_patches
-from salgen.evaluation.metrics import PATCH_MATTERS, PATCH_VANISHED
 from salgen.evaluation.metrics.input_dependence import Iir
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.runs import insignificant_patch
+from salgen.evaluation.runs.insignificant_patch import LEAST_SEEN, MOST_CHANGE, STAY, insignificant_patches
 
 SIZE = 16
 PLACE = np.zeros((SIZE, SIZE), dtype=bool)

@@ -11,13 +11,21 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from salgen.errors import SalgenError
-from salgen.evaluation.kept_maps import KeptMaps, folder_name, key_of, maps_name, parts_of, read_maps, write_maps
-from salgen.evaluation.metrics import PATCH_MATTERS
+from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS
+from salgen.evaluation.runs.artifacts.saved_maps import (
+    SavedMaps,
+    folder_name,
+    key_of,
+    maps_name,
+    parts_of,
+    read_maps,
+    write_maps,
+)
 
 
 def kept(values, ids=None):
     count = len(values)
-    return KeptMaps(
+    return SavedMaps(
         ids=ids or [f"test-{i:06d}" for i in range(count)],
         targets=np.arange(count) % 3,
         correct=np.arange(count) % 2 == 0,

@@ -31,8 +31,8 @@ from salgen.evaluation.protocols.li2020_tables import (
 )
 from salgen.evaluation.report.paper_tables import tables_text
 from salgen.evaluation.report.study import Table, TableRow
-from salgen.evaluation.score_cube import read_scores
-from salgen.evaluation.training_settings import choose_settings
+from salgen.evaluation.statistics.score_cube import read_scores
+from salgen.evaluation.training.training_settings import choose_settings
 from tests.evaluation.report.run_folders import make_run
 
 METHODS = (

@@ -10,7 +10,7 @@ from skimage.feature import hog
 from skimage.metrics import structural_similarity
 
 from salgen.errors import SalgenError
-from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity, pearson, ranks, similarities
+from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity, pearson, ranks, similarities
 
 VALUES = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e3, 1e3, width=32))
 

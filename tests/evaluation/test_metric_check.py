@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from salgen.evaluation.metric_check import DEGRADATIONS, checkable, obstacle, table, trends, verdict
+from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, checkable, obstacle, table, trends, verdict
 from salgen.evaluation.metrics.pointing_game import PointingGame
 from salgen.registry import METRICS
 

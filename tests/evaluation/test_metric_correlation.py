@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_correlation import correlation_table, correlations, run_correlations
+from salgen.evaluation.diagnostics.metric_correlation import correlation_table, correlations, run_correlations
 
 # Zhang et al. 2025, Table 2: mIoU, pointing game and iAUC on Gender, Environment, Disease, Cancer, Security, Pet,
 # Action and Object, for each network and method.

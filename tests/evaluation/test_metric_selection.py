@@ -1,9 +1,9 @@
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import DEFAULT, choose_metrics, swept
-from salgen.evaluation.metrics import FAMILIES
-from salgen.evaluation.scoring import HOW_TO_GIVE
+from salgen.evaluation.metrics.inputs.metric import FAMILIES
+from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, swept
+from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
 from salgen.parameters import call_text
 from salgen.registry import METRICS
 

@@ -6,8 +6,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.model_view import ModelView, check_deterministic
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_check import check_deterministic
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 
 def network():

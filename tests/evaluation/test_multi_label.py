@@ -15,13 +15,13 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.clever_hans import false_positives
-from salgen.evaluation.learner import _hits, _loss
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.predictions import FILE, Predictions, predicted_classes, write_predictions
-from salgen.evaluation.reliance import Answers, certificate_of
-from salgen.evaluation.training_data import DeviceSplit
+from salgen.evaluation.diagnostics.clever_hans import false_positives
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.reliance.reliance import Answers, certificate_of
+from salgen.evaluation.runs.artifacts.predictions import FILE, Predictions, predicted_classes, write_predictions
+from salgen.evaluation.training.trainer import _hits, _loss
+from salgen.evaluation.training.training_data import DeviceSplit
 
 PRESENT = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 1], [0, 0, 1]], dtype=bool)
 LOGITS = np.array([[2.0, -1.0, 0.3], [0.5, -0.2, 1.0], [-3.0, 0.1, 4.0], [1.5, 1.0, -2.0]])

@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from salgen.evaluation.once import Once
+from salgen.evaluation.attribution.timed_cache import TimedCache
 
 
-class Clock(Once):
+class Clock(TimedCache):
     """Time passes only when the test says so."""
 
     def __init__(self):
@@ -20,7 +20,7 @@ class Clock(Once):
 
 
 def test_a_value_is_computed_once():
-    once, calls = Once(torch.device("cpu")), []
+    once, calls = TimedCache(torch.device("cpu")), []
     assert once.get("a", lambda: calls.append(1) or 5) == 5
     assert once.get("a", lambda: calls.append(2) or 6) == 5
     assert calls == [1]
@@ -70,7 +70,7 @@ def test_release_lets_values_let_go():
         def release(self):
             self.held = False
 
-    once, holder = Once(torch.device("cpu")), Holder()
+    once, holder = TimedCache(torch.device("cpu")), Holder()
     once.get("holder", lambda: holder)
     once.get("number", lambda: 3)
     once.release()

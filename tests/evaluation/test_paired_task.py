@@ -9,10 +9,10 @@ import pytest
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import load_checkpoint
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.runs import read_runs
-from salgen.evaluation.running import evaluate
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.checkpoints import load_checkpoint
 
 CLASSES = {"objects": ("dog", "kite"), "scenes": ("bedroom", "runway"), "image_size": (32, 32), "pictures": 10}
 SETTINGS = {"epochs": 2, "widths": "4,4,4,4"}

@@ -6,10 +6,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.explaining import explain_all
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.once import Once
-from salgen.evaluation.passes import Passes, Wanted
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 IMAGES = torch.rand(5, 2, 8, 8, generator=torch.Generator().manual_seed(0))
 ONE_PASS = ["gradient", "input-x-gradient", "grad-cam:layer=relu1", "grad-cam:layer=relu2"]
@@ -94,8 +94,10 @@ def test_controls_ask_no_model():
     assert explained.logits is None
 
 
-def passes(wanted, score="logit"):
-    return Passes(ModelView.of(Network()), IMAGES, score, wanted, torch.tensor([0, 1, 2, 0, 1]), Once(IMAGES.device))
+def passes(requirements, score="logit"):
+    return Passes(
+        ModelView.of(Network()), IMAGES, score, requirements, torch.tensor([0, 1, 2, 0, 1]), TimedCache(IMAGES.device)
+    )
 
 
 @pytest.mark.parametrize("score", ["logit", "margin"])
@@ -104,14 +106,14 @@ def test_gradients_are_those_of_autograd(score):
     leaf = IMAGES.clone().requires_grad_()
     targets = torch.tensor([0, 1, 2, 0, 1])
     (expected,) = torch.autograd.grad(view.scores(leaf, targets, score).sum(), leaf)
-    found = passes(Wanted(gradients=frozenset({"relu1"}), input_gradient=True), score)
+    found = passes(PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True), score)
     torch.testing.assert_close(found.input_gradient(), expected)
     assert found.gradient("relu1").shape == found.output("relu1").shape == (5, 4, 6, 6)
 
 
 def test_what_was_not_wanted_is_had_all_the_same():
-    said = passes(Wanted(gradients=frozenset({"relu1", "relu2"}), input_gradient=True))
-    unsaid = passes(Wanted())
+    said = passes(PassRequirements(gradients=frozenset({"relu1", "relu2"}), input_gradient=True))
+    unsaid = passes(PassRequirements())
     for layer in ("relu1", "relu2"):
         torch.testing.assert_close(unsaid.output(layer), said.output(layer))
         torch.testing.assert_close(unsaid.gradient(layer), said.gradient(layer))
@@ -120,7 +122,7 @@ def test_what_was_not_wanted_is_had_all_the_same():
 
 
 def test_an_output_is_seen_before_what_follows_works_in_place():
-    found = passes(Wanted(frozenset({"conv1"})))
+    found = passes(PassRequirements(frozenset({"conv1"})))
     network = Network()
     torch.testing.assert_close(found.output("conv1"), network.conv1(IMAGES))
     assert (found.output("conv1") < 0).any()
@@ -132,15 +134,17 @@ def test_a_layer_after_which_nothing_matters_has_zero_gradient():
             self.relu1(self.conv1(x))
             return self.head(torch.zeros(len(x), 4))
 
-    wanted = Wanted(gradients=frozenset({"relu1"}), input_gradient=True)
-    found = Passes(ModelView.of(Blind()), IMAGES, "logit", wanted, torch.zeros(5).long(), Once(IMAGES.device))
+    requirements = PassRequirements(gradients=frozenset({"relu1"}), input_gradient=True)
+    found = Passes(
+        ModelView.of(Blind()), IMAGES, "logit", requirements, torch.zeros(5).long(), TimedCache(IMAGES.device)
+    )
     assert not found.gradient("relu1").any()
     assert not found.input_gradient().any()
 
 
 def test_layers_that_cannot_be_read_are_named():
     with pytest.raises(SalgenError, match="unknown layer 'relu3'"):
-        passes(Wanted(frozenset({"relu3"}))).output("relu3")
+        passes(PassRequirements(frozenset({"relu3"}))).output("relu3")
 
     class Pair(Network):
         def __init__(self):
@@ -152,20 +156,20 @@ def test_layers_that_cannot_be_read_are_named():
 
     view = ModelView.of(Pair())
     with pytest.raises(SalgenError, match="'pair' gives tuple: choose a layer that gives one tensor"):
-        Passes(view, IMAGES, "logit", Wanted(frozenset({"pair"})), None, Once(IMAGES.device)).logits()
+        Passes(view, IMAGES, "logit", PassRequirements(frozenset({"pair"})), None, TimedCache(IMAGES.device)).logits()
 
 
 def test_wanted_together():
     layers, gradients = frozenset({"a"}), frozenset({"b", "c"})
     parts = [
-        Wanted(layers),
-        Wanted(gradients=frozenset({"b"})),
-        Wanted(gradients=gradients),
-        Wanted(input_gradient=True),
+        PassRequirements(layers),
+        PassRequirements(gradients=frozenset({"b"})),
+        PassRequirements(gradients=gradients),
+        PassRequirements(input_gradient=True),
     ]
-    assert Wanted.together(parts) == Wanted(layers, gradients, True)
-    assert Wanted.together(parts[:2]) == Wanted(layers, frozenset({"b"}))
-    assert Wanted.together([]) == Wanted()
+    assert PassRequirements.together(parts) == PassRequirements(layers, gradients, True)
+    assert PassRequirements.together(parts[:2]) == PassRequirements(layers, frozenset({"b"}))
+    assert PassRequirements.together([]) == PassRequirements()
 
 
 class Graphs(Network):
@@ -203,8 +207,8 @@ def test_the_graph_begins_where_a_gradient_is_wanted(methods, graph):
 @pytest.mark.parametrize("order", [("relu1", "relu2"), ("relu2", "relu1")])
 def test_an_output_that_is_read_beside_a_gradient(order):
     output, gradient = order
-    found = passes(Wanted(frozenset({output}), frozenset({gradient})))
-    both = passes(Wanted(gradients=frozenset(order)))
+    found = passes(PassRequirements(frozenset({output}), frozenset({gradient})))
+    both = passes(PassRequirements(gradients=frozenset(order)))
     for layer in order:
         assert not found.output(layer).requires_grad
         torch.testing.assert_close(found.output(layer), both.output(layer))

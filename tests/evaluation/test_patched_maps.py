@@ -10,12 +10,12 @@ import torch
 from kept_runs import make_data, rows
 
 import salgen
-from salgen.evaluation import unit_evidence
-from salgen.evaluation.insignificant_patch import insignificant_patches
-from salgen.evaluation.kept_maps import read_maps
-from salgen.evaluation.metrics import MISCLASSIFIED, NOT_THE_MAPS_DOING, PATCH_MATTERS
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.rescoring import rescore
+from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, NOT_THE_MAPS_DOING, PATCH_MATTERS
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.runs import chunk_inputs
+from salgen.evaluation.runs.artifacts.saved_maps import read_maps
+from salgen.evaluation.runs.insignificant_patch import insignificant_patches
+from salgen.evaluation.runs.rescoring import rescore
 
 METRICS = ["iir", "iir:of=paired", "idr"]
 CALLS = ["gradient", "rise:n=20"]
@@ -91,7 +91,7 @@ def run(data, models, made):
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unit_evidence, "insignificant_patches", watched)
+        patch.setattr(chunk_inputs, "insignificant_patches", watched)
         how = {"methods": CALLS, "metrics": METRICS, "out": data.parent / "run", "keep_maps": True}
         return salgen.evaluate(data, model=models[0], paired_model=models[1], **how)
 

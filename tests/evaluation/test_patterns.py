@@ -17,9 +17,9 @@ from torch.nn import functional as F
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation import pattern_moments, patterns
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.patterns import Patterns, fit_patterns
+from salgen.evaluation.attribution import pattern_moments, patterns
+from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
+from salgen.evaluation.models.classifier import Classifier
 from salgen.testing.methods import state_of
 
 SEED = 11
@@ -215,7 +215,7 @@ class Styles(nn.Module):
 def test_which_maps_a_relu_follows(images):
     model = Styles().eval()
     network = pattern_moments._Observed.forward(
-        "test", salgen.evaluation.model_view.ModelView.of(model), torch.from_numpy(images[:, :1])
+        "test", salgen.evaluation.models.inspection.model_view.ModelView.of(model), torch.from_numpy(images[:, :1])
     )
     assert network.rectified == {0, 2}
     found = fit_patterns(model, images[:, :1])

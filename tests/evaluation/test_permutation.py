@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kstest, permutation_test
 
-from salgen.evaluation import permutation
-from salgen.evaluation.comparisons import holm
-from salgen.evaluation.permutation import permutations_for, sign_flip_p_values
+from salgen.evaluation.statistics import permutation
+from salgen.evaluation.statistics.comparisons import holm
+from salgen.evaluation.statistics.permutation import permutations_for, sign_flip_p_values
 from salgen.seeding import Stream
 
 SCORES = arrays(float, (7, 3), elements=st.integers(-3, 3).map(lambda whole: whole / 10))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from salgen.evaluation.bootstrap import bootstrap_interval
-from salgen.evaluation.proportions import are_hits, clopper_pearson, hit_interval
+from salgen.evaluation.statistics.bootstrap import bootstrap_interval
+from salgen.evaluation.statistics.proportions import are_hits, clopper_pearson, hit_interval
 
 
 def hits_of(samples):

@@ -8,7 +8,7 @@ import pytest
 import salgen
 from salgen.evaluation.protocols import budding2021
 from salgen.evaluation.protocols.budding2021 import Budding2021
-from salgen.evaluation.running import evaluate
+from salgen.evaluation.runs.running import evaluate
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 PIXELS = arrays(np.float32, (5, 6), elements=st.integers(-3, 3).map(float))
 MASKS = arrays(np.bool_, (5, 6))

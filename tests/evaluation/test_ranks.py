@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import friedmanchisquare
 
-from salgen.evaluation.families import Family
-from salgen.evaluation.ranks import cliques, critical_difference, friedman, rank_family, sample_ranks
+from salgen.evaluation.statistics.comparison_groups import Family
+from salgen.evaluation.statistics.ranks import cliques, critical_difference, friedman, rank_family, sample_ranks
 
 WHOLE = arrays(float, (9, 4), elements=st.integers(0, 3).map(float))
 DEMSAR_2006_TABLE_5 = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]

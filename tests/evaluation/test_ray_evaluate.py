@@ -20,18 +20,18 @@ from kept_runs import make_data
 from ray_nodes import two_nodes
 from watched_work import DRIVER, ORDERS
 
-from salgen.datasets import ray_jobs, ray_tasks
-from salgen.datasets.executors import Executor
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.execution import ray_jobs, ray_tasks
+from salgen.datasets.execution.executors import Executor
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation import ray_job, ray_work, unit_executors
-from salgen.evaluation.conventions import Conventions
-from salgen.evaluation.kept_maps import read_maps
-from salgen.evaluation.plan import Plan
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.subjects import load_subject
-from salgen.evaluation.unit_files import PARTS
-from salgen.evaluation.units import SubjectWork
+from salgen.evaluation.runs import chunk_executors, ray_job, ray_work
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS
+from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.saved_maps import read_maps
+from salgen.evaluation.runs.evaluated_models import load_subject
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS, METRICS, Entry
 
 try:
@@ -56,8 +56,8 @@ def small():
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("salgen.evaluation.plan.CHUNK", 4)
-        patch.setattr("salgen.evaluation.ray_work.PREDICTED_AT_A_TIME", 6)
+        patch.setattr("salgen.evaluation.runs.plan.CHUNK", 4)
+        patch.setattr("salgen.evaluation.runs.ray_work.PREDICTED_AT_A_TIME", 6)
         patch.setitem(vars(METHODS), "entries", {**METHODS.entries, "watched": METHOD})
         yield
     torch.set_num_threads(threads)
@@ -114,7 +114,7 @@ def work_of(data, run, **fields):
     subject = load_subject(dataset, "watched_work:network", run)
     methods = {"gradient": METHODS.create("gradient")}
     plan = Plan(dataset, [subject], methods, {"roc-auc": METRICS.create("roc-auc")}, Conventions(), {}, None)
-    return SubjectWork(plan.changed(**fields), subject, run)
+    return ModelRunner(plan.changed(**fields), subject, run)
 
 
 def predicted_by_task(job, part=range(2)):
@@ -285,8 +285,8 @@ def test_a_bad_argument_is_one_line_before_any_work(tmp_path, data, arguments, m
 def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
-        unit_executors.unit_executor("ray", None, "127.0.0.1:1")
-    assert unit_executors.unit_executor("ray", 3, None) == Executor("ray", 3)
+        chunk_executors.unit_executor("ray", None, "127.0.0.1:1")
+    assert chunk_executors.unit_executor("ray", 3, None) == Executor("ray", 3)
 
 
 # A Ray of its own -----------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path
     (orders / "wait").touch()
     program = (
         "import os, sys; os.environ['SALGEN_TEST_DRIVER'] = str(os.getpid())\n"
-        "import salgen.evaluation.plan as plan; plan.CHUNK = 4\n"
+        "import salgen.evaluation.runs.plan as plan; plan.CHUNK = 4\n"
         "from salgen.registry import METHODS, Entry; from salgen.cli.main import main\n"
         "vars(METHODS)['entries'] = {**METHODS.entries, 'watched': Entry('watched', 'watched_work', '')}\n"
         "sys.exit(main(sys.argv[1:]))"

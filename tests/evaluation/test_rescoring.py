@@ -11,14 +11,14 @@ from pandas.testing import assert_frame_equal
 
 import salgen
 from salgen.cli.main import main
-from salgen.datasets.manifest import read_manifest
-from salgen.datasets.shards import shard_writer
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.format.shards import shard_writer
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation import finishing
-from salgen.evaluation import plan as plans
-from salgen.evaluation.kept_maps import parts_of, read_maps
-from salgen.evaluation.rescoring import rescore
-from salgen.evaluation.unit_evidence import ChunkEvidence
+from salgen.evaluation.runs import pipeline
+from salgen.evaluation.runs import plan as plans
+from salgen.evaluation.runs.artifacts.saved_maps import parts_of, read_maps
+from salgen.evaluation.runs.chunk_inputs import ChunkInputs
+from salgen.evaluation.runs.rescoring import rescore
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_other_metrics_are_those_of_an_evaluation(run, data, archive, tmp_path):
 
 
 def test_maps_are_those_that_explain_gives(run, data):
-    from salgen.evaluation.checkpoints import load_checkpoint
+    from salgen.evaluation.training.checkpoints import load_checkpoint
 
     classifier = load_checkpoint(run / "lesion-cnn-seed0").classifier
     kept = read_maps(next((run / "maps" / "lesion-cnn-seed0").glob("lrp-alpha-beta*/maps-00000.parquet")))
@@ -77,13 +77,13 @@ def test_maps_are_those_that_explain_gives(run, data):
 def test_a_run_goes_on_from_its_maps(run, data, tmp_path, monkeypatch):
     """One more metric: nothing is explained again but the gallery; one more method: that one alone."""
     copy = shutil.copytree(run, tmp_path / "run")
-    explained, usual = [], ChunkEvidence._explained
+    explained, usual = [], ChunkInputs._explained
 
     def watched(self, kind, calls):
         explained.append((kind, calls))
         return usual(self, kind, calls)
 
-    monkeypatch.setattr(ChunkEvidence, "_explained", watched)
+    monkeypatch.setattr(ChunkInputs, "_explained", watched)
     make_run(data, copy, metrics=[*METRICS, "m-gt"])
     assert explained == []
     assert set(rows(copy)["metric"]) == {*METRICS, "m-gt"}
@@ -212,7 +212,7 @@ def test_maps_of_a_run_that_was_stopped_are_not_scored_as_those_of_the_one_befor
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(finishing, "write_predictions", stopped)
+        patch.setattr(pipeline, "write_predictions", stopped)
         with pytest.raises(KeyboardInterrupt):
             make_run(data, copy, target="no_lesions")
     for refused in (

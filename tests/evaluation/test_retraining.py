@@ -6,12 +6,12 @@ import pytest
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import load_checkpoint
-from salgen.evaluation.pixel_order import pixel_ranks
-from salgen.evaluation.plan import Plan
-from salgen.evaluation.retraining import FAILED, FOLDER, Retraining
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.units import SubjectWork
+from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.retraining import FAILED, FOLDER, Retraining
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.registry import METRICS
 from salgen.seeding import Stream
 
@@ -69,20 +69,20 @@ def test_a_second_run_trains_nothing(run, data, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("trains again")
 
-    monkeypatch.setattr("salgen.evaluation.retraining.train_again", refuse)
+    monkeypatch.setattr("salgen.evaluation.runs.retraining.train_again", refuse)
     evaluate(data, out=run, **HOW)
     assert rows(run).equals(before)
 
 
 def retraining_of(run, data, conventions=None):
-    from salgen.evaluation.conventions import Conventions
-    from salgen.evaluation.selection import select_methods
-    from salgen.evaluation.subjects import Subject
+    from salgen.evaluation.attribution.method_selection import select_methods
+    from salgen.evaluation.runs.artifacts.conventions import Conventions
+    from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 
-    subject = Subject.of(load_checkpoint(run / "lesion-cnn-seed0"))
+    subject = EvaluatedModel.of(load_checkpoint(run / "lesion-cnn-seed0"))
     methods = select_methods(["gradient"]).named
     plan = Plan(salgen.open(data), [subject], methods, {}, conventions or Conventions(), {}, None)
-    return Retraining(SubjectWork(plan, subject, run), "gradient")
+    return Retraining(ModelRunner(plan, subject, run), "gradient")
 
 
 @pytest.mark.parametrize(("name", "fraction"), [("roar", 0.25), ("kar", 0.25), ("roar", 0.0), ("kar", 1.0)])

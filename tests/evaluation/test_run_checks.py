@@ -14,9 +14,9 @@ import pytest
 from kept_runs import CALLS, STATED, make_data, make_run
 
 import salgen
-from salgen.evaluation.comparisons import write_comparisons
-from salgen.evaluation.kept_maps import key_of, read_maps, write_maps
-from salgen.evaluation.summary import write_summary
+from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps, write_maps
+from salgen.evaluation.statistics.comparisons import write_comparisons
+from salgen.evaluation.statistics.summary import write_summary
 
 METRICS = ["roc-auc", "insertion-auc", "idr"]
 MODEL = "lesion-cnn-seed0"

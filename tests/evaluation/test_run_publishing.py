@@ -17,10 +17,10 @@ from kept_runs import CALLS, STATED, make_data, make_run, rows
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.kept_maps import folder_name, key_of, read_maps, write_maps
-from salgen.evaluation.publishing import edition
-from salgen.evaluation.run_card import FIELDS
-from salgen.evaluation.unit_files import RESULT_COLUMNS
+from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.publishing.run_card import FIELDS
+from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name, key_of, read_maps, write_maps
 
 TABLES = {"run.json", "scores.parquet", "summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet"}
 TEXTS = {"README.md", "CITATION.cff", "croissant.json", "SHA256SUMS"}

@@ -15,10 +15,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.gallery import _first_of_each_class
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.selection import select_methods
-from salgen.evaluation.unit_files import PARTS, RESULT_COLUMNS
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
+from salgen.evaluation.runs.gallery_maps import _first_of_each_class
+from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -55,7 +55,7 @@ def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
 
 
 def test_scores_are_those_of_explain_and_score(run, data):
-    from salgen.evaluation.checkpoints import load_checkpoint
+    from salgen.evaluation.training.checkpoints import load_checkpoint
 
     trained = load_checkpoint(run / "lesion-cnn-seed1")
     sample = next(item for item in salgen.open(data) if item["label"] == 1)
@@ -113,7 +113,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
     """SIGKILL at several moments of one run in a process of its own; the scores equal those of one that was let be."""
     whole = evaluate(data, methods=["gradient", "smoothgrad:n=4"], settings=SETTINGS, out=tmp_path / "whole")
     code = (
-        "import sys; from salgen.evaluation.running import evaluate\n"
+        "import sys; from salgen.evaluation.runs.running import evaluate\n"
         f"evaluate({str(data)!r}, methods=['gradient', 'smoothgrad:n=4'], settings={SETTINGS!r}, out=sys.argv[1])"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "killed")]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.score_cube import score_cube
+from salgen.evaluation.statistics.score_cube import score_cube
 
 RNG = np.random.default_rng(0)
 STATES = [(True, True), (True, False), (False, None), (False, False), (True, None)]

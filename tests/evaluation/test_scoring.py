@@ -10,11 +10,11 @@ import torch
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import DEFAULT, choose_metrics, create_metric
-from salgen.evaluation.metrics import worst_of
+from salgen.evaluation.metrics.inputs.metric import worst_of
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.prec99 import Prec99
 from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, create_metric
 from salgen.parameters import call_text
 from salgen.registry import METRICS
 
@@ -348,8 +348,8 @@ def wrong(which, name, result):
     ("place", "name", "result", "message"),
     [
         (0, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
-        (1, "measures", lambda given: np.zeros((2, 2)), "measures.. must return float64 .k,."),
-        (1, "settle", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
+        (1, "partial", lambda given: np.zeros((2, 2)), "partial.. must return float64 .k,."),
+        (1, "aggregate", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
     ],
 )
 def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, place, name, result, message):

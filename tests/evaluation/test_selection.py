@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.selection import select_methods
+from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.registry import METHODS, PROTOCOLS
 
 PIXELS = torch.rand(1, 1, 16, 16, generator=torch.Generator().manual_seed(0))

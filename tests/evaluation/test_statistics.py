@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binom, rankdata
 
-from salgen.evaluation.statistics import accuracy_interval, mean_ranks, near_chance, normalised, too_few_to_tell
+from salgen.evaluation.statistics.intervals import (
+    accuracy_interval,
+    mean_ranks,
+    near_chance,
+    normalised,
+    too_few_to_tell,
+)
 
 
 def test_normalised_score_of_the_controls_and_between():

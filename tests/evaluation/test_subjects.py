@@ -10,15 +10,15 @@ import torch
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.running import default_run, evaluate
-from salgen.evaluation.selection import select_methods
-from salgen.evaluation.subjects import is_factory, load_subject
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.runs.evaluated_models import is_factory, load_subject
+from salgen.evaluation.runs.running import default_run, evaluate
 
 MODULE = """
 import torch
 from torch import nn
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 
 not_a_function = 3
 
@@ -128,7 +128,9 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
     run = evaluate(data, methods=["pattern-net"], **how)
     (patterns,) = run.glob("patterns-*.safetensors")
     assert json.loads((run / "run.json").read_text())["models"][0]["patterns"] == {"units": 6, "degenerate": ANY}
-    monkeypatch.setattr("salgen.evaluation.units.fit_patterns", lambda *_, **__: pytest.fail("fitted again"))
+    monkeypatch.setattr(
+        "salgen.evaluation.runs.model_runner.fit_patterns", lambda *_, **__: pytest.fail("fitted again")
+    )
     evaluate(data, methods=["pattern-net", "pattern-attribution"], **how)
     patterns.write_bytes(b"something else")
     with pytest.raises(SalgenError, match="is damaged"):
@@ -138,7 +140,7 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
 def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch):
     """As with imported data that has a test split only: an error by name, left out of all."""
     lacking = {"patterns": "fits patterns to the split 'train', which is not there"}
-    monkeypatch.setattr("salgen.evaluation.running._lacking", lambda _: lacking)
+    monkeypatch.setattr("salgen.evaluation.runs.running._lacking", lambda _: lacking)
     with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
         evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
     network = load_subject(salgen.open(data), "own_models:good", folder).classifier

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bootstrap import bootstrap_interval
-from salgen.evaluation.score_cube import score_cube
-from salgen.evaluation.summary import summarise, summarise_subsets, write_summary
+from salgen.evaluation.statistics.bootstrap import bootstrap_interval
+from salgen.evaluation.statistics.score_cube import score_cube
+from salgen.evaluation.statistics.summary import summarise, summarise_subsets, write_summary
 
 NAN = float("nan")
 SCORES = {

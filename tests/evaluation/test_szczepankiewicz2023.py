@@ -7,7 +7,7 @@ import pytest
 from salgen.errors import SalgenError
 from salgen.evaluation.protocols import szczepankiewicz2023
 from salgen.evaluation.protocols.szczepankiewicz2023 import FULL_TRAINING, VARIANTS, Szczepankiewicz2023
-from salgen.evaluation.training_settings import choose_settings
+from salgen.evaluation.training.training_settings import choose_settings
 from salgen.parameters import build
 from salgen.registry import METHODS
 

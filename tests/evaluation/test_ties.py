@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from salgen.evaluation.ties import differences, levels
+from salgen.evaluation.statistics.tolerance import differences, levels
 
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e12, -1e12])

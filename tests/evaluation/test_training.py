@@ -13,13 +13,13 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from salgen.errors import SalgenError
-from salgen.evaluation import training, training_data, training_setup
-from salgen.evaluation.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
-from salgen.evaluation.learner import Batching, Learner
-from salgen.evaluation.training import train, train_seeds
-from salgen.evaluation.training_data import DeviceSplit, load_split
-from salgen.evaluation.training_settings import TrainingSettings, choose_settings
-from salgen.evaluation.training_state import STATE, Epoch, best_epoch, is_over
+from salgen.evaluation.training import training, training_config, training_data
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
+from salgen.evaluation.training.trainer import Batching, Trainer
+from salgen.evaluation.training.training import train, train_seeds
+from salgen.evaluation.training.training_data import DeviceSplit, load_split
+from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
+from salgen.evaluation.training.training_state import STATE, Epoch, best_epoch, is_over
 
 SMALL = {"widths": "4,4", "hidden": 8, "batch_size": 8, "epochs": 3, "learning_rate": 0.01}
 
@@ -54,7 +54,7 @@ class Squares:
 
 @pytest.fixture(autouse=True)
 def squares(monkeypatch):
-    for module in (training_setup, training_data):
+    for module in (training_config, training_data):
         monkeypatch.setattr(module, "open_dataset", Squares)
 
 
@@ -132,7 +132,7 @@ def test_seeds_go_into_folders_of_their_own(tmp_path):
 def stop_in_epoch(monkeypatch, number):
     """Ctrl-C in the middle of an epoch, counted from 1."""
     seen = []
-    whole = Learner.epoch
+    whole = Trainer.epoch
 
     def epoch(self, split, order, advance):
         def interrupt(count=1, /):
@@ -142,7 +142,7 @@ def stop_in_epoch(monkeypatch, number):
         seen.append(number)
         return whole(self, split, order, interrupt)
 
-    monkeypatch.setattr(Learner, "epoch", epoch)
+    monkeypatch.setattr(Trainer, "epoch", epoch)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -151,7 +151,7 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, number, how):
     settings = SMALL | how
     train("squares", tmp_path / "whole", settings=settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_setup, "open_dataset", Squares)
+        patch.setattr(training_config, "open_dataset", Squares)
         patch.setattr(training_data, "open_dataset", Squares)
         stop_in_epoch(patch, number)
         with pytest.raises(KeyboardInterrupt):
@@ -169,11 +169,11 @@ def test_going_on_does_not_repeat_finished_epochs(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train("squares", tmp_path / "c", settings=SMALL)
     monkeypatch.undo()
-    for module in (training_setup, training_data):
+    for module in (training_config, training_data):
         monkeypatch.setattr(module, "open_dataset", Squares)
     epochs = []
-    whole = Learner.epoch
-    monkeypatch.setattr(Learner, "epoch", lambda *args: epochs.append(1) or whole(*args))
+    whole = Trainer.epoch
+    monkeypatch.setattr(Trainer, "epoch", lambda *args: epochs.append(1) or whole(*args))
     train("squares", tmp_path / "c", settings=SMALL)
     assert len(epochs) == 1
 
@@ -229,7 +229,7 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, monkeypatch, o
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     train("squares", tmp_path / "c", settings=SMALL)
-    monkeypatch.setattr(training_setup, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
+    monkeypatch.setattr(training_config, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 
@@ -361,7 +361,7 @@ def test_an_epoch_is_the_plain_loop_over_shuffled_batches():
         for (name, value), gradient in zip(expected.items(), gradients, strict=True):
             momenta[name] = 0.9 * momenta[name] + gradient + 0.01 * value
             expected[name] = value - 0.05 * momenta[name]
-    learner = Learner.prepare(Fabric(accelerator="cpu", devices=1), network, settings, 44)
+    learner = Trainer.prepare(Fabric(accelerator="cpu", devices=1), network, settings, 44)
     split = DeviceSplit(torch.from_numpy(data.pixels), torch.from_numpy(data.labels))
     counted = []
     loss = learner.epoch(split, order, counted.append)
@@ -373,7 +373,7 @@ def test_an_epoch_is_the_plain_loop_over_shuffled_batches():
 
 def test_one_cycle_rises_to_the_learning_rate_and_falls_to_nothing():
     plugin, settings = choose_settings("lesion-cnn", "small", SMALL)
-    learner = Learner.prepare(Fabric(accelerator="cpu", devices=1), plugin.build(1, 2, (8, 8)), settings, 44)
+    learner = Trainer.prepare(Fabric(accelerator="cpu", devices=1), plugin.build(1, 2, (8, 8)), settings, 44)
     data = Squares("squares", "train")
     split = DeviceSplit(torch.from_numpy(data.pixels), torch.from_numpy(data.labels))
     rates = [learner.schedule.get_last_lr()[0]]

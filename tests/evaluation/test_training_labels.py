@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation import training_data, training_setup
-from salgen.evaluation.checkpoints import WEIGHTS
-from salgen.evaluation.training import train
-from salgen.evaluation.training_data import load_split
-from salgen.evaluation.training_settings import TrainingSettings, choose_settings
+from salgen.evaluation.training import training_config, training_data
+from salgen.evaluation.training.checkpoints import WEIGHTS
+from salgen.evaluation.training.training import train
+from salgen.evaluation.training.training_data import load_split
+from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
 from salgen.seeding import Stream
 
 SMALL = {"widths": "4,4", "hidden": 8, "batch_size": 8, "epochs": 2}
@@ -60,7 +60,7 @@ def bars(monkeypatch):
 
 
 def read(monkeypatch, dataset):
-    for module in (training_setup, training_data):
+    for module in (training_config, training_data):
         monkeypatch.setattr(module, "open_dataset", dataset)
 
 

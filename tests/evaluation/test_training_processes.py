@@ -8,12 +8,12 @@ import time
 import pytest
 
 from salgen.datasets.making import make
-from salgen.evaluation.checkpoints import CARD, WEIGHTS
-from salgen.evaluation.training import train
-from salgen.evaluation.training_state import STATE
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
+from salgen.evaluation.training.training import train
+from salgen.evaluation.training.training_state import STATE
 
 SETTINGS = {"widths": "4,4", "hidden": 8, "batch_size": 8, "epochs": 40, "batch_norm": False}
-TRAIN = "import sys; from salgen.evaluation.training import train; train(*sys.argv[1:], settings={settings})"
+TRAIN = "import sys; from salgen.evaluation.training.training import train; train(*sys.argv[1:], settings={settings})"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_two_devices_do_what_one_does(lesions, tmp_path):
 
 def test_names_and_defaults_are_known_without_torch():
     code = (
-        "import sys; from salgen.evaluation.training_settings import choose_settings; "
+        "import sys; from salgen.evaluation.training.training_settings import choose_settings; "
         "choose_settings('lesion-cnn', 'small'); sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

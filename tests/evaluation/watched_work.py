@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.methods.gradient import Gradient
-from salgen.evaluation.request import Request
 
 ORDERS = "SALGEN_TEST_ORDERS"  # a folder: orders to the workers, and what they report
 DRIVER = "SALGEN_TEST_DRIVER"  # the process that hands out the work
@@ -30,7 +30,7 @@ class Watched(Gradient):
     name: ClassVar[str] = "watched"
     shares: ClassVar[str | None] = None
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, request: AttributionContext) -> Tensor:
         if ORDERS in os.environ and _is_worker():
             _obey()
         return super().attribute(request)

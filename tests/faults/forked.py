@@ -123,7 +123,7 @@ def _run(
 ) -> None:
     """Run a command in this process, which was forked for it."""
     from salgen.cli.main import main
-    from salgen.datasets import manifest
+    from salgen.datasets.format import manifest
 
     manifest.SAMPLES_PER_SHARD, manifest.ROWS_PER_GROUP = 5, 2  # so that tiny data sets have several shards
     os.setsid()

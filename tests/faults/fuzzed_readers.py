@@ -18,16 +18,16 @@ from mutations import mutated_bytes, mutated_json
 from trials import BrokenError
 
 import salgen
-from salgen.datasets import png
 from salgen.datasets.archives import tar_form
 from salgen.datasets.archives.files import entries_of, members, packed
 from salgen.datasets.archives.names import Names
-from salgen.datasets.checksums import FILE, read_checksums
-from salgen.datasets.manifest import Manifest, describe
-from salgen.datasets.publication import stated
+from salgen.datasets.format import png
+from salgen.datasets.format.checksums import FILE, read_checksums
+from salgen.datasets.format.manifest import Manifest, describe
+from salgen.datasets.metadata.publication_metadata import stated
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import choose_metrics
-from salgen.generators.nifti import load_volume
+from salgen.evaluation.scoring.metric_selection import choose_metrics
+from salgen.generators.lesions.nifti import load_volume
 from salgen.parameters import call_text, parse_call, parse_pairs
 from salgen.registry import METHODS
 from salgen.spec import DatasetSpec

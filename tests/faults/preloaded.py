@@ -10,11 +10,11 @@ MODULES = (
     "pandas",
     "salgen.cli.main",
     "salgen.datasets.making",
-    "salgen.datasets.verifying",
+    "salgen.datasets.verification.verify_dataset",
     "salgen.datasets.archives.writing",
     "salgen.datasets.archives.unpacking",
-    "salgen.evaluation.running",
-    "salgen.evaluation.training",
+    "salgen.evaluation.runs.running",
+    "salgen.evaluation.training.training",
     "salgen.evaluation.report",
 )
 

@@ -11,11 +11,18 @@ import torch
 from mutations import mutated_bytes, mutated_json
 from trials import Box, run
 
-from salgen.evaluation.checkpoints import CARD, WEIGHTS, Card, build_classifier, load_checkpoint, save_checkpoint
-from salgen.evaluation.patterns import Patterns
+from salgen.evaluation.attribution.patterns import Patterns
+from salgen.evaluation.training.checkpoints import (
+    CARD,
+    WEIGHTS,
+    CheckpointMetadata,
+    build_classifier,
+    load_checkpoint,
+    save_checkpoint,
+)
 
 IMAGE = (1, 1, 16, 16)
-LEARNT = Card(
+LEARNT = CheckpointMetadata(
     model="lesion-cnn",
     parameters={"widths": [4, 8], "hidden": 8, "batch_norm": True},
     channels=1,

@@ -17,9 +17,9 @@ from test_mutated_checkpoints import LEARNT
 from trials import Box, BrokenError, run
 
 import salgen
-from salgen.evaluation.checkpoints import build_classifier, save_checkpoint
-from salgen.evaluation.kept_maps import KeptMaps, key_of, read_maps, write_maps
-from salgen.evaluation.rescoring import rescore
+from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, key_of, read_maps, write_maps
+from salgen.evaluation.runs.rescoring import rescore
+from salgen.evaluation.training.checkpoints import build_classifier, save_checkpoint
 
 IDS = [f"test-{index:06d}" for index in range(4)]
 TINY = {"image_size": [16, 16], "diameter": 3, "lesions": 1, "slices": 12}
@@ -33,7 +33,7 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     values = np.random.default_rng(0).normal(size=(4, 16, 16)).astype(np.float32)
     flags, targets = np.ones(4, dtype=bool), np.zeros(4, dtype=np.int64)
-    write_maps(folder / "a.parquet", KeptMaps(IDS, targets, flags, flags, values, "sum", (16, 16), 0.5), "f" * 64)
+    write_maps(folder / "a.parquet", SavedMaps(IDS, targets, flags, flags, values, "sum", (16, 16), 0.5), "f" * 64)
     return folder
 
 
@@ -56,7 +56,7 @@ def test_mutated_maps(request: pytest.FixtureRequest, box: Box) -> None:
     run(request, "kept maps", 600, trial)
 
 
-def checked(kept: KeptMaps) -> None:
+def checked(kept: SavedMaps) -> None:
     """What is read must be what a run can go on with."""
     count, _, _ = kept.values.shape
     lengths = {len(kept.ids), len(kept.targets), len(kept.correct), len(kept.there), count}

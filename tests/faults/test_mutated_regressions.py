@@ -18,17 +18,17 @@ from test_mutated_checkpoints import LEARNT
 from trials import command
 
 import salgen
-from salgen.datasets import png
-from salgen.datasets.checksums import read_checksums
+from salgen.datasets.format import png
+from salgen.datasets.format.checksums import read_checksums
 from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
-from salgen.evaluation.certificate import read_certificates
-from salgen.evaluation.checkpoints import CARD, read_card
-from salgen.evaluation.kept_maps import key_of, read_maps
-from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.report.gallery import read_gallery
-from salgen.evaluation.report.record import read_record
 from salgen.evaluation.report.runs import content_faults
-from salgen.generators.nifti import load_volume
+from salgen.evaluation.runs.artifacts.record_reader import read_record
+from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps
+from salgen.evaluation.runs.certificate import read_certificates
+from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.training.checkpoints import CARD, read_card
+from salgen.generators.lesions.nifti import load_volume
 from salgen.parameters import build
 from salgen.registry import METRICS
 from salgen.spec import DatasetSpec

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from mutations import mutated_bytes, mutated_json, mutated_text
 from trials import HARMLESS, REFUSED, Box, Result, check_line, command, count, how_many, run
 
-from salgen.datasets.manifest import Manifest
+from salgen.datasets.format.manifest import Manifest
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import choose_metrics, swept
-from salgen.evaluation.selection import select_methods
-from salgen.evaluation.training_settings import TrainingSettings
-from salgen.generators.opening import plugin_class
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.scoring.metric_selection import choose_metrics, swept
+from salgen.evaluation.training.training_settings import TrainingSettings
+from salgen.generators.factory import plugin_class
 from salgen.parameters import build, canonical_json, parse_call, parse_pairs, to_json
 from salgen.spec import DatasetSpec
 

@@ -11,7 +11,7 @@ from forked import finish, start
 from works import assert_equal, assert_refused
 
 from salgen.datasets import making
-from salgen.datasets.destination import State, sole_writer
+from salgen.datasets.format.output_folder import State, sole_writer
 from salgen.errors import SalgenError
 
 NAMES = ["make", "make with workers", "publish .tar", "unpack", "evaluate"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
 PATH = Path(__file__).with_suffix(".json")

@@ -12,13 +12,13 @@ from PIL import Image
 from salgen.datasets.libraries import photograph_crops
 from salgen.datasets.libraries.picture_file import PictureFile, write_library
 from salgen.datasets.making import make
-from salgen.datasets.verifying import verify
+from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
-from salgen.generators.bam import OBJECTS, SCENES, Bam
+from salgen.generators.composites.bam import OBJECTS, SCENES, Bam
+from salgen.generators.composites.libraries import Composite
+from salgen.generators.drawing.photographs import photographs
+from salgen.generators.factory import generator
 from salgen.generators.generator import Generator
-from salgen.generators.libraries import Composite
-from salgen.generators.opening import generator
-from salgen.generators.photographs import photographs
 from salgen.seeding import Stream
 
 SIDE = 32

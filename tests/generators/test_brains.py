@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.interpolate import BSpline
 
 from salgen.errors import SalgenError
-from salgen.generators import brains, slicing
-from salgen.generators.brains import brain_bank, open_brains
-from salgen.generators.nifti import Volume
-from salgen.generators.perlin import PerlinLesions
-from salgen.generators.slicing import SCALES, TILT_DEGREES, TOP, cut_slice, prepare_volume
-from salgen.generators.splines import smooth_field, spline_weights
+from salgen.generators.drawing.splines import smooth_field, spline_weights
+from salgen.generators.lesions import brains, slicing
+from salgen.generators.lesions.brains import brain_bank, open_brains
+from salgen.generators.lesions.nifti import Volume
+from salgen.generators.lesions.perlin import PerlinLesions
+from salgen.generators.lesions.slicing import SCALES, TILT_DEGREES, TOP, cut_slice, prepare_volume
 from salgen.seeding import Stream
 
 VIEW = (140.0, 192.0)

@@ -5,15 +5,15 @@ import hashlib
 import numpy as np
 import pytest
 
-from salgen.generators.creatures.choices import Choices
-from salgen.generators.cutouts import NAMES, cutout
-from salgen.generators.cutouts.library import FIRST, ROOMS, SKETCHES
-from salgen.generators.cutouts.markings import MARKINGS, marking
-from salgen.generators.cutouts.painting import CHOICES, painted
-from salgen.generators.cutouts.parts import Group, box, poly, ring, smooth
-from salgen.generators.cutouts.sketch import Sketch, posed
-from salgen.generators.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
-from salgen.generators.pictures import resize_rgb
+from salgen.generators.drawing.pictures import resize_rgb
+from salgen.generators.figures.creatures.choices import Choices
+from salgen.generators.stand_ins.cutouts import KINDS, cutout
+from salgen.generators.stand_ins.cutouts.library import FIRST, ROOMS, SKETCHES
+from salgen.generators.stand_ins.cutouts.markings import MARKINGS, marking
+from salgen.generators.stand_ins.cutouts.painting import CHOICES, painted
+from salgen.generators.stand_ins.cutouts.parts import Group, box, poly, ring, smooth
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
+from salgen.generators.stand_ins.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
 from salgen.seeding import Stream
 
 GOLDEN = {
@@ -38,13 +38,13 @@ def every_part(items):
 
 
 def test_names_begin_with_those_of_bam_and_are_as_many_as_ebam_has():
-    assert NAMES[:10] == FIRST
-    assert len(NAMES) >= 53
-    assert len(set(NAMES)) == len(NAMES) == sum(len(room.SKETCHES) for room in ROOMS)
-    assert list(NAMES[10:]) == sorted(NAMES[10:])
+    assert KINDS[:10] == FIRST
+    assert len(KINDS) >= 53
+    assert len(set(KINDS)) == len(KINDS) == sum(len(room.SKETCHES) for room in ROOMS)
+    assert list(KINDS[10:]) == sorted(KINDS[10:])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_cutout_is_tight_and_has_a_soft_edge_around_an_opaque_inside(name):
     pixels = drawn(name)
     assert pixels.dtype == np.uint8
@@ -88,7 +88,7 @@ def test_colours_of_a_class_vary():
 def test_no_two_classes_look_alike():
     """On average over some of each, since things of one class differ too."""
     looks = []
-    for name in NAMES:
+    for name in KINDS:
         some = []
         for index in range(3):
             pixels = drawn(name, 24, index)
@@ -97,7 +97,7 @@ def test_no_two_classes_look_alike():
             some.append(resize_rgb(square, (12, 12))[..., 0].astype(float))
         looks.append(np.mean(some, axis=0))
     apart = np.abs(np.array(looks)[:, None] - np.array(looks)[None]).mean(axis=(2, 3))
-    apart[np.eye(len(NAMES), dtype=bool)] = np.inf
+    apart[np.eye(len(KINDS), dtype=bool)] = np.inf
     assert apart.min() > 2
 
 
@@ -108,7 +108,7 @@ def test_black_is_opaque():
     assert (pixels[dark][:, 3] == 255).mean() > 0.6
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS)
 def test_every_sketch_uses_what_there_is(name):
     skins = {**COMMON, **SKETCHES[name].skins}
     for part in every_part(SKETCHES[name].parts):

@@ -13,13 +13,13 @@ from salgen.datasets.libraries.detector import Weights
 from salgen.datasets.libraries.filtering import on_black
 from salgen.datasets.libraries.stand_ins import StandIns
 from salgen.datasets.making import make
-from salgen.datasets.reader import open_dataset
-from salgen.datasets.verifying import verify
+from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.verification.verify_dataset import verify
 from salgen.errors import SalgenError
-from salgen.generators import cutouts, sceneries
-from salgen.generators.bam import OBJECTS, SCENES
-from salgen.generators.ebam import Ebam
-from salgen.generators.opening import generator, generator_of
+from salgen.generators.composites.bam import OBJECTS, SCENES
+from salgen.generators.composites.ebam import Ebam
+from salgen.generators.factory import generator, generator_of
+from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.parameters import build
 
 SIDE = 16
@@ -167,16 +167,16 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
 
 def test_candidates_are_those_of_the_source(tmp_path):
     drawn = filtered.FilteredLibraries(None, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert drawn._candidate_objects == cutouts.NAMES[:53]
-    assert drawn._wanted[3] == sceneries.NAMES
+    assert drawn._candidate_objects == cutouts.KINDS[:53]
+    assert drawn._wanted[3] == sceneries.KINDS
     (tmp_path / "miniplaces").mkdir()
     given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._candidate_objects == cutouts.NAMES
+    assert given._candidate_objects == cutouts.KINDS
     (tmp_path / "coco").mkdir()
     given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
     assert given._candidate_objects == coco.CLASSES
     assert len(set(coco.CLASSES)) == 80
-    assert set(cutouts.NAMES) <= set(coco.CLASSES)
+    assert set(cutouts.KINDS) <= set(coco.CLASSES)
 
 
 def test_scales_are_whole_blocks_but_for_the_paper_s_sizes():

@@ -14,10 +14,10 @@ from PIL import Image
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.generators.factory import generator, generator_of
 from salgen.generators.generator import Generator
-from salgen.generators.gtsrb import open_gtsrb
-from salgen.generators.gtsrb_square import VARIANT_SPLITS, GtsrbSquare
-from salgen.generators.opening import generator, generator_of
+from salgen.generators.traffic_signs.gtsrb import open_gtsrb
+from salgen.generators.traffic_signs.gtsrb_square import VARIANT_SPLITS, GtsrbSquare
 
 TRACKS = {0: 4, 3: 2, 12: 1}  # sign class to tracks
 FRAMES = 3

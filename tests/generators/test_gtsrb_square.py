@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.generators.drawing.photographs import photographs
+from salgen.generators.factory import generator
 from salgen.generators.generator import Edit
-from salgen.generators.gtsrb_square import VARIANT_SPLITS, GtsrbSquare, places_apart
-from salgen.generators.opening import generator
-from salgen.generators.photographs import photographs
-from salgen.generators.signs.pictures import NAMES_OF_SIGNS, sign_picture
-from salgen.generators.signs.scenes import SignScenes, warped
+from salgen.generators.traffic_signs.gtsrb_square import VARIANT_SPLITS, GtsrbSquare, places_apart
+from salgen.generators.traffic_signs.signs.pictures import NAMES_OF_SIGNS, sign_picture
+from salgen.generators.traffic_signs.signs.scenes import SignScenes, warped
 from salgen.sources import Nothing
 
 SIZE = 32

@@ -10,10 +10,10 @@ from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
 
 from salgen.errors import SalgenError
-from salgen.generators.imagenet_s50 import CLASSES
-from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture, turned
-from salgen.generators.opening import generator
-from salgen.generators.shapes import polygon
+from salgen.generators.drawing.shapes import polygon
+from salgen.generators.factory import generator
+from salgen.generators.textured.imagenet_s50 import CLASSES
+from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture, turned
 from salgen.testing import check_generator
 
 

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from salgen.generators.bam import Bam
-from salgen.generators.opening import generator
+from salgen.generators.composites.bam import Bam
+from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
 needs_noise = pytest.mark.skipif(importlib.util.find_spec("noise") is None, reason="the noise extra is not installed")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 from salgen.testing import check_generator
 

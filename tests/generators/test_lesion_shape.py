@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salgen.generators.lesion_shape import apart_from, find_places, lesion_profile, support_at, window_at
+from salgen.generators.lesions.lesion_shape import apart_from, find_places, lesion_profile, support_at, window_at
 
 
 def test_profile_is_the_papers_formula():

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
-from salgen.generators.brains import BrainBank
 from salgen.generators.generator import Context, Edit
-from salgen.generators.lesion_shape import lesion_profile
-from salgen.generators.lesions import LesionMaterial, Lesions
+from salgen.generators.lesions.brains import BrainBank
+from salgen.generators.lesions.lesion_shape import lesion_profile
+from salgen.generators.lesions.lesions import LesionMaterial, Lesions
 from salgen.parameters import build
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from salgen.errors import SalgenError
-from salgen.generators import brains
 from salgen.generators.generator import Generator
-from salgen.generators.mri import MriLesions, rician, tissue_curve
-from salgen.generators.nifti import Volume
-from salgen.generators.perlin import PerlinLesions
+from salgen.generators.lesions import brains
+from salgen.generators.lesions.mri import MriLesions, rician, tissue_curve
+from salgen.generators.lesions.nifti import Volume
+from salgen.generators.lesions.perlin import PerlinLesions
 from salgen.parameters import build
 from salgen.seeding import Stream
 

@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 
 from salgen.errors import SalgenError
-from salgen.generators.bam import OBJECTS
-from salgen.generators.class_rounds import ClassRounds
+from salgen.generators.composites.bam import OBJECTS
+from salgen.generators.composites.class_schedule import ClassRounds
+from salgen.generators.composites.pasting import placed
 from salgen.generators.declarations import Context
-from salgen.generators.opening import generator
-from salgen.generators.pasting import placed
+from salgen.generators.factory import generator
 from salgen.seeding import Stream
 
 SIDE = 32

@@ -3,7 +3,7 @@
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.generators.opening import generator, generator_of, scale_of
+from salgen.generators.factory import generator, generator_of, scale_of
 from salgen.registry import GENERATORS
 
 NAME = "uniform-lesions"

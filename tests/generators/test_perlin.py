@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salgen.generators.perlin import _axis, _cells, from_zero, lattice_gradients, perlin_fields
+from salgen.generators.lesions.perlin import _axis, _cells, from_zero, lattice_gradients, perlin_fields
 
 TOLERANCE = 1e-6  # operands are multiples of 2**-24
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from salgen.errors import SalgenError
-from salgen.generators.pictures import read_levels, read_rgb
+from salgen.generators.drawing.pictures import read_levels, read_rgb
 
 LEVELS = np.array([[0, 128, 129, 255, 256], [30000, 32767, 32768, 65406, 65535]], dtype=np.uint16)
 

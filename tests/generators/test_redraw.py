@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from salgen.errors import SalgenError
+from salgen.generators.factory import generator
 from salgen.generators.generator import Context, Edit, Generator
-from salgen.generators.opening import generator
 from salgen.registry import GENERATORS
 
 SEED = 5

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.generators.sceneries import NAMES, scenery
-from salgen.generators.sceneries.grammar import PARTS, play, step
-from salgen.generators.sceneries.inks import RANGES
-from salgen.generators.sceneries.layouts import LAYOUTS
-from salgen.generators.sceneries.patterns import PATTERNS
-from salgen.generators.sceneries.sheet import Ink, Sheet
-from salgen.generators.sceneries.stage import Stage
-from salgen.generators.sceneries.things import THINGS, drawing
-from salgen.generators.shapes import polygon
+from salgen.generators.drawing.shapes import polygon
+from salgen.generators.stand_ins.sceneries import KINDS, scenery
+from salgen.generators.stand_ins.sceneries.grammar import PARTS, play, step
+from salgen.generators.stand_ins.sceneries.inks import RANGES
+from salgen.generators.stand_ins.sceneries.layouts import LAYOUTS
+from salgen.generators.stand_ins.sceneries.patterns import PATTERNS
+from salgen.generators.stand_ins.sceneries.sheet import Ink, Sheet
+from salgen.generators.stand_ins.sceneries.stage import Stage
+from salgen.generators.stand_ins.sceneries.things import THINGS, drawing
 from salgen.seeding import Stream
 
 TEN = (
@@ -41,12 +41,12 @@ def drawn(name, index, size=SMALL):
 
 
 def test_there_are_a_hundred_names_and_the_ten_of_bam_come_first():
-    assert NAMES[:10] == TEN
-    assert len(set(NAMES)) == len(NAMES) == 100
-    assert list(NAMES[10:]) == sorted(NAMES[10:])
+    assert KINDS[:10] == TEN
+    assert len(set(KINDS)) == len(KINDS) == 100
+    assert list(KINDS[10:]) == sorted(KINDS[10:])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS)
 def test_every_scene_is_drawn_and_varies(name):
     first, second = drawn(name, 0), drawn(name, 1)
     for image in (first, second):
@@ -57,7 +57,7 @@ def test_every_scene_is_drawn_and_varies(name):
     assert np.abs(first.astype(int) - second).mean() > 6
 
 
-@pytest.mark.parametrize("name", NAMES[::9])
+@pytest.mark.parametrize("name", KINDS[::9])
 def test_the_same_stream_gives_the_same_bytes(name):
     again = scenery(name, Stream(0, "sceneries", name, index=0), SMALL)
     assert again.tobytes() == drawn(name, 0).tobytes()
@@ -65,7 +65,7 @@ def test_the_same_stream_gives_the_same_bytes(name):
 
 @pytest.mark.parametrize("size", [(32, 80), (80, 32), (224, 224)])
 def test_any_size(size):
-    for name in NAMES[::11]:
+    for name in KINDS[::11]:
         assert drawn(name, 2, size).shape == (*size, 3)
 
 
@@ -98,8 +98,8 @@ def test_layout_tells_the_ten_apart():
 
 def test_no_two_scenes_are_alike():
     """Mean images of the same streams' scenes, mirrored so that left and right count alike."""
-    grey = {name: np.mean([_normalised(drawn(name, index)) for index in range(2)], axis=0) for name in NAMES}
-    for first, second in combinations(NAMES, 2):
+    grey = {name: np.mean([_normalised(drawn(name, index)) for index in range(2)], axis=0) for name in KINDS}
+    for first, second in combinations(KINDS, 2):
         a, b = (_unit(grey[name] + grey[name][:, ::-1]) for name in (first, second))
         assert (a * b).sum() < 0.97, f"{first} is like {second}"
 

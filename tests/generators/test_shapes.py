@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salgen.generators.shapes import FINE, oval, paint, polygon
+from salgen.generators.drawing.shapes import FINE, oval, paint, polygon
 
 SIZE = (16, 18)
 places = st.tuples(st.integers(-30, 160), st.integers(-30, 180))  # eighths of a pixel, so that all sums are exact

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.generators.nifti import load_volume
-from salgen.generators.volumes import Volumes, assign_splits, open_brains, spread_splits
+from salgen.generators.lesions.nifti import load_volume
+from salgen.generators.lesions.volumes import Volumes, assign_splits, open_brains, spread_splits
 
 SHAPE = (10, 12, 9)
 
@@ -139,9 +139,12 @@ def test_a_damaged_file_is_refused_in_one_line_that_names_it(tmp_path, name):
 
 
 def test_the_shipped_volume_is_found_without_importing_nilearn():
-    code = "import sys; from salgen.generators.volumes import open_brains; open_brains('mni152'); print(*sys.modules)"
+    code = (
+        "import sys; from salgen.generators.lesions.volumes import open_brains; "
+        "open_brains('mni152'); print(*sys.modules)"
+    )
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "salgen.generators.volumes" in modules
+    assert "salgen.generators.lesions.volumes" in modules
     assert not {"nilearn", "nibabel", "torch"} & set(modules)
 
 

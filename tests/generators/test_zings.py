@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit
-from salgen.generators.opening import generator
+from salgen.generators.factory import generator
 
 SEED = 2
 SIDES = ("left_eye", "right_eye")

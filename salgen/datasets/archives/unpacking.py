@@ -10,11 +10,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.datasets import checksums
 from salgen.datasets.archives.files import USUAL, Limits, form_of, members
 from salgen.datasets.archives.members import Member
 from salgen.datasets.archives.workplace import forget, workplace
-from salgen.datasets.checksums import read_checksums
+from salgen.datasets.format import checksums
+from salgen.datasets.format.checksums import read_checksums
 from salgen.errors import SalgenError
 from salgen.files import cache_folder, sha256_of, sync_folder
 from salgen.progress import progress

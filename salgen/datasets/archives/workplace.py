@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from salgen.datasets.destination import sole_writer
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.errors import SalgenError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from salgen.datasets.archives.files import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
 from salgen.datasets.archives.members import Entry
 from salgen.datasets.archives.workplace import forget, workplace
-from salgen.datasets.edition import Edition, Files
+from salgen.datasets.metadata.release import Files, Release
 from salgen.errors import SalgenError
 from salgen.files import sha256_of, sync_folder, write_bytes
 from salgen.progress import Advance, progress
@@ -43,7 +43,7 @@ def archive(files: Files, out: Path, root: str) -> Path:
     return out
 
 
-def check_archive(out: Path, edition: Edition) -> None:
+def check_archive(out: Path, edition: Release) -> None:
     """An archive that is there already must be the one that would be written, with its digest beside it.
 
     Raises

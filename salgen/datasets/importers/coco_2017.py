@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.annotated.coco import CLASSES, CocoCopy, open_coco
-from salgen.datasets.annotated.importer import STAND_IN, AnnotatedImages
-from salgen.datasets.imported import read_own_copy
+from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
+from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CLASSES, CocoCopy, open_coco
+from salgen.datasets.importers.layouts.imported import read_own_copy
 
 NAMES = ("coco-2017",)
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.datasets.imagenet_s.layout import mask_of, read_layout
-from salgen.datasets.imagenet_s.masks import IGNORE, OTHER, decode
-from salgen.datasets.imported import Imported, Items, read_own_copy, refuse_edit
+from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_layout import mask_of, read_layout
+from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import IGNORE, OTHER, decode
+from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
-from salgen.generators.pictures import read_levels, read_rgb
+from salgen.generators.drawing.pictures import read_levels, read_rgb
 from salgen.parameters import param
 from salgen.sources import Files
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from salgen.datasets.imported import Imported, Items, read_own_copy, refuse_edit
-from salgen.datasets.lisa.copy import LisaCopy
-from salgen.datasets.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
-from salgen.datasets.lisa.layout import LABELS, read_copy
-from salgen.datasets.lisa.vetting import Crop, cut
+from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
+from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
+from salgen.datasets.importers.layouts.lisa.lisa_copy import LisaCopy
+from salgen.datasets.importers.layouts.lisa.lisa_layout import LABELS, read_copy
+from salgen.datasets.importers.layouts.lisa.vetting import Crop, cut
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
-from salgen.generators.pictures import resize_nearest, resize_rgb
+from salgen.generators.drawing.pictures import resize_nearest, resize_rgb
 from salgen.parameters import param
 
 NAMES = ("lisa-lights",)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.annotated.copy import SEGMENTATION
-from salgen.datasets.annotated.importer import STAND_IN, AnnotatedImages
-from salgen.datasets.annotated.voc import CLASSES, VocCopy, open_voc
-from salgen.datasets.imported import read_own_copy
+from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION
+from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
+from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
+from salgen.datasets.importers.layouts.imported import read_own_copy
 from salgen.parameters import param
 
 NAMES = ("voc-2012",)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image
 
-from salgen.datasets.imported import Imported, Items, read_own_copy, refuse_edit
-from salgen.datasets.zings_layout import FOLDERS, MASKS, Pair, assign_splits, read_layout
+from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
+from salgen.datasets.importers.layouts.zings_layout import FOLDERS, MASKS, Pair, assign_splits, read_layout
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
-from salgen.generators.pictures import Pixels, read_levels, read_rgb, resize_nearest, resize_rgb
+from salgen.generators.drawing.pictures import Pixels, read_levels, read_rgb, resize_nearest, resize_rgb
 from salgen.sources import OWN_COPY, Files
 from salgen.types import Mask
 

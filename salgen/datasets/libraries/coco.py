@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.datasets.libraries.coco_instances import Instance, read_instances
-from salgen.datasets.libraries.gathering import (
+from salgen.datasets.libraries.picture_file import Pixels
+from salgen.datasets.libraries.picture_sampling import (
     Gathered,
     Make,
     Selection,
@@ -32,7 +33,6 @@ from salgen.datasets.libraries.gathering import (
     read_picture,
     split_of,
 )
-from salgen.datasets.libraries.picture_file import Pixels
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
 from salgen.seeding import Stream

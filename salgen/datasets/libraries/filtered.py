@@ -14,8 +14,8 @@ from salgen.datasets.libraries.filtering import CONFIDENCE, Filtered, filtered, 
 from salgen.datasets.libraries.own_copy import OwnCopy
 from salgen.datasets.libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
-from salgen.generators import cutouts, sceneries
-from salgen.generators.libraries import Composite, Library
+from salgen.generators.composites.libraries import Composite, Library
+from salgen.generators.stand_ins import cutouts, sceneries
 
 NAMES = ("filtered",)
 
@@ -86,12 +86,12 @@ class FilteredLibraries:
 
     @property
     def _wanted(self) -> tuple[tuple[int, int], int, tuple[str, ...], tuple[str, ...], int]:
-        candidates = self._candidate_objects, self.candidate_scenes or sceneries.NAMES
+        candidates = self._candidate_objects, self.candidate_scenes or sceneries.KINDS
         return self.image_size, self.longest, *candidates, self.pictures
 
     @property
     def _candidate_objects(self) -> tuple[str, ...]:
-        everything = coco.CLASSES if coco.FOLDER in self._copies else cutouts.NAMES
+        everything = coco.CLASSES if coco.FOLDER in self._copies else cutouts.KINDS
         return self.candidate_objects or (everything if self.path is not None else everything[:OF_PAPER])
 
     def _check_folder(self, path: Path) -> None:

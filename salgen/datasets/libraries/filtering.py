@@ -15,11 +15,11 @@ import numpy as np
 from PIL import Image
 
 from salgen.datasets.libraries.detector import Detector, Finding, Weights
-from salgen.datasets.libraries.gathering import FEWEST, SPLITS
 from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
+from salgen.datasets.libraries.picture_sampling import FEWEST, SPLITS
 from salgen.errors import SalgenError, reason
 from salgen.files import cache_folder, write_text
-from salgen.generators.libraries import Library
+from salgen.generators.composites.libraries import Library
 from salgen.parameters import canonical_json
 from salgen.progress import progress
 

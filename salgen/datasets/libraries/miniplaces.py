@@ -14,10 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from salgen.datasets.libraries.gathering import Gathered, Selection, gather, names_and_sizes, read_picture, split_of
 from salgen.datasets.libraries.picture_file import Pixels
+from salgen.datasets.libraries.picture_sampling import (
+    Gathered,
+    Selection,
+    gather,
+    names_and_sizes,
+    read_picture,
+    split_of,
+)
 from salgen.errors import SalgenError, unknown_name
-from salgen.generators.pictures import resize_rgb
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.seeding import Stream
 
 FOLDER = "miniplaces"

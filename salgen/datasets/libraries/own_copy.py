@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from salgen.datasets.libraries import coco, miniplaces
-from salgen.datasets.libraries.gathering import SPLITS, Gathered, listed
 from salgen.datasets.libraries.photograph_crops import about_crops
+from salgen.datasets.libraries.picture_sampling import SPLITS, Gathered, listed
 from salgen.datasets.libraries.stand_ins import StandIns
 from salgen.errors import SalgenError
-from salgen.generators.libraries import Composite, Library
+from salgen.generators.composites.libraries import Composite, Library
 
 NAMES = ("own-copy",)
 

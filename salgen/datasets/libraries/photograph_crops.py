@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from salgen.datasets.libraries.picture_file import Pixels
-from salgen.generators.photographs import photographs
-from salgen.generators.pictures import resize_rgb
+from salgen.generators.drawing.photographs import photographs
+from salgen.generators.drawing.pictures import resize_rgb
 from salgen.seeding import Stream
 
 PREFIX = "photograph/"

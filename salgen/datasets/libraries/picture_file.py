@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from salgen.datasets import png
+from salgen.datasets.format import png
 from salgen.errors import SalgenError, reason
 from salgen.files import atomic_path
 

@@ -12,8 +12,8 @@ from salgen.datasets.libraries.photograph_crops import NAMES_OF_CROPS, about_cro
 from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
 from salgen.errors import SalgenError, unknown_name
 from salgen.files import cache_folder
-from salgen.generators import cutouts, sceneries
-from salgen.generators.libraries import Composite
+from salgen.generators.composites.libraries import Composite
+from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.parameters import canonical_json
 from salgen.progress import progress
 from salgen.seeding import Stream
@@ -71,11 +71,11 @@ class StandIns:
 
     def drawn_objects(self) -> PictureFile:
         """The objects alone, with the same errors."""
-        return self._library("object", self.objects, cutouts.NAMES, self._object, [self.longest])
+        return self._library("object", self.objects, cutouts.KINDS, self._object, [self.longest])
 
     def drawn_scenes(self) -> PictureFile:
         """The scenes alone, with the same errors."""
-        known = (*sceneries.NAMES, *NAMES_OF_CROPS)
+        known = (*sceneries.KINDS, *NAMES_OF_CROPS)
         depends_on = [*self.image_size, digest_of_crops(self.scenes)]
         return self._library("scene", self.scenes, known, self._scene, depends_on)
 

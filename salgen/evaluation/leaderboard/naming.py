@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from salgen.evaluation.report.record import read_record
 from salgen.evaluation.report.runs import check_given, content_faults
-from salgen.evaluation.run_record import RECORD
+from salgen.evaluation.runs.artifacts.record_reader import read_record
+from salgen.evaluation.runs.run_record import RECORD
 
 LONGEST = 80
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)

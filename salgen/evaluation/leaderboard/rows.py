@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from salgen.evaluation.families import Key
 from salgen.evaluation.report.runs import METHOD, Model, Run
-from salgen.evaluation.summary import SummaryRow
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.summary import SummaryRow
 
 NEAR_CHANCE, TOO_FEW = "near chance", "too few images to tell"
 DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic"}

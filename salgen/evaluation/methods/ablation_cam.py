@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.layers import find_layer
-from salgen.evaluation.layout import hooked
-from salgen.evaluation.methods.channels import every_channel
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.channels import every_channel
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.forward_values import value_of, values_of
 from salgen.evaluation.methods.grad_cam import weighted
-from salgen.evaluation.methods.perturbing import value_of, values_of
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.layers import find_layer
+from salgen.evaluation.models.inspection.network_trace import hooked
 
 NAMES = ("ablation-cam",)
 
@@ -32,19 +32,19 @@ class AblationCam(ClassActivation):
     shares: ClassVar[str | None] = None
     reads_gradients: ClassVar[bool] = False
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        activations = activations_at(layer, request)
+        activations = activations_at(layer, context)
         owners, channels = every_channel(activations)
-        before = value_of(request, request.passes.logits(), request.targets, "score")
-        ablation = _Ablation(_calls(request, layer))
+        before = value_of(context, context.passes.logits(), context.targets, "score")
+        ablation = _Ablation(_calls(context, layer))
 
         def inputs(part: slice) -> Tensor:
             ablation.begin(channels[part])
-            return request.inputs[owners[part]]
+            return context.inputs[owners[part]]
 
-        with hooked([(find_layer(request.model, layer), ablation.hook)]):
-            after = values_of(request, "score", owners, inputs).view(activations.shape[:2])
+        with hooked([(find_layer(context.model, layer), ablation.hook)]):
+            after = values_of(context, "score", owners, inputs).view(activations.shape[:2])
         falls = (before[:, None] - after).to(activations)
         return weighted(falls[:, :, None, None], activations).clamp(min=0)
 
@@ -77,9 +77,9 @@ class _Ablation:
         return ablated
 
 
-def _calls(request: Request, layer: str) -> int:
+def _calls(context: AttributionContext, layer: str) -> int:
     """How often the layer runs in one forward pass."""
     calls: list[None] = []
-    with hooked([(find_layer(request.model, layer), lambda *_: calls.append(None))]), torch.no_grad():
-        request.model.logits(request.inputs[:1])
+    with hooked([(find_layer(context.model, layer), lambda *_: calls.append(None))]), torch.no_grad():
+        context.model.logits(context.inputs[:1])
     return len(calls)

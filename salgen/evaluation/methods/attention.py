@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import find_layer
-from salgen.evaluation.layout import hooked
-from salgen.evaluation.learnt import Learnt
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.models.inspection.layers import find_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.network_trace import hooked
 
 NAMES = ("raw-attention", "attention-rollout")
 
@@ -53,15 +53,15 @@ class Attention(Explanation):
         """Refuse networks without such blocks."""
         attention_blocks(self.name, model, image)
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """What the blocks attend over."""
         blocks = self._read(attention_blocks(self.name, model, image))
-        return Wanted(layers=frozenset(block.norm for block in blocks))
+        return PassRequirements(layers=frozenset(block.norm for block in blocks))
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, side, side)."""
-        blocks = attention_blocks(self.name, request.model, request.inputs)
-        patches = self._mixing([_attention(request, block) for block in self._read(blocks)])[:, 0, 1:]
+        blocks = attention_blocks(self.name, context.model, context.inputs)
+        patches = self._mixing([_attention(context, block) for block in self._read(blocks)])[:, 0, 1:]
         side = isqrt(patches.shape[1])
         return patches.reshape(-1, 1, side, side)
 
@@ -132,7 +132,7 @@ def _find_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]:
     return notes.blocks
 
 
-_blocks = Learnt(_find_blocks)
+_blocks = NetworkCache(_find_blocks)
 
 
 _ADVICE = ": it is for vision transformers such as vit-b-16; choose another method or network"
@@ -167,11 +167,11 @@ class _Notes:
         self.blocks.append(Block(self._normed[id(inputs[0])][0], self.names[module]))
 
 
-def _attention(request: Request, block: Block) -> Tensor:
+def _attention(context: AttributionContext, block: Block) -> Tensor:
     """The block's attention (n, T, T): rows sum to 1, mean over heads."""
-    module = find_layer(request.model, block.attention)
+    module = find_layer(context.model, block.attention)
     assert isinstance(module, nn.MultiheadAttention)
-    return request.once.get(block, lambda: _weights(module, request.passes.output(block.norm)))
+    return context.cache.get(block, lambda: _weights(module, context.passes.output(block.norm)))
 
 
 def _weights(module: nn.MultiheadAttention, tokens: Tensor) -> Tensor:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.methods.declarations import Control
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Control
 from salgen.parameters import param
 
 NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "laplace")
@@ -24,11 +24,11 @@ class Random(Control):
     name: ClassVar[str] = "random"
     reference: ClassVar[str] = "a floor"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W) in [0, 1)."""
-        _, _, height, width = request.pixels.shape
-        uniform = np.stack([stream.uniform(height * width) for stream in request.streams(self.name)])
-        return torch.from_numpy(uniform).to(request.pixels).view(-1, 1, height, width)
+        _, _, height, width = context.pixels.shape
+        uniform = np.stack([stream.uniform(height * width) for stream in context.streams(self.name)])
+        return torch.from_numpy(uniform).to(context.pixels).view(-1, 1, height, width)
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Constant(Control):
 
     value: float = param(0.5, "the value", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W), all `value`."""
-        return torch.full_like(request.pixels[:, :1], self.value)
+        return torch.full_like(context.pixels[:, :1], self.value)
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class AllOnes(Control):
     name: ClassVar[str] = "all-ones"
     reference: ClassVar[str] = "a floor"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W), all 1."""
-        return torch.ones_like(request.pixels[:, :1])
+        return torch.ones_like(context.pixels[:, :1])
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Center(Control):
 
     width: float = param(0.25, "standard deviation along each axis, as a share of the image's side", low=0.001)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W) in (0, 1]."""
-        rows, columns = (self._profile(side, request.pixels) for side in request.pixels.shape[2:])
-        return (rows[:, None] * columns[None, :]).expand(len(request.pixels), 1, -1, -1)
+        rows, columns = (self._profile(side, context.pixels) for side in context.pixels.shape[2:])
+        return (rows[:, None] * columns[None, :]).expand(len(context.pixels), 1, -1, -1)
 
     def _profile(self, side: int, like: Tensor) -> Tensor:
         place = torch.arange(side, dtype=torch.float64) - (side - 1) / 2
@@ -85,9 +85,9 @@ class Intensity(Control):
     reference: ClassVar[str] = "a floor"
     signed: ClassVar[bool] = True  # images of other models may be negative
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, 1, H, W) in the images' range."""
-        return request.pixels.mean(dim=1, keepdim=True)
+        return context.pixels.mean(dim=1, keepdim=True)
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class Sobel(Control):
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
-        grey = _grey(request)
+        grey = _grey(context)
         across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
         kernels = torch.stack([across, across.T])[:, None]
         edges: Tensor = torch.linalg.vector_norm(functional.conv2d(grey, kernels), dim=1, keepdim=True)
@@ -115,13 +115,13 @@ class Laplace(Control):
     shows_image: ClassVar[bool] = True
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
-        grey = _grey(request)
+        grey = _grey(context)
         kernel = torch.tensor([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]]).to(grey)
         return functional.conv2d(grey, kernel[None, None]).abs()
 
 
-def _grey(request: Request) -> Tensor:
+def _grey(context: AttributionContext) -> Tensor:
     """The mean over channels with its edge pixels repeated once, (n, 1, H + 2, W + 2)."""
-    return functional.pad(request.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")
+    return functional.pad(context.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")

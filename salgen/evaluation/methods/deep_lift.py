@@ -9,10 +9,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.separated import separated
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.fx_modules import separated
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("deep-lift",)
 
@@ -39,18 +39,18 @@ class DeepLift(Explanation):
         """Refuse networks that torch.fx cannot trace, and those with other operations."""
         separated(self.name, model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         import captum.attr
 
-        network = _Scored(separated(self.name, request.model, request.inputs[:1]))
-        peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(request.inputs.dtype).tiny))
-        starts, black = request.start(request.passes.logits()), request.black()
+        network = _Scored(separated(self.name, context.model, context.inputs[:1]))
+        peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(context.inputs.dtype).tiny))
+        starts, black = context.start(context.passes.logits()), context.black()
         maps = []
         for k in range(len(starts)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # captum says that it sets hooks
-                image, start = request.inputs[k : k + 1], starts[k : k + 1]
+                image, start = context.inputs[k : k + 1], starts[k : k + 1]
                 maps.append(peer.attribute(image, black, additional_forward_args=(start,)))
         return torch.cat(maps).detach()
 

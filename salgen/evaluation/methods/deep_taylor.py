@@ -10,12 +10,19 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.input_bounds import Box
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.propagation.input_bounds import Box
+from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.relevance import (
+    STARTS,
+    first_maps,
+    last_mixing,
+    relevance,
+    relevance_network,
+    stabilised,
+)
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, first_maps, last_mixing, relevance, relevance_network, stabilised
-from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("deep-taylor",)
@@ -57,15 +64,15 @@ class DeepTaylor(RelevanceMethod):
         if self.first == "box" or self._signed(image):
             self._check_first(model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """(n, C, h, w); non-negative but for margins, too narrow a box, and negative terms of a residual sum."""
         from zennit.rules import Norm
 
-        network = relevance_network(request, self.name)
-        box, last = self._box(request, network.leaf), last_mixing(network)
+        network = relevance_network(context, self.name)
+        box, last = self._box(context, network.leaf), last_mixing(network)
         boxes = {} if box is None else _boxes(network, box)
         rules = Rules(lambda layer: self._rule(layer, last, boxes), sharing=Norm(stabilised(self.stabiliser)))
-        return relevance(request, self.name, rules, self.start, positive=True)
+        return relevance(context, self.name, rules, self.start, positive=True)
 
     def _rule(self, layer: LinearMap, last: int, boxes: Mapping[int, Box]) -> Any:
         from zennit.rules import Pass, WSquare, ZBox, ZPlus
@@ -100,21 +107,21 @@ class DeepTaylor(RelevanceMethod):
                 "it, or it is the last: choose first=alpha1beta0"
             )
 
-    def _box(self, request: Request, leaf: Tensor) -> Box | None:
+    def _box(self, context: AttributionContext, leaf: Tensor) -> Box | None:
         """The lowest and highest values of the network's input `leaf`, where the first layer takes z-B."""
-        self._check_bounds(request.model, request.inputs)
-        box = None if self.first == "alpha1beta0" else self._known_box(request)
+        self._check_bounds(context.model, context.inputs)
+        box = None if self.first == "alpha1beta0" else self._known_box(context)
         if box is None or (self.first == "auto" and not bool((box[0] < 0).any())):
             return None
-        self._check_first(request.model, request.inputs)
+        self._check_first(context.model, context.inputs)
         return box[0].to(leaf), box[1].to(leaf)
 
-    def _known_box(self, request: Request) -> Box | None:
+    def _known_box(self, context: AttributionContext) -> Box | None:
         if self.low is not None and self.high is not None:
-            return torch.full_like(request.inputs, self.low), torch.full_like(request.inputs, self.high)
-        if not request.model.unit_pixels:
+            return torch.full_like(context.inputs, self.low), torch.full_like(context.inputs, self.high)
+        if not context.model.unit_pixels:
             return None
-        black, white = (corner.expand_as(request.inputs) for corner in request.model.corners(request.pixels))
+        black, white = (corner.expand_as(context.inputs) for corner in context.model.corners(context.pixels))
         return torch.minimum(black, white), torch.maximum(black, white)
 
 

@@ -10,8 +10,8 @@ import torch
 from scipy.linalg import eigh
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, gradients_at
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
 from salgen.parameters import param
 
 NAMES = ("eigen-cam", "eigen-grad-cam")
@@ -37,15 +37,15 @@ class Principal(ClassActivation):
         "raw", "sign of the component: by its largest weight, or by the channels' sum", choices=("raw", "align")
     )
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); zero where the layer is constant in space."""
-        values = self.decomposed(layer, request)
-        component = request.once.get((self.name, layer), lambda: principal_component(values))
+        values = self.decomposed(layer, context)
+        component = context.cache.get((self.name, layer), lambda: principal_component(values))
         if self.sign == "align":
             component = aligned(component, values)
         return component.clamp(min=0)
 
-    def decomposed(self, layer: str, request: Request) -> Tensor:
+    def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
         """What is decomposed, (n, K, h, w)."""
         raise NotImplementedError
 
@@ -59,9 +59,9 @@ class EigenCam(Principal):
     class_dependent: ClassVar[bool] = False
     reads_gradients: ClassVar[bool] = False
 
-    def decomposed(self, layer: str, request: Request) -> Tensor:
+    def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
         """The activations."""
-        return activations_at(layer, request)
+        return activations_at(layer, context)
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class EigenGradCam(Principal):
     name: ClassVar[str] = "eigen-grad-cam"
     reference: ClassVar[str] = "Gildenblat et al. 2021, pytorch-grad-cam: EigenGradCAM, after Muhammad and Yeasin 2020"
 
-    def decomposed(self, layer: str, request: Request) -> Tensor:
+    def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
         """Activations times gradients."""
-        return activations_at(layer, request) * gradients_at(layer, request)
+        return activations_at(layer, context) * gradients_at(layer, context)
 
 
 def principal_component(values: Tensor) -> Tensor:

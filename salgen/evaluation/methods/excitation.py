@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import as_channels, find_layer
-from salgen.evaluation.learnt import Learnt
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import last_mixing, relevance_network, stabilised
-from salgen.evaluation.relevance_network import LinearMap, RelevanceNetwork, Rules
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.layers import as_channels, find_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 from salgen.parameters import param
 
 NAMES = ("excitation-backprop", "contrastive-excitation-backprop")
@@ -56,11 +56,11 @@ class ExcitationBackprop(RelevanceMethod):
         """Refuse networks with other operations, and layers without excitation."""
         _layers_checked(self).of(self.name, model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
-        network = relevance_network(request, self.name)
-        start = request.start(network.output)
-        layer = self._layer(request.model, network)
+        network = relevance_network(context, self.name)
+        start = context.start(network.output)
+        layer = self._layer(context.model, network)
         return _attention(network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
 
     def _layer(self, model: ModelView, network: RelevanceNetwork) -> str:
@@ -117,11 +117,11 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         None, f"module at whose output the dual is subtracted, or {INPUT}; by default that before the last linear layer"
     )
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the layer's resolution."""
-        network = relevance_network(request, self.name)
-        start = request.start(network.output)
-        layer, contrast = self._layer(request.model, network), place(network, self._contrast(request.model, network))
+        network = relevance_network(context, self.name)
+        start = context.start(network.output)
+        layer, contrast = self._layer(context.model, network), place(network, self._contrast(context.model, network))
         rules = self._rules()
         excited = network.propagate(rules, network.output, start, contrast)
         opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)
@@ -209,7 +209,7 @@ def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = Fal
 
 
 @cache
-def _layers_checked(method: ExcitationBackprop) -> Learnt[None]:
+def _layers_checked(method: ExcitationBackprop) -> NetworkCache[None]:
     """Whether the method's layers have excitation, once per network and size."""
 
     def check(_name: str, view: ModelView, image: Tensor) -> None:
@@ -219,4 +219,4 @@ def _layers_checked(method: ExcitationBackprop) -> Learnt[None]:
         finally:
             network.release()
 
-    return Learnt(check)
+    return NetworkCache(check)

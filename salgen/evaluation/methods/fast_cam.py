@@ -9,16 +9,16 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import as_channels, check_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, layer_names, together
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, layer_names, together
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.once import Once
-from salgen.evaluation.passes import Passes, Wanted
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.layers import as_channels, check_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
 NAMES = ("fast-cam", "fast-cam++")
@@ -52,48 +52,50 @@ class FastActivation(ClassActivation):
             check_layer(model, image, layer)
         self._shares(layers)
         if self.layers:  # the default ones are rectified
-            passes = Passes(model, image, "logit", Wanted(layers=frozenset(layers)), None, Once(image.device))
+            passes = Passes(
+                model, image, "logit", PassRequirements(layers=frozenset(layers)), None, TimedCache(image.device)
+            )
             for layer in layers:
                 self._check_rectified(as_channels(passes.output(layer), layer), layer)
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The rectified layers, and those of the class activation map with their gradients."""
         layers = frozenset(self._rectified(model, image))
-        return Wanted.together([super().wanted(model, image), Wanted(layers=layers)])
+        return PassRequirements.together([super().required_passes(model, image), PassRequirements(layers=layers)])
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """One channel in [0, 1], (n, 1, h, w)."""
-        size = (request.inputs.shape[2], request.inputs.shape[3])
-        layers = self._rectified(request.model, request.inputs[:1])
+        size = (context.inputs.shape[2], context.inputs.shape[3])
+        layers = self._rectified(context.model, context.inputs[:1])
         shares = zip(self._shares(layers), layers, strict=True)
-        activity = torch.stack([share * resize(self._smoe_map(layer, request), size) for share, layer in shares])
-        cams = [self.class_map(layer, request) for layer in self.layers_of(request.model, request.inputs[:1])]
+        activity = torch.stack([share * resize(self._smoe_map(layer, context), size) for share, layer in shares])
+        cams = [self.class_map(layer, context) for layer in self.layers_of(context.model, context.inputs[:1])]
         where = _from_0_to_1(together(cams).sum(dim=1, keepdim=True))
         return activity.sum(dim=0) * resize(where, size)
 
-    def class_map(self, layer: str, request: Request) -> Tensor:
+    def class_map(self, layer: str, context: AttributionContext) -> Tensor:
         """The class activation map of a layer, (n, 1, h, w)."""
         raise NotImplementedError
 
     def _rectified(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         if self.layers:
             return layer_names(self.layers)
-        stages = Layout.of(model, image).stages
+        stages = NetworkTrace.of(model, image).stages
         if not stages:
             raise SalgenError(
                 f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method"
             )
         return stages
 
-    def _smoe_map(self, layer: str, request: Request) -> Tensor:
+    def _smoe_map(self, layer: str, context: AttributionContext) -> Tensor:
         """The squashed SMOE scale of a layer, (n, 1, h, w)."""
 
         def compute() -> Tensor:
-            activations = activations_at(layer, request)
+            activations = activations_at(layer, context)
             self._check_rectified(activations, layer)
             return squashed(smoe_scale(activations)).to(activations.dtype)
 
-        return request.once.get(("smoe scale", layer), compute)
+        return context.cache.get(("smoe scale", layer), compute)
 
     def _check_rectified(self, activations: Tensor, layer: str) -> None:
         if bool((activations < 0).any()):
@@ -120,9 +122,9 @@ class FastCam(FastActivation):
     name: ClassVar[str] = "fast-cam"
     reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI"
 
-    def class_map(self, layer: str, request: Request) -> Tensor:
+    def class_map(self, layer: str, context: AttributionContext) -> Tensor:
         """Grad-CAM."""
-        return grad_cam(layer, request)
+        return grad_cam(layer, context)
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,9 @@ class FastCamPlusPlus(FastActivation):
     name: ClassVar[str] = "fast-cam++"
     reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, with Grad-CAM++"
 
-    def class_map(self, layer: str, request: Request) -> Tensor:
+    def class_map(self, layer: str, context: AttributionContext) -> Tensor:
         """Grad-CAM++."""
-        return grad_cam_plus_plus(layer, request)
+        return grad_cam_plus_plus(layer, context)
 
 
 def _from_0_to_1(maps: Tensor) -> Tensor:

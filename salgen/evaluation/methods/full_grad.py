@@ -8,12 +8,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 
 NAMES = ("full-grad",)
 
@@ -37,16 +37,16 @@ class FullGrad(Explanation):
     signed: ClassVar[bool] = False
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradients at the input and at every bias."""
-        return Wanted(gradients=frozenset(biases(model, image)), input_gradient=True)
+        return PassRequirements(gradients=frozenset(biases(model, image)), input_gradient=True)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        inputs = request.inputs
-        total = (inputs * request.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
-        for layer, bias in biases(request.model, inputs).items():
-            share = (bias.view(-1, 1, 1) * request.gradients(layer)).abs().sum(dim=1, keepdim=True)
+        inputs = context.inputs
+        total = (inputs * context.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
+        for layer, bias in biases(context.model, inputs).items():
+            share = (bias.view(-1, 1, 1) * context.gradients(layer)).abs().sum(dim=1, keepdim=True)
             total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
         return total
 
@@ -56,7 +56,7 @@ BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)
 
 def biases(view: ModelView, image: Tensor) -> dict[str, Tensor]:
     """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer."""
-    ran = Layout.of(view, image).outputs
+    ran = NetworkTrace.of(view, image).outputs
     found = {name: _bias(module) for name, module in view.network.named_modules() if name in ran}
     return {name: bias for name, bias in found.items() if bias is not None}
 

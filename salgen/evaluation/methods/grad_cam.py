@@ -9,10 +9,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at, gradients_at
-from salgen.evaluation.methods.pooled_head import before_global_pool, check_pooled_head
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, gradients_at
+from salgen.evaluation.attribution.pooled_head import before_global_pool, check_pooled_head
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("cam", "grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam")
@@ -51,10 +51,10 @@ class Cam(ClassActivation):
             return super().layers_of(model, image)
         return (before_global_pool(model, image, *super().layers_of(model, image)),)
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w)."""
-        weights = gradients_at(layer, request).sum(dim=(2, 3), keepdim=True)
-        return weighted(weights, activations_at(layer, request))
+        weights = gradients_at(layer, context).sum(dim=(2, 3), keepdim=True)
+        return weighted(weights, activations_at(layer, context))
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class GradCam(ClassActivation):
     name: ClassVar[str] = "grad-cam"
     reference: ClassVar[str] = "Selvaraju et al. 2017, Grad-CAM: visual explanations from deep networks"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        return grad_cam(layer, request)
+        return grad_cam(layer, context)
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class GradCamPlusPlus(ClassActivation):
     name: ClassVar[str] = "grad-cam++"
     reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++: generalized gradient-based visual explanations"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        return grad_cam_plus_plus(layer, request)
+        return grad_cam_plus_plus(layer, context)
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class XGradCam(ClassActivation):
     name: ClassVar[str] = "xgrad-cam"
     reference: ClassVar[str] = "Fu et al. 2020, Axiom-based Grad-CAM"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); a channel that sums to zero has no weight."""
-        activations, gradients = activations_at(layer, request), gradients_at(layer, request)
+        activations, gradients = activations_at(layer, context), gradients_at(layer, context)
         total = activations.sum(dim=(2, 3), keepdim=True)
         share = torch.where(total == 0, 0, activations / torch.where(total == 0, 1, total))
         return weighted((gradients * share).sum(dim=(2, 3), keepdim=True), activations).clamp(min=0)
@@ -103,9 +103,9 @@ class HiResCam(ClassActivation):
     name: ClassVar[str] = "hires-cam"
     reference: ClassVar[str] = "Draelos and Carin 2020, Use HiResCAM instead of Grad-CAM"
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        return weighted(gradients_at(layer, request), activations_at(layer, request)).clamp(min=0)
+        return weighted(gradients_at(layer, context), activations_at(layer, context)).clamp(min=0)
 
 
 @dataclass(frozen=True)
@@ -117,33 +117,33 @@ class LayerCam(ClassActivation):
 
     scale: bool = param(False, "tanh(2 S / max S) of each layer's map S, as the paper has it for shallow layers")
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        values = weighted(gradients_at(layer, request).clamp(min=0), activations_at(layer, request)).clamp(min=0)
+        values = weighted(gradients_at(layer, context).clamp(min=0), activations_at(layer, context)).clamp(min=0)
         if not self.scale:
             return values
         largest = values.amax(dim=(2, 3), keepdim=True)
         return torch.tanh(2 * values / torch.where(largest > 0, largest, 1))
 
 
-def grad_cam(layer: str, request: Request) -> Tensor:
+def grad_cam(layer: str, context: AttributionContext) -> Tensor:
     """Grad-CAM of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
 
     def compute() -> Tensor:
-        weights = gradients_at(layer, request).mean(dim=(2, 3), keepdim=True)
-        return weighted(weights, activations_at(layer, request)).clamp(min=0)
+        weights = gradients_at(layer, context).mean(dim=(2, 3), keepdim=True)
+        return weighted(weights, activations_at(layer, context)).clamp(min=0)
 
-    return request.once.get(("grad-cam", layer), compute)
+    return context.cache.get(("grad-cam", layer), compute)
 
 
-def grad_cam_plus_plus(layer: str, request: Request) -> Tensor:
+def grad_cam_plus_plus(layer: str, context: AttributionContext) -> Tensor:
     """Grad-CAM++ of a layer, non-negative (n, 1, h, w), computed once for all methods that use it."""
 
     def compute() -> Tensor:
-        gradients, activations = gradients_at(layer, request), activations_at(layer, request)
+        gradients, activations = gradients_at(layer, context), activations_at(layer, context)
         return from_moments([gradients, gradients**2, gradients**3], activations)
 
-    return request.once.get(("grad-cam++", layer), compute)
+    return context.cache.get(("grad-cam++", layer), compute)
 
 
 def from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.noise import normal, range_of
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.input_noise import normal, range_of
+from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("gradient", "smoothgrad", "input-x-gradient")
@@ -27,13 +27,13 @@ class Gradient(Explanation):
     reference: ClassVar[str] = "Simonyan et al. 2014, Deep inside convolutional networks"
     reduction: ClassVar[str] = "max_abs"
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradient at the input."""
-        return Wanted(input_gradient=True)
+        return PassRequirements(input_gradient=True)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return request.passes.input_gradient()
+        return context.passes.input_gradient()
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class SmoothGrad(Explanation):
     n: int = param(50, "noisy copies per image", low=1)
     noise: float = param(0.15, "standard deviation of the noise, as a share of the image's range", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        inputs, streams = request.inputs, request.streams(self.name)
+        inputs, streams = context.inputs, context.streams(self.name)
         deviation, total = self.noise * range_of(inputs), torch.zeros_like(inputs)
         for _ in range(self.n):
-            total += request.gradient(inputs + deviation * normal(inputs, streams))
+            total += context.gradient(inputs + deviation * normal(inputs, streams))
         return total / self.n
 
 
@@ -71,10 +71,10 @@ class InputXGradient(Explanation):
     reference: ClassVar[str] = "Shrikumar et al. 2016, Not just a black box"
     reduction: ClassVar[str] = "sum"
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradient at the input."""
-        return Wanted(input_gradient=True)
+        return PassRequirements(input_gradient=True)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return request.inputs * request.passes.input_gradient()
+        return context.inputs * context.passes.input_gradient()

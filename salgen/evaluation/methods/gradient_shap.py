@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.noise import normal, range_of
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.input_noise import normal, range_of
 from salgen.parameters import param
 
 NAMES = ("gradient-shap",)
@@ -38,12 +38,12 @@ class GradientShap(Explanation):
     n: int = param(50, "draws per image", low=1)
     noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        inputs, streams = request.inputs, request.streams(self.name)
-        deviation, black, total = self.noise * range_of(inputs), request.black(), torch.zeros_like(inputs)
+        inputs, streams = context.inputs, context.streams(self.name)
+        deviation, black, total = self.noise * range_of(inputs), context.black(), torch.zeros_like(inputs)
         for _ in range(self.n):
             places = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
             way = inputs - black - deviation * normal(inputs, streams)
-            total += way * request.gradient(inputs - (1 - places.view(-1, 1, 1, 1)) * way)
+            total += way * context.gradient(inputs - (1 - places.view(-1, 1, 1, 1)) * way)
         return total / self.n

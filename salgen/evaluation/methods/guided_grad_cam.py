@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import ClassActivation, together
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.class_activation import ClassActivation, together
+from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam
 from salgen.evaluation.methods.modified_backprop import ModifiedBackprop, check_relu_network, guided_gradient
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("guided-grad-cam",)
 
@@ -33,9 +33,9 @@ class GuidedGradCam(ClassActivation):
         super().check(model, image)
         check_relu_network(self.name, model, image)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        guided = guided_gradient(request)
-        layers = self.layers_of(request.model, request.inputs[:1])
-        where = together([grad_cam(layer, request) for layer in layers]).sum(dim=1, keepdim=True)
+        guided = guided_gradient(context)
+        layers = self.layers_of(context.model, context.inputs[:1])
+        where = together([grad_cam(layer, context) for layer in layers]).sum(dim=1, keepdim=True)
         return guided * resize(where, (guided.shape[2], guided.shape[3]))

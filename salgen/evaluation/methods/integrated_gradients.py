@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
 from salgen.parameters import param
 
 NAMES = ("integrated-gradients",)
@@ -34,16 +34,16 @@ class IntegratedGradients(Explanation):
     steps: int = param(50, "points of the quadrature", low=1)
     quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         import captum.attr
 
-        attributions: Tensor = captum.attr.IntegratedGradients(request.scores_of).attribute(
-            request.inputs.detach().clone(),
-            baselines=request.black(),
-            additional_forward_args=(request.targets,),
+        attributions: Tensor = captum.attr.IntegratedGradients(context.scores_of).attribute(
+            context.inputs.detach().clone(),
+            baselines=context.black(),
+            additional_forward_args=(context.targets,),
             n_steps=self.steps,
             method={"gauss-legendre": "gausslegendre", "midpoint": "riemann_middle"}[self.quadrature],
-            internal_batch_size=len(request.inputs),
+            internal_batch_size=len(context.inputs),
         )
         return attributions.detach()

@@ -8,11 +8,11 @@ from typing import ClassVar
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.relevance import STARTS, first_maps, mixing, relevance, stabilised
-from salgen.evaluation.relevance_network import Rules
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.propagation.relevance_network import Rules
+from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("lrp-z", "lrp-alpha-beta")
@@ -45,13 +45,13 @@ class LrpZ(RelevanceMethod):
     start: str = param("one", "relevance of the target's output", choices=STARTS)
     stabiliser: float = param(1e-6, "added to a denominator, with its sign", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import Epsilon, Norm
 
         stabiliser = stabilised(self.stabiliser)
         rule = Epsilon(epsilon=stabiliser)
-        return relevance(request, self.name, Rules(lambda _: rule, sharing=Norm(stabiliser)), self.start)
+        return relevance(context, self.name, Rules(lambda _: rule, sharing=Norm(stabiliser)), self.start)
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class LrpAlphaBeta(RelevanceMethod):
                 f"got alpha={self.alpha:g}, beta={self.beta:g} (try alpha={self.beta + 1:g})"
             )
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import AlphaBeta, Norm
 
         stabiliser, without = stabilised(self.stabiliser), None if self.bias else ["bias"]
         beta = self.alpha - 1  # zennit wants their difference to be 1 to the last bit
         rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=without)
-        return relevance(request, self.name, Rules(mixing(rule), sharing=Norm(stabiliser)), self.start)
+        return relevance(context, self.name, Rules(mixing(rule), sharing=Norm(stabiliser)), self.start)

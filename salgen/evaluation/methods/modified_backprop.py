@@ -9,12 +9,20 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.affine import FILLED, READS, is_affine
-from salgen.evaluation.learnt import Learnt
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.operations import DROPOUT, RELU, WINNER, Operation, Rewiring, name_of, tensors_in
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
+from salgen.evaluation.attribution.propagation.operations import (
+    DROPOUT,
+    RELU,
+    WINNER,
+    Operation,
+    Rewiring,
+    name_of,
+    tensors_in,
+)
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
 
 NAMES = ("guided-backprop", "deconvnet")
 
@@ -41,9 +49,9 @@ class GuidedBackprop(ModifiedBackprop):
     name: ClassVar[str] = "guided-backprop"
     reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return guided_gradient(request)
+        return guided_gradient(context)
 
 
 @dataclass(frozen=True)
@@ -53,24 +61,24 @@ class DeconvNet(ModifiedBackprop):
     name: ClassVar[str] = "deconvnet"
     reference: ClassVar[str] = "Zeiler and Fergus 2014, Visualizing and understanding convolutional networks"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         from zennit.rules import ReLUDeconvNet
 
-        return _network(request, self.name).gradient(ReLUDeconvNet(), request)
+        return _network(context, self.name).gradient(ReLUDeconvNet(), context)
 
 
-def guided_gradient(request: Request) -> Tensor:
+def guided_gradient(context: AttributionContext) -> Tensor:
     """Guided backpropagation, signed (n, C, h, w), computed once for all methods that use it."""
     from zennit.rules import ReLUGuidedBackprop
 
     name = GuidedBackprop.name
-    return request.once.get(name, lambda: _network(request, name).gradient(ReLUGuidedBackprop(), request))
+    return context.cache.get(name, lambda: _network(context, name).gradient(ReLUGuidedBackprop(), context))
 
 
-def _network(request: Request, method: str) -> ReluNetwork:
-    return request.once.get(
-        ReluNetwork, lambda: ReluNetwork.forward(method, request.model, request.inputs, request.passes.logits)
+def _network(context: AttributionContext, method: str) -> ReluNetwork:
+    return context.cache.get(
+        ReluNetwork, lambda: ReluNetwork.forward(method, context.model, context.inputs, context.passes.logits)
     )
 
 
@@ -102,10 +110,10 @@ class ReluNetwork(Rewiring):
         network._logits = network.logits(view, expected)
         return network
 
-    def gradient(self, rule: Any, request: Request) -> Tensor:
+    def gradient(self, rule: Any, context: AttributionContext) -> Tensor:
         """The score's gradient at the input, (n, C, h, w), by a zennit rule at every ReLU."""
         self._rule = rule
-        return torch.autograd.grad(self._logits, self.leaf, request.start(self._logits), retain_graph=True)[0]
+        return torch.autograd.grad(self._logits, self.leaf, context.start(self._logits), retain_graph=True)[0]
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation itself, but for ReLUs; what is neither affine nor a max pool is refused."""
@@ -124,4 +132,4 @@ def _check(method: str, view: ModelView, image: Tensor) -> None:
     ReluNetwork.forward(method, view, image).release()
 
 
-_checked = Learnt(_check)
+_checked = NetworkCache(_check)

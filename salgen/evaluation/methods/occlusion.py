@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("occlusion",)
@@ -57,20 +57,20 @@ class Occlusion(Explanation):
                     "uncovered: choose a smaller stride or a larger window"
                 )
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w): positive where covering lowers the value."""
-        rows, columns = (_spans(*axis, request.inputs.device) for axis in self._axes(request.inputs))
-        before = value_of(request, request.passes.logits(), request.targets, self.output)
-        after = self._covered(request, rows, columns).view(len(before), len(rows), len(columns))
+        rows, columns = (_spans(*axis, context.inputs.device) for axis in self._axes(context.inputs))
+        before = value_of(context, context.passes.logits(), context.targets, self.output)
+        after = self._covered(context, rows, columns).view(len(before), len(rows), len(columns))
         fall = before[:, None, None] - after
         rows, columns = rows.to(fall), columns.to(fall)
         total = rows.T @ fall @ columns  # of the windows over each pixel: a window is a row span times a column span
         return (total / torch.outer(rows.sum(dim=0), columns.sum(dim=0)))[:, None]
 
-    def _covered(self, request: Request, rows: Tensor, columns: Tensor) -> Tensor:
+    def _covered(self, context: AttributionContext, rows: Tensor, columns: Tensor) -> Tensor:
         """Values of every image under every window: (n * rows * columns,), row by row."""
-        images, windows = request.inputs, len(rows) * len(columns)
-        cover = self._cover(request)
+        images, windows = context.inputs, len(rows) * len(columns)
+        cover = self._cover(context)
 
         def inputs(part: slice) -> Tensor:
             image, window = numbers[part] // windows, numbers[part] % windows
@@ -78,10 +78,10 @@ class Occlusion(Explanation):
             return torch.where(under[:, None], cover, images[image])
 
         numbers = torch.arange(len(images) * windows, device=images.device)
-        return values_of(request, self.output, numbers // windows, inputs)
+        return values_of(context, self.output, numbers // windows, inputs)
 
-    def _cover(self, request: Request) -> Tensor:
-        return request.black() if self.baseline == "black" else request.inputs.new_zeros(())
+    def _cover(self, context: AttributionContext) -> Tensor:
+        return context.black() if self.baseline == "black" else context.inputs.new_zeros(())
 
     def _axes(self, images: Tensor) -> list[tuple[int, int, int]]:
         """The window's length, the image's side and the stride, for rows and for columns."""

@@ -10,12 +10,12 @@ from typing import ClassVar
 from torch import Tensor
 from zennit.core import BasicHook, ParamMod
 
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.patterns import Patterns
+from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
+from salgen.evaluation.attribution.propagation.scaled_backward import project, projected
+from salgen.evaluation.attribution.relevance import STARTS, relevance, relevance_network
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.patterns import Patterns
-from salgen.evaluation.projection import project, projected
-from salgen.evaluation.relevance import STARTS, relevance, relevance_network
-from salgen.evaluation.relevance_network import RelevanceNetwork, Rules
-from salgen.evaluation.request import Request
 from salgen.parameters import param
 
 NAMES = ("pattern-net", "pattern-attribution")
@@ -44,7 +44,7 @@ class PatternMethod(RelevanceMethod):
     )
     start: str = param("one", "where the output starts", choices=STARTS)
 
-    def through(self, request: Request, replaced: Replacement) -> Tensor:
+    def through(self, context: AttributionContext, replaced: Replacement) -> Tensor:
         """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``.
 
         Raises
@@ -52,13 +52,13 @@ class PatternMethod(RelevanceMethod):
         SalgenError
             If the patterns are another model's.
         """
-        network = relevance_network(request, self.name)
-        weights, patterns = _weights_and_patterns(request, network)
+        network = relevance_network(context, self.name)
+        weights, patterns = _weights_and_patterns(context, network)
         places = zip(weights, patterns, strict=True)
         rules = [_gradient_with(replaced(weight, pattern)) for weight, pattern in places]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
         with projected(network.output) if self.project else nullcontext():
-            found = relevance(request, self.name, chosen, self.start)
+            found = relevance(context, self.name, chosen, self.start)
         return project(found) if self.project else found
 
 
@@ -68,9 +68,9 @@ class PatternNet(PatternMethod):
 
     name: ClassVar[str] = "pattern-net"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return self.through(request, lambda _weight, pattern: pattern)
+        return self.through(context, lambda _weight, pattern: pattern)
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,17 @@ class PatternAttribution(PatternMethod):
 
     name: ClassVar[str] = "pattern-attribution"
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
-        return self.through(request, lambda weight, pattern: weight * pattern)
+        return self.through(context, lambda weight, pattern: weight * pattern)
 
 
-def _weights_and_patterns(request: Request, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
+def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
     """Both of every linear map, in the order of calls, checked once for both methods."""
-    patterns = request.patterns
+    patterns = context.patterns
     assert patterns is not None  # since the method says that it needs them
     weights = [network.calls[place].weight for place in range(network.linear_maps)]
-    return weights, request.once.get(Patterns, lambda: patterns.matched(weights, request.inputs.dtype))
+    return weights, context.cache.get(Patterns, lambda: patterns.matched(weights, context.inputs.dtype))
 
 
 def _gradient_with(weight: Tensor) -> BasicHook:

@@ -15,15 +15,15 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import check_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.methods.class_activation import activations_at, layer_names
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import output_param, value_of, values_of
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.reductions import resize
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.class_activation import activations_at, layer_names
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
+from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.models.inspection.layers import check_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
 NAMES = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
@@ -64,64 +64,64 @@ class PolyCam(Explanation):
             raise SalgenError(f"{self.name} finds no ReLU with a spatial output in the model: name layers=")
         for name in names:
             check_layer(model, image, name)
-        running = [name for name in Layout.of(model, image).outputs if name in names]
+        running = [name for name in NetworkTrace.of(model, image).outputs if name in names]
         if running != names:
             raise SalgenError(
                 f"{self.name}: layers = {'+'.join(names)}: must be in running order, which is {'+'.join(running)}"
             )
 
-    def wanted(self, model: ModelView, image: Tensor) -> Wanted:
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers."""
-        return Wanted(layers=frozenset(self._layers(model, image)))
+        return PassRequirements(layers=frozenset(self._layers(model, image)))
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the resolution of the first layer."""
-        first, *others = reversed(self._layers(request.model, request.inputs[:1]))
-        found = self._map(request, first)
+        first, *others = reversed(self._layers(context.model, context.inputs[:1]))
+        found = self._map(context, first)
         for layer in others:
-            finer = self._map(request, layer)
+            finer = self._map(context, layer)
             found = _locally_normalised(finer, _size(found)) * resize(found, _size(finer))
         return found
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
-        return list(layer_names(self.layers) if self.layers else Layout.of(model, image).stages)
+        return list(layer_names(self.layers) if self.layers else NetworkTrace.of(model, image).stages)
 
-    def _map(self, request: Request, layer: str) -> Tensor:
+    def _map(self, context: AttributionContext, layer: str) -> Tensor:
         """One layer's channels, weighted, summed and rectified: (n, 1, h, w)."""
-        activations = activations_at(layer, request)
-        weights = self._weights(request, layer).to(activations)
+        activations = activations_at(layer, context)
+        weights = self._weights(context, layer).to(activations)
         return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].clamp(min=0)
 
-    def _weights(self, request: Request, layer: str) -> Tensor:
+    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
         """The weight of each channel, (n, K)."""
         raise NotImplementedError
 
-    def _kept(self, request: Request, layer: str) -> Tensor:
+    def _kept(self, context: AttributionContext, layer: str) -> Tensor:
         """The value of each image where it is multiplied by a channel's mask, (n, K)."""
-        return self._once(request, layer, "kept")
+        return self._once(context, layer, "kept")
 
-    def _fall(self, request: Request, layer: str) -> Tensor:
+    def _fall(self, context: AttributionContext, layer: str) -> Tensor:
         """How far the value falls where the image is multiplied by one minus the mask, (n, K)."""
-        return self._once(request, layer, "fall")
+        return self._once(context, layer, "fall")
 
-    def _once(self, request: Request, layer: str, what: str) -> Tensor:
+    def _once(self, context: AttributionContext, layer: str, what: str) -> Tensor:
         key = ("poly-cam", layer, what, self.channels, self.output, self.compat)
-        return request.once.get(key, lambda: self._compared(request, layer, what))
+        return context.cache.get(key, lambda: self._compared(context, layer, what))
 
-    def _compared(self, request: Request, layer: str, what: str) -> Tensor:
+    def _compared(self, context: AttributionContext, layer: str, what: str) -> Tensor:
         """The value, or its fall, per image and channel; 0 for channels that are left out."""
-        activations = activations_at(layer, request)
+        activations = activations_at(layer, context)
         chosen = _chosen(activations, self.channels)
         owners, numbers = chosen.nonzero(as_tuple=True)
 
         def inputs(part: slice) -> Tensor:
-            images = request.inputs[owners[part]]
+            images = context.inputs[owners[part]]
             masks = self._masks(activations[owners[part], numbers[part], None], _size(images)).to(images)
             return images * (masks if what == "kept" else 1 - masks)
 
-        values = values_of(request, self.output, owners, inputs)
+        values = values_of(context, self.output, owners, inputs)
         if what == "fall":
-            values = value_of(request, request.passes.logits(), request.targets, self.output)[owners] - values
+            values = value_of(context, context.passes.logits(), context.targets, self.output)[owners] - values
         return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
 
     def _masks(self, channels: Tensor, size: tuple[int, int]) -> Tensor:
@@ -140,8 +140,8 @@ class PolyCamPlus(PolyCam):
 
     name: ClassVar[str] = "poly-cam-plus"
 
-    def _weights(self, request: Request, layer: str) -> Tensor:
-        return self._kept(request, layer)
+    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
+        return self._kept(context, layer)
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ class PolyCamMinus(PolyCam):
 
     name: ClassVar[str] = "poly-cam-minus"
 
-    def _weights(self, request: Request, layer: str) -> Tensor:
-        return self._fall(request, layer).clamp(min=0)
+    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
+        return self._fall(context, layer).clamp(min=0)
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,8 @@ class PolyCamPm(PolyCam):
 
     name: ClassVar[str] = "poly-cam-pm"
 
-    def _weights(self, request: Request, layer: str) -> Tensor:
-        return (self._kept(request, layer) + self._fall(request, layer)).clamp(min=0)
+    def _weights(self, context: AttributionContext, layer: str) -> Tensor:
+        return (self._kept(context, layer) + self._fall(context, layer)).clamp(min=0)
 
 
 def _chosen(activations: Tensor, most: int | None) -> Tensor:

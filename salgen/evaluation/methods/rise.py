@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import values_of
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import values_of
 from salgen.parameters import param
 from salgen.seeding import Stream
 
@@ -44,17 +44,17 @@ class Rise(Explanation):
     grid: int = param(7, "cells of a mask along each side", low=1)
     share: float = param(0.5, "probability that a cell is kept", low=0.001, high=1.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w); about the target's probability where the network sees nothing."""
-        images = request.inputs
-        masks = Masks.draw(request.streams(self.name), self.n, self.grid, self.share, images)
+        images = context.inputs
+        masks = Masks.draw(context.streams(self.name), self.n, self.grid, self.share, images)
         numbers = torch.arange(len(images) * self.n, device=images.device)
         owners = numbers // self.n
 
         def inputs(part: slice) -> Tensor:
             return images[owners[part]] * masks.make(numbers[part])[:, None]
 
-        values = values_of(request, "probability", owners, inputs).view(len(images), self.n)
+        values = values_of(context, "probability", owners, inputs).view(len(images), self.n)
         return masks.weighted_sum(values)[:, None] / (self.n * self.share)
 
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.methods.channels import every_channel
-from salgen.evaluation.methods.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.channels import every_channel
+from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
+from salgen.evaluation.attribution.forward_values import values_of
 from salgen.evaluation.methods.grad_cam import weighted
-from salgen.evaluation.methods.perturbing import values_of
-from salgen.evaluation.request import Request
 
 NAMES = ("score-cam",)
 
@@ -31,16 +31,16 @@ class ScoreCam(ClassActivation):
     shares: ClassVar[str | None] = None
     reads_gradients: ClassVar[bool] = False
 
-    def map_at(self, layer: str, request: Request) -> Tensor:
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w)."""
-        activations, images = activations_at(layer, request), request.inputs
+        activations, images = activations_at(layer, context), context.inputs
         owners, channels = every_channel(activations)
 
         def inputs(part: slice) -> Tensor:
             masks = _masks(activations[owners[part], channels[part], None], images)
             return images[owners[part]] * masks
 
-        scores = values_of(request, "score", owners, inputs).view(activations.shape[:2])
+        scores = values_of(context, "score", owners, inputs).view(activations.shape[:2])
         weights = scores.softmax(dim=1).to(activations)
         return weighted(weights[:, :, None, None], activations).clamp(min=0)
 

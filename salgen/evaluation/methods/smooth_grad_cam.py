@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.class_activation import (
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.class_activation import (
     ClassActivation,
     activations_at,
     gradients_at,
     together,
 )
+from salgen.evaluation.attribution.input_noise import normal
+from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.methods.grad_cam import from_moments
-from salgen.evaluation.methods.noise import normal
-from salgen.evaluation.passes import Wanted
-from salgen.evaluation.request import Request
 from salgen.parameters import param
 
 NAMES = ("smooth-grad-cam++",)
@@ -43,19 +43,19 @@ class SmoothGradCamPlusPlus(ClassActivation):
     n: int = param(25, "noisy copies per image", low=1)
     noise: float = param(0.3, "standard deviation of the noise on normalised inputs", low=0.0)
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """One channel per layer, non-negative (n, L, h, w)."""
-        layers = self.layers_of(request.model, request.inputs[:1])
-        moments = self._moments(layers, request)
-        return together([from_moments(moments[layer], activations_at(layer, request)) for layer in layers])
+        layers = self.layers_of(context.model, context.inputs[:1])
+        moments = self._moments(layers, context)
+        return together([from_moments(moments[layer], activations_at(layer, context)) for layer in layers])
 
-    def _moments(self, layers: tuple[str, ...], request: Request) -> dict[str, list[Tensor]]:
+    def _moments(self, layers: tuple[str, ...], context: AttributionContext) -> dict[str, list[Tensor]]:
         """The means of g, g² and g³ at each layer."""
-        streams = request.streams(self.name)
-        moments = {layer: [torch.zeros((), device=request.inputs.device)] * 3 for layer in layers}
+        streams = context.streams(self.name)
+        moments = {layer: [torch.zeros((), device=context.inputs.device)] * 3 for layer in layers}
         for _ in range(self.n):
-            inputs = request.inputs + self.noise * normal(request.inputs, streams)
-            noisy = request.again(Wanted(gradients=frozenset(layers)), inputs=inputs)
+            inputs = context.inputs + self.noise * normal(context.inputs, streams)
+            noisy = context.again(PassRequirements(gradients=frozenset(layers)), inputs=inputs)
             for layer in layers:
                 gradients = gradients_at(layer, noisy)
                 moments[layer] = [m + gradients**k / self.n for k, m in enumerate(moments[layer], start=1)]

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.methods.declarations import Explanation
-from salgen.evaluation.methods.perturbing import output_param, values_of
-from salgen.evaluation.random_state import random_state
-from salgen.evaluation.request import Request
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.forward_values import output_param, values_of
+from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
 
 NAMES = ("lime", "kernel-shap")
@@ -44,22 +44,22 @@ class Surrogate(Explanation):
     )
     output: str = output_param()
 
-    def attribute(self, request: Request) -> Tensor:
+    def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, 1, h, w), the same over each region."""
-        return torch.stack([self._map(request, sample) for sample in range(len(request.inputs))])[:, None]
+        return torch.stack([self._map(context, sample) for sample in range(len(context.inputs))])[:, None]
 
-    def _map(self, request: Request, sample: int) -> Tensor:
+    def _map(self, context: AttributionContext, sample: int) -> Tensor:
         """One sample's map (h, w), by its own random numbers."""
-        image = request.inputs[sample : sample + 1]
-        regions = self._regions(request, sample)
-        removed = request.black() if self.baseline == "black" else torch.zeros_like(image)
+        image = context.inputs[sample : sample + 1]
+        regions = self._regions(context, sample)
+        removed = context.black() if self.baseline == "black" else torch.zeros_like(image)
 
         def value(changed: Tensor) -> Tensor:
             owners = torch.full((len(changed),), sample, device=image.device)
-            return values_of(request, self.output, owners, lambda part: changed[part])
+            return values_of(context, self.output, owners, lambda part: changed[part])
 
-        with random_state(request.seed, self.name, request.ids[sample]):
-            coefficients = self._coefficients(value, image, removed, regions[None, None], request.batches.size)
+        with random_state(context.seed, self.name, context.ids[sample]):
+            coefficients = self._coefficients(value, image, removed, regions[None, None], context.batches.size)
         return coefficients.flatten().to(image)[regions]
 
     def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:
@@ -78,13 +78,13 @@ class Surrogate(Explanation):
         """
         raise NotImplementedError
 
-    def _regions(self, request: Request, sample: int) -> Tensor:
+    def _regions(self, context: AttributionContext, sample: int) -> Tensor:
         """The region of each pixel of the network's input, int64 (h, w)."""
-        height, width = request.inputs.shape[2:]
+        height, width = context.inputs.shape[2:]
         regions = grid(height, width, self.cells)
         if self.features == "slic":
-            regions = slic(request.inputs[sample], self.segments)
-        return regions.to(request.inputs.device)
+            regions = slic(context.inputs[sample], self.segments)
+        return regions.to(context.inputs.device)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -50,11 +50,11 @@ class AverageDrop(ModelMetric):
         if self.compat == "aabid":
             object.__setattr__(self, "bounds", (0.0, math.inf))  # a gain counts as a loss
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """In [0, 1]; of float64 differences."""
-        before, after = before_and_after(evidence, self.space)
+        before, after = before_and_after(data, self.space)
         lost = abs(before - after) if self.compat == "aabid" else np.maximum(before - after, 0.0)
-        return lost / np.maximum(before, SMALLEST), [""] * len(evidence)
+        return lost / np.maximum(before, SMALLEST), [""] * len(data)
 
 
 @dataclass(frozen=True)
@@ -76,41 +76,41 @@ class AverageIncrease(ModelMetric):
     space: str = param("normalised", SPACE, choices=SPACES)
     compat: str | None = param(None, "aabid: p <= o, as printed in 001", choices=("aabid",))
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """0 or 1."""
-        before, after = before_and_after(evidence, self.space)
+        before, after = before_and_after(data, self.space)
         rises = before <= after if self.compat == "aabid" else before < after
-        return rises.astype(np.float64), [""] * len(evidence)
+        return rises.astype(np.float64), [""] * len(data)
 
 
-def before_and_after(evidence: Evidence, space: str = "normalised") -> tuple[Float64, Float64]:
+def before_and_after(data: MetricInputs, space: str = "normalised") -> tuple[Float64, Float64]:
     """The explained class's probability on the images and on the masked images, each float64 (N,)."""
-    from salgen.evaluation.changed_images import original_probabilities
+    from salgen.evaluation.metrics.inputs.changed_images import original_probabilities
 
-    masked = evidence.once(("masked by the map", space), lambda: _masked_probabilities(evidence, space))
-    return original_probabilities(evidence), masked
+    masked = data.cached(("masked by the map", space), lambda: _masked_probabilities(data, space))
+    return original_probabilities(data), masked
 
 
-def _masked_probabilities(evidence: Evidence, space: str) -> Float64:
+def _masked_probabilities(data: MetricInputs, space: str) -> Float64:
     import torch
 
-    from salgen.evaluation.changed_images import probabilities_of
-    from salgen.evaluation.reductions import resize
+    from salgen.evaluation.attribution.reductions import resize
+    from salgen.evaluation.metrics.inputs.changed_images import probabilities_of
 
-    probe = evidence.probe
+    probe = data.predictor
     images = probe.inputs if space == "normalised" else probe.pixels
-    masks = resize(_scaled(evidence).to(images)[:, None], (images.shape[2], images.shape[3]))
+    masks = resize(_scaled(data).to(images)[:, None], (images.shape[2], images.shape[3]))
 
     def inputs(part: slice) -> Tensor:
         masked = images[part] * masks[part]
         return masked if space == "normalised" else probe.normalised(masked)
 
-    return probabilities_of(evidence, torch.arange(len(images), device=images.device), inputs)
+    return probabilities_of(data, torch.arange(len(images), device=images.device), inputs)
 
 
-def _scaled(evidence: Evidence) -> Tensor:
+def _scaled(data: MetricInputs) -> Tensor:
     """mm(S) of the whole maps, float64 (N, H, W)."""
     import torch
 
-    everywhere = np.zeros(evidence.maps.shape[1:], dtype=bool)
-    return torch.from_numpy(np.stack([Ranking(saliency, everywhere).scaled for saliency in evidence.maps]))
+    everywhere = np.zeros(data.maps.shape[1:], dtype=bool)
+    return torch.from_numpy(np.stack([Ranking(saliency, everywhere).scaled for saliency in data.maps]))

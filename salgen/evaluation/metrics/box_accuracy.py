@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.boxes import (
+from salgen.evaluation.metrics.inputs.boxes import (
     NOTHING,
     Box,
     box_overlap,
@@ -17,8 +17,8 @@ from salgen.evaluation.boxes import (
     mask_overlap,
     tight_box,
 )
-from salgen.evaluation.metrics.declarations import DatasetMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import DatasetMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64, Mask
 
@@ -67,7 +67,7 @@ class BoxAccuracy(DatasetMetric):
         """NaN: it depends on the mask's shape."""
         return float("nan")
 
-    def measures(self, rankings: Sequence[Ranking]) -> Float64:
+    def partial(self, rankings: Sequence[Ranking]) -> Float64:
         """The intersection over union at each of `THRESHOLDS`, with the acceptable mask that suits it best."""
         best = np.zeros(len(THRESHOLDS))
         wanted = [tight_box(ranking.truth) if self.within == "box" else ranking.truth for ranking in rankings]
@@ -80,9 +80,9 @@ class BoxAccuracy(DatasetMetric):
         filled: Float64 = best[last]
         return filled
 
-    def settle(self, measures: Float64) -> Float64:
+    def aggregate(self, partial: Float64) -> Float64:
         """1 for the samples that are localised, 0 for the others."""
-        hits = measures >= self.iou
+        hits = partial >= self.iou
         best = hits.any(axis=1) if self.threshold == "image" else hits[:, int(hits.sum(axis=0).argmax())]
         return np.asarray(best, dtype=np.float64)
 

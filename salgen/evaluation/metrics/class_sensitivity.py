@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.map_similarity import pearson
-from salgen.evaluation.metrics import CONSTANT_MAP, NON_FINITE_MAP
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.map_similarity import pearson
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Values
 
 if TYPE_CHECKING:
-    from salgen.evaluation.probe import Probe
+    from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 
 NAMES = ("class-sensitivity",)
 
@@ -41,13 +41,13 @@ class ClassSensitivity(ModelMetric):
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reference: ClassVar[str] = "Li et al. 2020, class sensitivity"
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""
-        logits = _logits(evidence.probe)
+        logits = _logits(data.predictor)
         if logits.shape[1] < 2:
             raise SalgenError(f"{self.name} compares the maps of two classes: the model has one logit")
         most, least = (
-            evidence.explained(evidence.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
+            data.explained(data.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
         )
         results = [_correlation(one, other) for one, other in zip(most, least, strict=True)]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
@@ -60,7 +60,7 @@ def _correlation(one: Values, other: Values) -> tuple[float, str]:
     return (0.0, CONSTANT_MAP) if np.isnan(value) else (value, "")
 
 
-def _logits(probe: Probe) -> NDArray[np.floating[Any]]:
+def _logits(probe: BatchedPredictor) -> NDArray[np.floating[Any]]:
     """(N, K); probabilities would tie where the softmax runs out of digits."""
     import torch
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.map_similarity import pearson, ranks
-from salgen.evaluation.metrics import CONSTANT_MAP
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
+from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 
 NAMES = ("edge-correlation",)
@@ -47,7 +47,7 @@ class EdgeCorrelation(MaskMetric):
 
 def edges(image: Float32) -> Float64:
     """What the control ``sobel`` makes of an image (C, H, W), float64 (H, W); exactly 0 where the image is flat."""
-    from salgen.evaluation.explaining import explain
+    from salgen.evaluation.attribution.explaining import explain
 
     found: Float64 = explain(None, image[None], method="sobel").values[0].double().cpu().numpy()
     return np.where(found > ROUNDING * np.abs(image).max(), found, 0.0)

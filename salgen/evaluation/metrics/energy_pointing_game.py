@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from salgen.evaluation.boxes import tight_box
-from salgen.evaluation.metrics.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.boxes import tight_box
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
-from salgen.evaluation.ranking import Ranking
 from salgen.parameters import param
 
 NAMES = ("energy-pointing-game",)

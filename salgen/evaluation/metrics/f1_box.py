@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.boxes import MarkMetric, marked_box_overlap, marked_mask_overlap
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.boxes import MarkMetric, marked_box_overlap, marked_mask_overlap
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 NAMES = ("f1-box", "f1-mask")
 

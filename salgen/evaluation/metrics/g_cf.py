@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics import PAIRED
-from salgen.evaluation.metrics.declarations import MaskMetric, of_param
-from salgen.evaluation.ranking import Ranking, Values
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric, of_param
+from salgen.evaluation.metrics.inputs.metric import PAIRED
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.types import Float64
 
 NAMES = ("g-cf",)

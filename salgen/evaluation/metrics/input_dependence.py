@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics import OWN, PAIRED
-from salgen.evaluation.metrics.declarations import MaskMetric, of_param
 from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
-from salgen.evaluation.ranking import Ranking, Values
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric, of_param
+from salgen.evaluation.metrics.inputs.metric import OWN, PAIRED
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import param
 
 NAMES = ("idr", "idr-bam", "iir")
@@ -101,8 +101,8 @@ class Iir(WithAndWithout):
     that looks like the feature but leaves the model's logits as they are without it. The mask is that place.
 
     A run makes the patches, one for each sample and model, by moving the feature's own pixels
-    (`salgen.evaluation.insignificant_patch`), which takes 100 passes forward and back. A patch holds where the class
-    that is predicted stays the twin's, no logit differs from the twin's by more than 1 % of the distance between the
+    (`salgen.evaluation.runs.insignificant_patch`), which takes 100 passes forward and back. A patch holds where the
+    predicted class stays the twin's, no logit differs from the twin's by more than 1 % of the distance between the
     largest and the smallest of them, and the patch differs from the twin by at least half of what the feature does,
     on average over its pixels. :func:`salgen.score` takes the maps of x and of x + patch as they are given.
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.metrics import NO_TWIN
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.reference_images import REFERENCES, reference_images
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import NO_TWIN
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, reference_images
 from salgen.parameters import param
 from salgen.types import Float64
 
@@ -20,7 +20,7 @@ NAMES = ("insertion-auc", "deletion-auc")
 REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
-Curve = Callable[[Evidence, str, int | None], Float64]
+Curve = Callable[[MetricInputs, str, int | None], Float64]
 
 
 def step_param() -> Any:
@@ -67,10 +67,10 @@ class InsertionAuc(ModelMetric):
         if self.variant == "li2020":
             object.__setattr__(self, "bounds", (-1.0, 1.0))  # the reference's probability is subtracted
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
         baseline = self.baseline or REFERENCE_OF[self.variant]
-        curves, reasons = _with_twins(evidence, baseline, insertion_curve, self.step)
+        curves, reasons = _with_twins(data, baseline, insertion_curve, self.step)
         above = curves.mean(axis=1) - curves[:, 0]
         return above if self.variant == "li2020" else _area(curves), reasons
 
@@ -100,50 +100,58 @@ class DeletionAuc(ModelMetric):
     def __post_init__(self) -> None:
         _need_twins(self, self.baseline)
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
-        curves, reasons = _with_twins(evidence, self.baseline or DELETED, deletion_curve, self.step)
+        curves, reasons = _with_twins(data, self.baseline or DELETED, deletion_curve, self.step)
         return _area(curves), reasons
 
 
-def insertion_curve(evidence: Evidence, baseline: str = "blur", step: int | None = None) -> Float64:
+def insertion_curve(data: MetricInputs, baseline: str = "blur", step: int | None = None) -> Float64:
     """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
 
     Parameters
     ----------
     baseline
-        One of :data:`~salgen.evaluation.reference_images.REFERENCES`, where it starts; with ``"twin"``
+        One of :data:`~salgen.evaluation.metrics.inputs.reference_images.REFERENCES`, where it starts; with ``"twin"``
         every sample must have one. It ends at the image itself.
     step
         Pixels per step, W by default.
     """
 
     def compute() -> Float64:
-        from salgen.evaluation.changed_images import original_probabilities, step_count, stepwise_probabilities
+        from salgen.evaluation.metrics.inputs.changed_images import (
+            original_probabilities,
+            step_count,
+            stepwise_probabilities,
+        )
 
-        steps = range(step_count(evidence, step))
-        empty = reference_images(evidence, baseline)
-        on_the_way = stepwise_probabilities(evidence, empty, evidence.probe.inputs, step, steps)
-        return np.column_stack([on_the_way, original_probabilities(evidence)])
+        steps = range(step_count(data, step))
+        empty = reference_images(data, baseline)
+        on_the_way = stepwise_probabilities(data, empty, data.predictor.inputs, step, steps)
+        return np.column_stack([on_the_way, original_probabilities(data)])
 
-    return evidence.once(("insertion curve", baseline, step), compute)
+    return data.cached(("insertion curve", baseline, step), compute)
 
 
-def deletion_curve(evidence: Evidence, baseline: str = DELETED, step: int | None = None) -> Float64:
+def deletion_curve(data: MetricInputs, baseline: str = DELETED, step: int | None = None) -> Float64:
     """The explained class's probability after each step of taking pixels out, float64 (N, steps + 1).
 
     It starts at the image itself and ends at the reference; the parameters are those of :func:`insertion_curve`.
     """
 
     def compute() -> Float64:
-        from salgen.evaluation.changed_images import original_probabilities, step_count, stepwise_probabilities
+        from salgen.evaluation.metrics.inputs.changed_images import (
+            original_probabilities,
+            step_count,
+            stepwise_probabilities,
+        )
 
-        steps = range(1, step_count(evidence, step) + 1)
-        empty = reference_images(evidence, baseline)
-        on_the_way = stepwise_probabilities(evidence, evidence.probe.inputs, empty, step, steps)
-        return np.column_stack([original_probabilities(evidence), on_the_way])
+        steps = range(1, step_count(data, step) + 1)
+        empty = reference_images(data, baseline)
+        on_the_way = stepwise_probabilities(data, data.predictor.inputs, empty, step, steps)
+        return np.column_stack([original_probabilities(data), on_the_way])
 
-    return evidence.once(("deletion curve", baseline, step), compute)
+    return data.cached(("deletion curve", baseline, step), compute)
 
 
 def _need_twins(metric: ModelMetric, baseline: str | None) -> None:
@@ -151,16 +159,16 @@ def _need_twins(metric: ModelMetric, baseline: str | None) -> None:
         object.__setattr__(metric, "needs", ModelMetric.needs | {"twin"})
 
 
-def _with_twins(evidence: Evidence, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
+def _with_twins(data: MetricInputs, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
     """Curves of a batch, NaN with a reason for samples that lack the twin that is asked for."""
-    if baseline != "twin" or evidence.twins is None:
-        return curve(evidence, baseline, step), [""] * len(evidence)
-    there = np.array([twin is not None for twin in evidence.twins])
+    if baseline != "twin" or data.twins is None:
+        return curve(data, baseline, step), [""] * len(data)
+    there = np.array([twin is not None for twin in data.twins])
     if not there.any():
-        return np.full((len(evidence), 2), np.nan), [NO_TWIN] * len(evidence)
-    usable = evidence.once("samples with twins", lambda: evidence.take(np.flatnonzero(there)))
+        return np.full((len(data), 2), np.nan), [NO_TWIN] * len(data)
+    usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(there)))
     found = curve(usable, baseline, step)
-    curves = np.full((len(evidence), found.shape[1]), np.nan)
+    curves = np.full((len(data), found.shape[1]), np.nan)
     curves[there] = found
     return curves, ["" if has else NO_TWIN for has in there]
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics import NON_FINITE_MAP
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking, Values
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import param
 
 NAMES = ("label-randomization",)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.boxes import MarkMetric, Overlap, marked_box_overlap, marked_mask_overlap
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.boxes import MarkMetric, Overlap, marked_box_overlap, marked_mask_overlap
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 
 NAMES = ("localization-error", "mask-localization-error", "official-localization-error")
@@ -16,7 +16,7 @@ COMPAT_HELP = "`aabid`: 1 - recall, which is what the paper's code computes"
 
 
 @dataclass(frozen=True)
-class LocalizationError(MarkMetric):
+class LocalizationErrorMetric(MarkMetric):
     """One minus the intersection over union of the boxes around what the map marks and around the mask.
 
     1 - |A and B| / |A or B|. A is the tight box of the largest 8-connected component of the pixels with S >= mean(S)
@@ -92,5 +92,5 @@ class OfficialLocalizationError(MarkMetric):
 
 def error(overlap: Overlap, compat: str | None) -> float:
     """One minus the intersection over union; under `compat` over what is wanted. Counted, and divided once."""
-    whole = overlap.wanted if compat else overlap.union
+    whole = overlap.requirements if compat else overlap.union
     return (whole - overlap.both) / whole

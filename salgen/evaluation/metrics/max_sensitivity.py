@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.metrics import NON_FINITE_MAP, ZERO_ENERGY
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float32, Float64
 
@@ -62,36 +62,36 @@ class MaxSensitivity(ModelMetric):
     norm: str = param("l2", "how the difference of two maps is measured", choices=NORMS)
     clip: bool = param(False, "whether changed pixels are kept in [0, 1], where the images must be then")
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """From 0; the three norms share the maps."""
         key = (self.name, self.radius, self.samples, self.clip)
-        largest, finite = evidence.once(key, lambda: self._largest(evidence))
+        largest, finite = data.cached(key, lambda: self._largest(data))
         values = np.where(finite, largest[self.norm], np.nan)
         undefined = np.where(finite, np.where(np.isnan(values), ZERO_ENERGY, ""), NON_FINITE_MAP)
         return values, undefined.tolist()
 
-    def _largest(self, evidence: Evidence) -> tuple[dict[str, Float64], Any]:
+    def _largest(self, data: MetricInputs) -> tuple[dict[str, Float64], Any]:
         """The largest change of each map (N,) under each norm, and whether all of its maps are finite, bool (N,)."""
-        start = _flat(evidence.explained(evidence.images, evidence.targets))
+        start = _flat(data.explained(data.images, data.targets))
         finite = np.isfinite(start).all(axis=1)
         largest = dict.fromkeys(NORMS, np.zeros(len(start)))
-        for pixels in self._changed(evidence):
-            moved = _flat(evidence.explained(pixels, evidence.targets))
+        for pixels in self._changed(data):
+            moved = _flat(data.explained(pixels, data.targets))
             finite &= np.isfinite(moved).all(axis=1)
             with np.errstate(invalid="ignore"):  # of maps that are not finite
                 largest = {norm: np.maximum(largest[norm], DISTANCES[norm](start, moved)) for norm in NORMS}
         return largest, finite
 
-    def _changed(self, evidence: Evidence) -> Iterator[Float32]:
+    def _changed(self, data: MetricInputs) -> Iterator[Float32]:
         """The images (N, C, H, W) with each draw added."""
-        images = evidence.images
+        images = data.images
         assert images is not None  # needs name it
         if self.clip and len(images) and not (images.min() >= 0 and images.max() <= 1):
             raise SalgenError(
                 f"{self.name}: clip is for images in [0, 1]: these go from {images.min():g} to {images.max():g}; "
                 "leave it out"
             )
-        streams, size = evidence.streams(self.name), images[0].size
+        streams, size = data.streams(self.name), images[0].size
         for _ in range(self.samples):
             unit = np.stack([stream.uniform(size, -1.0, 1.0) for stream in streams]).reshape(images.shape)
             pixels = (images + self.radius * unit).astype(np.float32)

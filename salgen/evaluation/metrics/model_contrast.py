@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salgen.evaluation.metrics import ZERO_ENERGY
-from salgen.evaluation.metrics.declarations import MaskMetric
 from salgen.evaluation.metrics.g_cf import bam_map, beside, mean_in_mask
-from salgen.evaluation.ranking import Ranking, Values
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 
 NAMES = ("mcs", "mcr")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.predicted_mask import PredictedMask
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.predicted_mask import PredictedMask
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 
 NAMES = ("iou", "dice", "precision", "recall")
@@ -44,7 +44,7 @@ class IoU(PredictedMask):
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
-        return (overlap.both / overlap.wanted if self.compat == "aabid" else overlap.iou), ""
+        return (overlap.both / overlap.requirements if self.compat == "aabid" else overlap.iou), ""
 
 
 @dataclass(frozen=True)
@@ -112,4 +112,4 @@ class Recall(PredictedMask):
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
-        return overlap.both / overlap.wanted, ""
+        return overlap.both / overlap.requirements, ""

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Evidence
-from salgen.evaluation.map_similarity import SIMILARITIES, mean_similarity
-from salgen.evaluation.metrics import FITTED_METHOD, NON_FINITE_MAP
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, mean_similarity
+from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, NON_FINITE_MAP
+from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 
 NAMES = ("parameter-randomization",)
@@ -60,29 +60,29 @@ class ParameterRandomization(ModelMetric):
     similarity: str = param("spearman", "how two maps are compared", choices=SIMILARITIES)
     layers: int | None = param(None, "the stage that counts, from 1; all of them by default", low=1)
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""
-        if evidence.fitted:
-            return np.full(len(evidence), np.nan), [FITTED_METHOD] * len(evidence)
+        if data.fitted:
+            return np.full(len(data), np.nan), [FITTED_METHOD] * len(data)
         key = (self.name, self.order, self.layers)
-        stages = evidence.once(key, lambda: self._stages(evidence))
-        results = [self._compared(own, [maps[i] for maps in stages]) for i, own in enumerate(evidence.maps)]
+        stages = data.cached(key, lambda: self._stages(data))
+        results = [self._compared(own, [maps[i] for maps in stages]) for i, own in enumerate(data.maps)]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
 
-    def _stages(self, evidence: Evidence) -> list[Values]:
+    def _stages(self, data: MetricInputs) -> list[Values]:
         """Maps (N, H, W) under each stage that counts."""
-        from salgen.evaluation.randomised import layers_of, randomised
+        from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
 
-        assert evidence.view is not None  # needs name it
-        layers = layers_of(evidence.view, evidence.probe.inputs[:1])
+        assert data.view is not None  # needs name it
+        layers = layers_of(data.view, data.predictor.inputs[:1])
         if self.layers is not None and self.layers > len(layers):
             raise SalgenError(
                 f"{self.name}: layers = {self.layers}: the model has {len(layers)} layers with weights; take 1 to "
                 f"{len(layers)}, or none for all stages"
             )
         stages = range(len(layers)) if self.layers is None else [self.layers - 1]
-        models = randomised(evidence.view, layers, self.order == "cascading", stages, evidence.seed)
-        return [evidence.explained(evidence.images, evidence.targets, view=model) for model in models]
+        models = randomised(data.view, layers, self.order == "cascading", stages, data.seed)
+        return [data.explained(data.images, data.targets, view=model) for model in models]
 
     def _compared(self, own: Values, others: list[Values]) -> tuple[float, str]:
         if not all(np.isfinite(other).all() for other in others):

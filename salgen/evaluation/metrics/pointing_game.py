@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask
 

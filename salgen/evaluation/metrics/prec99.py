@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics import TOO_FEW_NEGATIVES
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Cut, Ranking
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES
+from salgen.evaluation.metrics.inputs.ranking import Cut, Ranking
 from salgen.parameters import param
 
 NAMES = ("prec99",)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.metrics import ZERO_ENERGY
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking, Values
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 
 NAMES = ("relevance-mass",)
 

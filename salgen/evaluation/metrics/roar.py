@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salgen.evaluation.metrics.declarations import RetrainingMetric
+from salgen.evaluation.metrics.inputs.declarations import RetrainingMetric
 from salgen.parameters import param
 
 NAMES = ("roar", "kar")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from salgen.evaluation.boxes import Box, above_mean, largest_component, tight_box
-from salgen.evaluation.metrics.declarations import Measured, ModelMetric
-from salgen.evaluation.ranking import Values
+from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
+from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
+from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from salgen.evaluation.evidence import Evidence
+    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 
 NAMES = ("saliency-metric",)
 
@@ -52,15 +52,15 @@ class SaliencyMetric(ModelMetric):
         None, "`aabid`: the probability for the image without the crop, as in the code", choices=("aabid",)
     )
 
-    def measure(self, evidence: Evidence) -> Measured:
+    def measure(self, data: MetricInputs) -> Measured:
         """At least log 0.05."""
-        from salgen.evaluation.changed_images import original_probabilities
+        from salgen.evaluation.metrics.inputs.changed_images import original_probabilities
 
-        boxes = [box_of(saliency) for saliency in evidence.maps]
-        shares = np.array([box.area for box in boxes]) / evidence.maps[0].size
-        found = original_probabilities(evidence) if self.compat else of_crops(evidence, boxes)
+        boxes = [box_of(saliency) for saliency in data.maps]
+        shares = np.array([box.area for box in boxes]) / data.maps[0].size
+        found = original_probabilities(data) if self.compat else of_crops(data, boxes)
         values = np.log(np.maximum(shares, SMALLEST_SHARE)) - np.log(np.clip(found, SMALLEST_PROBABILITY, 1.0))
-        return values, [""] * len(evidence)
+        return values, [""] * len(data)
 
 
 def box_of(saliency: Values) -> Box:
@@ -68,14 +68,14 @@ def box_of(saliency: Values) -> Box:
     return tight_box(largest_component(above_mean(saliency, np.ones(saliency.shape, dtype=bool))))
 
 
-def of_crops(evidence: Evidence, boxes: list[Box]) -> Float64:
+def of_crops(data: MetricInputs, boxes: list[Box]) -> Float64:
     """The explained classes' probabilities, float64 (N,), for the images' boxes, resized to the images' size."""
     import torch
     from torch.nn.functional import interpolate
 
-    from salgen.evaluation.changed_images import probabilities_of
+    from salgen.evaluation.metrics.inputs.changed_images import probabilities_of
 
-    probe = evidence.probe
+    probe = data.predictor
     size = probe.pixels.shape[-2:]
 
     def crops(part: slice) -> Tensor:
@@ -83,4 +83,4 @@ def of_crops(evidence: Evidence, boxes: list[Box]) -> Float64:
         resized = [interpolate(crop[None], size=size, mode="bilinear", align_corners=False) for crop in cut]
         return probe.normalised(torch.cat(resized))
 
-    return probabilities_of(evidence, torch.arange(len(boxes)), crops)
+    return probabilities_of(data, torch.arange(len(boxes)), crops)

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics import ZERO_ENERGY
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 NAMES = ("soft-f1",)
 

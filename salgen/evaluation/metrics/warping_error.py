@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from salgen.evaluation.boxes import above_mean
-from salgen.evaluation.metrics.declarations import MaskMetric
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.boxes import above_mean
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask
 
@@ -23,7 +23,7 @@ AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
 
 
 @dataclass(frozen=True)
-class WarpingError(MaskMetric):
+class WarpingErrorMetric(MaskMetric):
     """Share of pixels at which the map's segmentation differs from the mask after all flips that keep its topology.
 
     #{L != T} / #region. L starts as the pixels with S >= mean(S) in the scored region, all of its components; T is

@@ -133,7 +133,7 @@ class FromTorchvision(FromFile):
         SalgenError
             If there are neither 3 channels nor 1.
         """
-        from salgen.evaluation.normalisation import imagenet_normalisation
+        from salgen.evaluation.models.normalisation import imagenet_normalisation
 
         return imagenet_normalisation(channels)
 

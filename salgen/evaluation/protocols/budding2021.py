@@ -10,7 +10,7 @@ from typing import ClassVar
 from salgen.datasets.making import make
 from salgen.evaluation.protocols import Reproduction
 from salgen.evaluation.report import report
-from salgen.evaluation.running import evaluate
+from salgen.evaluation.runs.running import evaluate
 from salgen.parameters import param
 
 NAMES = ("budding2021",)

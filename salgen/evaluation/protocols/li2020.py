@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
-from salgen.evaluation.clever_hans import clever_hans
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.protocols import Reproduction
 from salgen.evaluation.protocols.li2020_findings import findings
 from salgen.evaluation.protocols.li2020_tables import (
@@ -31,9 +32,8 @@ from salgen.evaluation.protocols.li2020_tables import (
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Plate, Study
 from salgen.evaluation.report.suspects import save_gallery_of
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.selection import select_methods
-from salgen.generators.opening import generator
+from salgen.evaluation.runs.running import evaluate
+from salgen.generators.factory import generator
 from salgen.parameters import param
 from salgen.registry import MODELS
 

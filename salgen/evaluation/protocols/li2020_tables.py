@@ -11,11 +11,11 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.datasets.reader import open_dataset
-from salgen.evaluation.predictions import FILE
+from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.report.cell_scores import cell_entry, scores, series
 from salgen.evaluation.report.runs import Run, read_runs
 from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.parameters import parse_call
 
 POINTING, IOSR, INSERTION = "pointing-game", "iosr", "insertion-auc:variant=li2020"

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from salgen.datasets.making import make
-from salgen.datasets.reader import open_dataset
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.imagenet_s50 import IMAGE_SIZE, pretrained
 from salgen.evaluation.protocols import Reproduction
 from salgen.evaluation.protocols.szczepankiewicz2023_claims import findings
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Cell, Study, Variants
-from salgen.evaluation.running import evaluate
-from salgen.evaluation.selection import select_methods
-from salgen.generators.opening import generator
+from salgen.evaluation.runs.running import evaluate
+from salgen.generators.factory import generator
 from salgen.parameters import param
 from salgen.registry import MODELS
 

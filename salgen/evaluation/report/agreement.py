@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from salgen.evaluation.families import Key
-from salgen.evaluation.metric_correlation import LEAST, Correlation, correlations
+from salgen.evaluation.diagnostics.metric_correlation import LEAST, Correlation, correlations
 from salgen.evaluation.report.runs import METHOD, Run
+from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.types import Float64
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from salgen.evaluation.bootstrap import CROSSED_SEEDS
-from salgen.evaluation.families import Key
-from salgen.evaluation.metric_groups import canonical, ranking_metrics
 from salgen.evaluation.report.panels import sample_count
 from salgen.evaluation.report.runs import Model, Run
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.score_cube import ALL
+from salgen.evaluation.scoring.metric_groups import canonical, ranking_metrics
+from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.score_cube import ALL
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from salgen.evaluation.families import Key
-from salgen.evaluation.metric_groups import canonical
 from salgen.evaluation.report.images import images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, content_faults, read_runs
 from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.scoring.metric_groups import canonical
+from salgen.evaluation.statistics.comparison_groups import Key
 
 COLUMNS = 8
 MARKS = ("* best", "~ indistinguishable from it", "< not better than the strongest floor")

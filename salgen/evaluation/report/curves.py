@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.report.chart import WIDTH, marker, round_ticks
 from salgen.evaluation.report.runs import METHOD, Run
 from salgen.evaluation.report.tables import MeansTable
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.parameters import to_json
 
 COLOURS = 10  # more could not be told apart: the rest is grey

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from salgen.evaluation.comparisons import Comparison
-from salgen.evaluation.families import Key
 from salgen.evaluation.report.panels import Panel
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.tables import Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict
-from salgen.evaluation.summary import SummaryRow
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.comparisons import Comparison
+from salgen.evaluation.statistics.summary import SummaryRow
 
 
 @dataclass(frozen=True)

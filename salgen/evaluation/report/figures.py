@@ -10,7 +10,7 @@ import numpy as np
 from salgen.evaluation.report.chart import ROW, TOP, Chart, bar, domain, marker
 from salgen.evaluation.report.runs import CEILING, METHOD
 from salgen.evaluation.report.tables import Line, MeansTable
-from salgen.evaluation.summary import SummaryRow
+from salgen.evaluation.statistics.summary import SummaryRow
 from salgen.types import Float64
 
 

@@ -99,7 +99,7 @@ def gallery(run: Run, order: list[str]) -> Gallery | None:
 
 
 def read_gallery(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.gallery.save_gallery`.
+    """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.save_gallery`.
 
     Raises
     ------

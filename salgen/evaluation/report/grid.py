@@ -13,7 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
 from salgen.evaluation.report.runs import Model, Run, content_faults, read_runs
 from salgen.evaluation.report.study import Cell, Study
-from salgen.evaluation.summary import csv_text
+from salgen.evaluation.statistics.summary import csv_text
 from salgen.files import write_text
 
 FLOOR_CALL, CEILING_CALL = "random", "oracle"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.report.runs import Run
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.parameters import parse_call
 
 

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.report.runs import Run
+from salgen.evaluation.scoring.metric_selection import create_metric
 
 
 @dataclass(frozen=True)

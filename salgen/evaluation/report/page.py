@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bootstrap import CROSSED_SEEDS, RESAMPLES
-from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
-from salgen.evaluation.permutation import ALPHA
-from salgen.evaluation.reliance import REDRAWS, TOLERATED
+from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
+from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
@@ -28,8 +26,10 @@ from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.report.wording import and_list, call, call_name, duration, number, p_value, share, words
-from salgen.evaluation.statistics import accuracy_interval
-from salgen.evaluation.summary import ALL_SEEDS
+from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS, RESAMPLES
+from salgen.evaluation.statistics.intervals import accuracy_interval
+from salgen.evaluation.statistics.permutation import ALPHA
+from salgen.evaluation.statistics.summary import ALL_SEEDS
 from salgen.files import write_text
 
 PAGE = "report.html"

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from salgen.evaluation.metric_groups import by_reading
-from salgen.evaluation.metric_selection import create_metric
-from salgen.evaluation.metrics import FAMILIES
+from salgen.evaluation.metrics.inputs.metric import FAMILIES
 from salgen.evaluation.report.images import samples_counted
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.tables import MeansTable, means_table
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.score_cube import ALL, CERTIFIED, CORRECT
+from salgen.evaluation.scoring.metric_groups import by_reading
+from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, CORRECT
 
 ONE_TABLE = 8  # metrics that stand in one table, whatever their families
 NAMES = {ALL: "all", CORRECT: "correctly classified", CERTIFIED: "certified"}

@@ -6,9 +6,9 @@ from html import escape
 
 import numpy as np
 
-from salgen.evaluation.ranks import MeanRanks
 from salgen.evaluation.report.chart import ROW, TOP, WIDTH, Chart
 from salgen.evaluation.report.runs import Run
+from salgen.evaluation.statistics.ranks import MeanRanks
 
 GAP = 9  # between the bars of two cliques
 

@@ -12,14 +12,14 @@ from typing import Any
 
 from salgen.datasets.archives.files import is_archive
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.comparisons import Comparison, compare_families
-from salgen.evaluation.families import Key, families, is_ceiling
-from salgen.evaluation.metric_groups import canonical, higher_is_better, ranking_metrics
-from salgen.evaluation.report.record import read_record
-from salgen.evaluation.run_record import RECORD
-from salgen.evaluation.score_cube import ALL, ScoreCube, read_scores
-from salgen.evaluation.statistics import near_chance, too_few_to_tell
-from salgen.evaluation.summary import ALL_SEEDS, SummaryRow, summarise
+from salgen.evaluation.runs.artifacts.record_reader import read_record
+from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics
+from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
+from salgen.evaluation.statistics.comparisons import Comparison, compare_families
+from salgen.evaluation.statistics.intervals import near_chance, too_few_to_tell
+from salgen.evaluation.statistics.score_cube import ALL, ScoreCube, read_scores
+from salgen.evaluation.statistics.summary import ALL_SEEDS, SummaryRow, summarise
 
 STRANGE = (  # what content that is no run's leads to
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salgen.errors import SalgenError
-from salgen.evaluation.ranks import MeanRanks, rank_methods
 from salgen.evaluation.report.answer import Answer, answers
 from salgen.evaluation.report.chart import marker
 from salgen.evaluation.report.curves import Curves, all_curves
@@ -18,6 +17,7 @@ from salgen.evaluation.report.rank_figure import rank_figure
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.suspect_counts import SuspectCount, suspect_counts
 from salgen.evaluation.report.tables import MeansTable, means_table
+from salgen.evaluation.statistics.ranks import MeanRanks, rank_methods
 
 
 @dataclass(frozen=True)

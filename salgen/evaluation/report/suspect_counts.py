@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds, suspicious
-from salgen.evaluation.predictions import FILE
+from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds, suspicious
 from salgen.evaluation.report.runs import METHOD, Run
+from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.types import Float64
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from salgen.datasets.reader import Dataset, open_dataset
+from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import check_fits, load_checkpoint
-from salgen.evaluation.clever_hans import Suspect
-from salgen.evaluation.conventions import CHUNK
-from salgen.evaluation.explaining import explain
-from salgen.evaluation.patterns import fit_patterns
-from salgen.evaluation.report.record import read_record
-from salgen.evaluation.run_record import RECORD
+from salgen.evaluation.attribution.explaining import explain
+from salgen.evaluation.attribution.patterns import fit_patterns
+from salgen.evaluation.diagnostics.clever_hans import Suspect
+from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.evaluation.runs.artifacts.record_reader import read_record
+from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.training.checkpoints import check_fits, load_checkpoint
 from salgen.files import atomic_path
 from salgen.parameters import parse_call
 from salgen.registry import METHODS

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from salgen.evaluation.families import Key
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.score_cube import ALL
-from salgen.evaluation.statistics import mean_ranks
-from salgen.evaluation.summary import SummaryRow
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.intervals import mean_ranks
+from salgen.evaluation.statistics.score_cube import ALL
+from salgen.evaluation.statistics.summary import SummaryRow
 
 TITLES = {CEILING: "Ceilings: made from the mask itself", METHOD: "Methods", FLOOR: "Floors: know nothing of the task"}
 

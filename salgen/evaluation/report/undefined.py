@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from salgen.evaluation.families import Key
-from salgen.evaluation.metric_selection import create_metric
-from salgen.evaluation.metrics import (
+from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,
     EMPTY_MASK,
     FITTED_METHOD,
@@ -23,7 +21,9 @@ from salgen.evaluation.metrics import (
     ZERO_ENERGY,
 )
 from salgen.evaluation.report.runs import Run
-from salgen.evaluation.summary import SummaryRow
+from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.summary import SummaryRow
 
 DROPPED = "the image drops out for every method"
 WORST = "counts as the worst value in ranks"

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from salgen.evaluation.comparisons import Comparison, indistinguishable, not_better
-from salgen.evaluation.families import Key
-from salgen.evaluation.permutation import ALPHA, permutations_for
 from salgen.evaluation.report.runs import FLOOR, Run
-from salgen.evaluation.score_cube import ALL
-from salgen.evaluation.summary import SummaryRow
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.comparisons import Comparison, indistinguishable, not_better
+from salgen.evaluation.statistics.permutation import ALPHA, permutations_for
+from salgen.evaluation.statistics.score_cube import ALL
+from salgen.evaluation.statistics.summary import SummaryRow
 from salgen.parameters import parse_call
 
 EDGES = "sobel"

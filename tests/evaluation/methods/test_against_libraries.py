@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import salgen
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.lesion_cnn import LesionCNN
 
 

@@ -9,7 +9,7 @@ from torchvision.models import VisionTransformer
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
 from salgen.testing.methods import state_of
 
 METHODS = ["raw-attention", "attention-rollout"]

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 from salgen.registry import METHODS
 from salgen.testing.methods import _transformer, state_of
 

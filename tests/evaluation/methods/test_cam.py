@@ -7,9 +7,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.methods.pooled_head import check_pooled_head
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.attribution.pooled_head import check_pooled_head
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import MODELS
 
 

@@ -9,11 +9,11 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain_all
-from salgen.evaluation.layers import last_spatial_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.layers import last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_the_networks_layout_is_found_once_per_size(images):
     for size in (8, 8, 6, 8):
         part = images[:, :, :size]
         assert last_spatial_layer(view, part) == "coarse"
-        assert Layout.of(view, part).outputs["fine"] == (1, 4, size, 12)
+        assert NetworkTrace.of(view, part).outputs["fine"] == (1, 4, size, 12)
     assert forwards == [1, 1]
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import salgen
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
 from salgen.seeding import Stream
 
 TARGETS = torch.tensor([0, 2, 1, 0])

@@ -13,10 +13,10 @@ from torch import nn
 from torch.nn import functional
 
 import salgen
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
 from salgen.evaluation.methods.full_grad import biases
 from salgen.evaluation.methods.score_cam import _masks
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.testing.methods import state_of
 
 LAYERED = {

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 from salgen.testing.methods import state_of
 
 

@@ -6,9 +6,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.layers import last_spatial_layer
-from salgen.evaluation.layout import Layout
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.inspection.layers import last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 
 IMAGE = torch.rand(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
 
@@ -122,7 +122,7 @@ def test_a_layer_norm_over_a_whole_map_leaves_its_channels_first():
     net = nn.Sequential(nn.Conv2d(3, 4, 8, 8), nn.LayerNorm([4, 8, 8]), nn.Flatten(), nn.Linear(256, 2))
     view = ModelView.of(net)
     assert last_spatial_layer(view, IMAGE) == "1"
-    assert Layout.of(view, IMAGE).features_last == frozenset()
+    assert NetworkTrace.of(view, IMAGE).features_last == frozenset()
 
 
 def test_a_model_of_two_branches_has_no_default():

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain, explain_all
-from salgen.evaluation.patterns import fit_patterns
-from salgen.evaluation.selection import Selection
+from salgen.evaluation.attribution.explaining import explain, explain_all
+from salgen.evaluation.attribution.method_selection import Selection
+from salgen.evaluation.attribution.patterns import fit_patterns
+from salgen.evaluation.models.classifier import Classifier
 from salgen.parameters import call_text
 from salgen.registry import METHODS, MODELS
 from salgen.testing.methods import state_of

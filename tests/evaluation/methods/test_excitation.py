@@ -9,12 +9,12 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork
 from salgen.evaluation.methods.excitation import ExcitationBackprop, default_contrast, default_layer, place
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.lesion_cnn import LesionCNN
-from salgen.evaluation.relevance_network import RelevanceNetwork
 from salgen.registry import MODELS
 
 EXCITATION, CONTRASTIVE = "excitation-backprop", "contrastive-excitation-backprop"

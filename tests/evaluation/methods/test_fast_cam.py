@@ -8,10 +8,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.layout import Layout
 from salgen.evaluation.methods.smoe import gamma_fit, smoe_scale, squashed
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.registry import MODELS
 
 TARGETS = [0, 1, 2]
@@ -131,7 +131,7 @@ def test_the_default_layers_are_the_papers(name):
 
     with torch.device("cpu"):
         view = ModelView.of(get_model(name, weights=None, num_classes=2))
-    assert Layout.of(view, torch.rand(1, 3, 64, 64)).stages == STAGES[name]
+    assert NetworkTrace.of(view, torch.rand(1, 3, 64, 64)).stages == STAGES[name]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_the_default_layers_are_the_papers(name):
 )
 def test_the_default_layers_of_other_models(name, stages):
     network = MODELS.create(name, MODELS.load(name).quick).build(1, 2, (64, 64))
-    assert Layout.of(ModelView.of(network), torch.rand(1, 1, 64, 64)).stages == stages
+    assert NetworkTrace.of(ModelView.of(network), torch.rand(1, 1, 64, 64)).stages == stages
     assert salgen.explain(network, torch.rand(1, 1, 64, 64), 0, method="fast-cam").values.shape == (1, 64, 64)
 
 
@@ -161,7 +161,7 @@ def test_a_stage_is_what_everything_after_depends_on():
             return torch.relu(self.outer(self.relu(self.inner(x))) + self.shortcut(x))
 
     net = nn.Sequential(Block(1), Block(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2))
-    layout = Layout.of(ModelView.of(net), torch.rand(1, 2, 8, 8))
+    layout = NetworkTrace.of(ModelView.of(net), torch.rand(1, 2, 8, 8))
     assert layout.stages == ("0", "1")
     assert layout.pixels("1") == 16
 
@@ -174,7 +174,7 @@ def test_fast_cam_costs_no_pass_beside_its_class_activation_map():
             forwards.append((len(x), torch.is_grad_enabled()))
             return super().forward(x)
 
-    from salgen.evaluation.explaining import explain_all
+    from salgen.evaluation.attribution.explaining import explain_all
 
     model = Classifier(Counted(), cam_layer="relu2")
     explain_all(model, torch.rand(3, 1, 8, 8), TARGETS, methods=["grad-cam", "fast-cam", "fast-cam++"])

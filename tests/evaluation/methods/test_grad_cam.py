@@ -4,9 +4,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.layers import last_spatial_layer
-from salgen.evaluation.model_view import ModelView
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.layers import last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 
 class Network(nn.Module):

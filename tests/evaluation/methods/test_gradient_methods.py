@@ -70,7 +70,7 @@ def test_integrated_gradients_of_a_square_are_the_squares(images):
 
 
 def test_a_normalisation_that_cannot_map_black_is_an_error(images):
-    from salgen.evaluation.classifier import Classifier
+    from salgen.evaluation.models.classifier import Classifier
 
     class Standardise(nn.Module):
         def forward(self, pixels):

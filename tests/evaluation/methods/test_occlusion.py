@@ -8,7 +8,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.explaining import explain_all
-from salgen.evaluation.patterns import Patterns, fit_patterns
-from salgen.evaluation.projection import bottlenecks, project, projected
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
+from salgen.evaluation.attribution.propagation.scaled_backward import bottlenecks, project, projected
 
 METHODS = ["pattern-net", "pattern-attribution"]
 

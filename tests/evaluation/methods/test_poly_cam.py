@@ -7,7 +7,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
 
 VARIANTS = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
 FORWARDED = []

@@ -6,8 +6,8 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.explaining import explain_all
+from salgen.evaluation.attribution.explaining import explain_all
+from salgen.evaluation.models.classifier import Classifier
 from salgen.registry import MODELS
 
 LRP = ["lrp-z", "lrp-alpha-beta", "deep-taylor"]

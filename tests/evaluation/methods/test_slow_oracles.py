@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import salgen
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 
 SIZE = 8
 

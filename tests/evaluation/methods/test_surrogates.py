@@ -13,9 +13,9 @@ from small_networks import Tidy, linear
 from torch import nn
 
 import salgen
-from salgen.evaluation.classifier import Classifier
 from salgen.evaluation.methods.surrogates import grid, slic
-from salgen.evaluation.random_state import random_state
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.random_state import random_state
 
 
 @pytest.fixture(scope="module")

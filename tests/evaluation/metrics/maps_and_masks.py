@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 FLOATS = st.floats(-1e3, 1e3, width=32)
 COARSE = st.integers(-2, 2).map(float)

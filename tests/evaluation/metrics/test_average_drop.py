@@ -8,8 +8,8 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.normalisation import Normalisation
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.normalisation import Normalisation
 from salgen.testing import check_metric
 
 SIZE = (6, 7)
@@ -24,8 +24,8 @@ class Linear(nn.Module):
         self.register_buffer("weights", torch.as_tensor(weights))
 
     def forward(self, images):
-        evidence = (images * self.weights).flatten(1).sum(dim=1)
-        return torch.stack([evidence, torch.zeros_like(evidence)], dim=1)
+        data = (images * self.weights).flatten(1).sum(dim=1)
+        return torch.stack([data, torch.zeros_like(data)], dim=1)
 
 
 def network(size=SIZE, channels=2):

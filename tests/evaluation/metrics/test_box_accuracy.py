@@ -7,7 +7,7 @@ from skimage.measure import label
 
 import salgen
 from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 
 def pixels_of(image):
@@ -49,7 +49,7 @@ def test_measures_are_the_overlaps_at_a_hundred_thresholds(within, case, data):
     if not (mask & region).any():
         region[:] = True
     expected = ious_slowly(saliency, mask, within, region)
-    found = BoxAccuracy(within=within).measures([Ranking(saliency, mask, region)])
+    found = BoxAccuracy(within=within).partial([Ranking(saliency, mask, region)])
     assert np.array_equal(found, expected)
 
 
@@ -62,7 +62,7 @@ def test_smooth_maps_too():
     for width in (0, 1, 3):
         saliency = gaussian_filter(random.normal(size=mask.shape), width)
         for within in ("box", "mask"):
-            found = BoxAccuracy(within=within).measures([Ranking(saliency, mask)])
+            found = BoxAccuracy(within=within).partial([Ranking(saliency, mask)])
             assert np.array_equal(found, ious_slowly(saliency, mask, within, np.ones_like(mask)))
 
 
@@ -71,17 +71,17 @@ def test_one_threshold_serves_all_maps():
     overlaps = np.zeros((3, 100))
     overlaps[0, 30] = overlaps[1, 60] = overlaps[2, 60] = 0.5
     overlaps[:, 10] = 0.49
-    assert BoxAccuracy().settle(overlaps).tolist() == [0.0, 1.0, 1.0]
-    assert BoxAccuracy(threshold="image").settle(overlaps).tolist() == [1.0, 1.0, 1.0]
-    assert BoxAccuracy(iou=0.4).settle(overlaps).tolist() == [1.0, 1.0, 1.0]
-    assert BoxAccuracy(iou=0.6).settle(overlaps).tolist() == [0.0, 0.0, 0.0]
+    assert BoxAccuracy().aggregate(overlaps).tolist() == [0.0, 1.0, 1.0]
+    assert BoxAccuracy(threshold="image").aggregate(overlaps).tolist() == [1.0, 1.0, 1.0]
+    assert BoxAccuracy(iou=0.4).aggregate(overlaps).tolist() == [1.0, 1.0, 1.0]
+    assert BoxAccuracy(iou=0.6).aggregate(overlaps).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_of_equally_good_thresholds_the_lowest():
     overlaps = np.zeros((2, 100))
     overlaps[0, 70] = overlaps[1, 20] = 1.0
-    assert BoxAccuracy().settle(overlaps).tolist() == [0.0, 1.0]
-    assert BoxAccuracy().settle(overlaps[:1]).tolist() == [1.0]
+    assert BoxAccuracy().aggregate(overlaps).tolist() == [0.0, 1.0]
+    assert BoxAccuracy().aggregate(overlaps[:1]).tolist() == [1.0]
 
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.sampled_from([0.3, 0.5, 0.7]))
@@ -106,14 +106,14 @@ def test_best_of_several_masks_at_each_threshold():
     rankings = [Ranking(saliency, mask) for mask in masks]
     for within in ("box", "mask"):
         metric = BoxAccuracy(within=within)
-        alone = [metric.measures([ranking]) for ranking in rankings]
-        assert np.array_equal(metric.measures(rankings), np.maximum(*alone))
+        alone = [metric.partial([ranking]) for ranking in rankings]
+        assert np.array_equal(metric.partial(rankings), np.maximum(*alone))
 
 
 def test_a_constant_map_selects_the_region_at_the_lowest_threshold():
     mask = np.zeros((5, 8), dtype=bool)
     mask[:, :6] = True
     for within in ("box", "mask"):
-        found = BoxAccuracy(within=within).measures([Ranking(np.full((5, 8), 0.3), mask)])
+        found = BoxAccuracy(within=within).partial([Ranking(np.full((5, 8), 0.3), mask)])
         assert found[0] == 0.75
         assert not found[1:].any()

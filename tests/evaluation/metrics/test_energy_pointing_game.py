@@ -7,8 +7,8 @@ from maps_and_masks import cases, value
 
 import salgen
 from salgen.evaluation.metrics.energy_pointing_game import EnergyPointingGame
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
-from salgen.evaluation.ranking import Ranking
 from salgen.testing import check_metric
 
 BOX, MASK = EnergyPointingGame(), EnergyPointingGame(within="mask")

@@ -4,15 +4,15 @@ from hypothesis import given, settings
 from maps_and_masks import cases, value
 from sklearn.metrics import f1_score
 
-from salgen.evaluation.boxes import above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.f1_box import F1Box, F1Mask
-from salgen.evaluation.metrics.localization_error import LocalizationError, MaskLocalizationError
+from salgen.evaluation.metrics.inputs.boxes import above_mean, largest_component, tight_box
+from salgen.evaluation.metrics.localization_error import LocalizationErrorMetric, MaskLocalizationError
 
 
 @given(cases(min_negatives=0, max_side=9))
 @settings(deadline=None, max_examples=60)
 def test_is_two_over_one_plus_the_iou(case):
-    for f1, error in ((F1Box(), LocalizationError()), (F1Mask(), MaskLocalizationError())):
+    for f1, error in ((F1Box(), LocalizationErrorMetric()), (F1Mask(), MaskLocalizationError())):
         missed = value(error, *case)
         assert value(f1, *case) == pytest.approx(2 * (1 - missed) / (2 - missed), abs=1e-12)
 

@@ -6,7 +6,7 @@ from maps_and_masks import cases, value
 
 import salgen
 from salgen.evaluation.metrics.g_cf import GCf, bam_map
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 
 
 def bam_map_by_loops(saliency):

@@ -6,12 +6,12 @@ from maps_and_masks import cases, value
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.evidence import Counterpart, Evidence
-from salgen.evaluation.measuring import measure, settled
-from salgen.evaluation.metrics import MISCLASSIFIED, NO_TWIN, PATCH_MATTERS
 from salgen.evaluation.metrics.g_cf import GCf
 from salgen.evaluation.metrics.input_dependence import Idr, IdrBam, Iir
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.metrics.inputs.metric import MISCLASSIFIED, NO_TWIN, PATCH_MATTERS
+from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, MetricInputs
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.registry import METRICS
 
 
@@ -126,7 +126,7 @@ def test_a_patch_at_fault_is_no_fault_of_the_map():
     maps = np.stack([strength(0.5)] * 4)
     right, there = np.array([True, True, True, False]), np.array([True, True, False, True])
     faults = ["", PATCH_MATTERS, "", ""]
-    evidence = Evidence(
+    data = MetricInputs(
         maps=maps,
         masks=np.stack([MASK] * 4)[:, np.newaxis],
         correct=np.ones(4, dtype=bool),
@@ -139,7 +139,7 @@ def test_a_patch_at_fault_is_no_fault_of_the_map():
     cases = (([0, 1, 2, 3], ["", PATCH_MATTERS, NO_TWIN, MISCLASSIFIED]), ([1, 0], [PATCH_MATTERS, ""]))
     for chosen, expected in cases:
         metrics = {"iir": Iir()}
-        scores = settled(metrics, measure(evidence.take(np.array(chosen)), metrics))
+        scores = aggregate_scores(metrics, compute_metrics(data.take(np.array(chosen)), metrics))
         assert scores.reasons["iir"] == expected
         values = [1.0 if reason == "" else np.nan for reason in expected]
         assert np.array_equal(scores["iir"], values, equal_nan=True)

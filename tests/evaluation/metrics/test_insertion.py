@@ -11,13 +11,13 @@ from scipy.ndimage import correlate1d
 from torch import nn
 
 import salgen
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
+from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, blurred, reference_images
 from salgen.evaluation.metrics.insertion import DeletionAuc, InsertionAuc, deletion_curve, insertion_curve
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.normalisation import Normalisation
-from salgen.evaluation.pixel_order import pixel_ranks
-from salgen.evaluation.reference_images import REFERENCES, blurred, reference_images
-from salgen.evaluation.score_inputs import evidence_of
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.normalisation import Normalisation
+from salgen.evaluation.scoring.score_inputs import evidence_of
 from salgen.seeding import Stream
 from salgen.testing import check_metric
 
@@ -54,7 +54,7 @@ def case(seed=0, count=4, size=SIZE, channels=2):
     }
 
 
-def evidence(model, maps, images, targets, twins=None, ids=None, seed=0):
+def data(model, maps, images, targets, twins=None, ids=None, seed=0):
     return evidence_of(maps, model=model, images=images, targets=targets, twins=twins, ids=ids, seed=seed)
 
 
@@ -101,7 +101,7 @@ def trapezoid(curve):
 @pytest.mark.parametrize("kind", REFERENCES)
 def test_curves_are_those_of_one_step_at_a_time(kind, step):
     model, given_ = classifier(), case()
-    known = evidence(model, **given_)
+    known = data(model, **given_)
     inserted, deleted = insertion_curve(known, kind, step), deletion_curve(known, kind, step)
     for i, saliency in enumerate(given_["maps"]):
         image, twin = (torch.from_numpy(given_[name][i]).double() for name in ("images", "twins"))
@@ -115,7 +115,7 @@ def test_curves_are_those_of_one_step_at_a_time(kind, step):
 
 def test_variants_are_their_formulas_on_their_references():
     model, given_ = classifier(), case()
-    known = evidence(model, **given_)
+    known = data(model, **given_)
     blur, black = insertion_curve(known, "blur", 3), insertion_curve(known, "black", 3)
     calls = {variant: f"insertion-auc:step=3,variant={variant}" for variant in ("petsiuk", "li2020", "saliency-bench")}
     given_.pop("twins")
@@ -147,8 +147,8 @@ def test_linear_model_has_the_analytic_area():
 def test_deletion_is_what_quantus_calls_pixel_flipping():
     """On one channel without ties; quantus leaves out the image itself and divides by no number of steps."""
     model, given_ = classifier(channels=1).float(), case(channels=1)
-    known = evidence(model, **given_)
-    inputs, whole = known.probe.inputs.numpy(), deletion_curve(known, "zero", 5)
+    known = data(model, **given_)
+    inputs, whole = known.predictor.inputs.numpy(), deletion_curve(known, "zero", 5)
     quantus = pytest.importorskip("quantus", reason="comes with the extra `bench`")
     flip = quantus.PixelFlipping(features_in_step=5, perturb_baseline=0.0, normalise=False, disable_warnings=True)
     maps = given_["maps"][:, None]
@@ -160,8 +160,8 @@ def test_deletion_is_what_quantus_calls_pixel_flipping():
 
 
 def test_insertion_ends_and_deletion_starts_at_the_image():
-    known = evidence(classifier(), **case())
-    original = known.probe.original[torch.arange(4), torch.from_numpy(known.targets)].double().numpy()
+    known = data(classifier(), **case())
+    original = known.predictor.original[torch.arange(4), torch.from_numpy(known.targets)].double().numpy()
     for kind in REFERENCES:
         assert np.array_equal(insertion_curve(known, kind)[:, -1], original)
         assert np.array_equal(deletion_curve(known, kind)[:, 0], original)
@@ -170,8 +170,8 @@ def test_insertion_ends_and_deletion_starts_at_the_image():
 def test_one_order_backwards_is_the_other_curve():
     """Without ties, the best pixels last is deletion read from its end."""
     model, given_ = classifier(), case()
-    reversed_ = evidence(model, **{**given_, "maps": -given_["maps"]})
-    inserted, deleted = insertion_curve(evidence(model, **given_), "mean", 5), deletion_curve(reversed_, "mean", 5)
+    reversed_ = data(model, **{**given_, "maps": -given_["maps"]})
+    inserted, deleted = insertion_curve(data(model, **given_), "mean", 5), deletion_curve(reversed_, "mean", 5)
     assert inserted == pytest.approx(deleted[:, ::-1], abs=1e-6)
 
 
@@ -235,9 +235,9 @@ def test_both_share_the_order_of_ties():
     """From the twin to the image by a constant map: what insertion puts in first, deletion takes out first."""
     model, given_ = classifier(), case()
     given_["maps"] = np.zeros_like(given_["maps"])
-    forward = insertion_curve(evidence(model, **given_), "twin", 6)
+    forward = insertion_curve(data(model, **given_), "twin", 6)
     swapped = {**given_, "images": np.stack(given_["twins"]), "twins": list(given_["images"])}
-    assert deletion_curve(evidence(model, **swapped), "twin", 6) == pytest.approx(forward, abs=1e-6)
+    assert deletion_curve(data(model, **swapped), "twin", 6) == pytest.approx(forward, abs=1e-6)
 
 
 # References ----------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_a_model_that_resizes_is_changed_at_the_nearest_pixels():
     network = classifier(size=(10, 14)).network
     model = Classifier(network, nn.Upsample(scale_factor=2, mode="nearest")).double().eval()
     given_ = case()
-    found = insertion_curve(evidence(model, **given_), "black", 4)
+    found = insertion_curve(data(model, **given_), "black", 4)
     for i, saliency in enumerate(given_["maps"]):
         image = torch.from_numpy(given_["images"][i]).double()
         pixelwise = Classifier(nn.Sequential(model.normalise, network))
@@ -314,15 +314,15 @@ def test_two_variants_on_one_reference_and_parts_of_any_size_give_the_same():
     given_.pop("twins")
     salgen.score(metrics=["insertion-auc", "insertion-auc:variant=li2020"], model=view, **given_)
     assert sum(calls) == 4 * (5 + 1) + 1  # four images, their five steps, and one to see what it takes
-    small = evidence(view, **given_)
-    small.probe.batches.size = 3  # parts that straddle two images
-    assert insertion_curve(small, "blur") == pytest.approx(insertion_curve(evidence(view, **given_), "blur"), abs=1e-7)
+    small = data(view, **given_)
+    small.predictor.batches.size = 3  # parts that straddle two images
+    assert insertion_curve(small, "blur") == pytest.approx(insertion_curve(data(view, **given_), "blur"), abs=1e-7)
 
 
 def test_references_are_normalised_as_the_network_takes_them():
-    known = evidence(classifier(), **case())
+    known = data(classifier(), **case())
     for kind in REFERENCES:
-        assert reference_images(known, kind).shape == known.probe.inputs.shape
+        assert reference_images(known, kind).shape == known.predictor.inputs.shape
 
 
 @pytest.mark.parametrize("variant", ["petsiuk", "li2020", "saliency-bench"])

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from maps_and_masks import cases, value
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import create_metric
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.iosr import IoSR
-from salgen.evaluation.ranking import Ranking
+from salgen.evaluation.scoring.metric_selection import create_metric
 
 
 @given(cases(min_negatives=0), st.sampled_from([0.0, 0.25, 0.5, 0.75]))

@@ -4,8 +4,8 @@ from scipy.stats import spearmanr
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.map_similarity import SIMILARITIES, similarities
-from salgen.evaluation.metric_selection import swept
+from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, similarities
+from salgen.evaluation.scoring.metric_selection import swept
 
 NAME = "label-randomization"
 MAPS, OTHERS = np.random.default_rng(0).normal(size=(2, 5, 12, 13)).astype(np.float32)

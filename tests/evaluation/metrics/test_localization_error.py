@@ -8,7 +8,7 @@ from skimage.measure import label
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.localization_error import LocalizationError, MaskLocalizationError
+from salgen.evaluation.metrics.localization_error import LocalizationErrorMetric, MaskLocalizationError
 
 BOX, MASK, OFFICIAL = "localization-error", "mask-localization-error", "official-localization-error"
 
@@ -42,13 +42,13 @@ def test_is_one_minus_iou_or_one_minus_recall(compat, case):
     found, wanted = marked_slowly(saliency), set(map(tuple, np.argwhere(case[1]).tolist()))
     assert value(MaskLocalizationError(compat), saliency, case[1]) == float(error_slowly(found, wanted, compat))
     boxes = box_slowly(found), box_slowly(wanted)
-    assert value(LocalizationError(compat), saliency, case[1]) == float(error_slowly(*boxes, compat))
+    assert value(LocalizationErrorMetric(compat), saliency, case[1]) == float(error_slowly(*boxes, compat))
 
 
 @given(cases(min_negatives=0))
 @settings(deadline=None, max_examples=40)
 def test_recall_flatters(case):
-    for metric in (LocalizationError, MaskLocalizationError):
+    for metric in (LocalizationErrorMetric, MaskLocalizationError):
         assert value(metric("aabid"), *case) <= value(metric(), *case)
 
 
@@ -63,7 +63,7 @@ def test_a_constant_map_marks_everything():
     mask = np.zeros((10, 10), dtype=bool)
     mask[2, 2] = mask[4, 6] = True
     constant = np.full((10, 10), 0.1)
-    assert value(LocalizationError(), constant, mask) == 1 - 15 / 100
+    assert value(LocalizationErrorMetric(), constant, mask) == 1 - 15 / 100
     assert value(MaskLocalizationError(), constant, mask) == 1 - 2 / 100
 
 
@@ -71,7 +71,7 @@ def test_of_two_equal_pieces_the_first_is_marked():
     mask = np.zeros((8, 8), dtype=bool)
     mask[1:3, 1:3] = mask[5:7, 5:7] = True
     assert value(MaskLocalizationError(), mask.astype(float), mask) == 0.5
-    assert value(LocalizationError(), mask.astype(float), mask) == 1 - 4 / 36
+    assert value(LocalizationErrorMetric(), mask.astype(float), mask) == 1 - 4 / 36
     first = np.zeros((8, 8), dtype=bool)
     first[1:3, 1:3] = True
     assert value(MaskLocalizationError(), mask.astype(float), first) == 0.0

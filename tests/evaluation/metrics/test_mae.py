@@ -5,8 +5,8 @@ from maps_and_masks import cases, value
 from sklearn.metrics import mean_absolute_error
 
 import salgen
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.mae import Mae
-from salgen.evaluation.ranking import Ranking
 
 
 def slowly(saliency, mask):

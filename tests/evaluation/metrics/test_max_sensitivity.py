@@ -9,7 +9,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.classifier import Classifier
+from salgen.evaluation.models.classifier import Classifier
 from salgen.seeding import Stream
 
 IMAGES = np.random.default_rng(0).random((3, 2, 6, 7)).astype(np.float32)

@@ -6,8 +6,8 @@ from maps_and_masks import cases
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.model_contrast import Mcr, Mcs
-from salgen.evaluation.ranking import Ranking
 
 
 @st.composite

@@ -8,9 +8,9 @@ from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_sco
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.overlap import Dice, IoU, Precision, Recall
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.parameters import build
 
 SKLEARN = {IoU: jaccard_score, Dice: f1_score, Precision: precision_score, Recall: recall_score}

@@ -6,10 +6,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.map_similarity import SIMILARITIES, similarities
-from salgen.evaluation.metric_selection import swept
-from salgen.evaluation.model_view import ModelView
-from salgen.evaluation.randomised import layers_of, randomised
+from salgen.evaluation.metrics.inputs.map_similarity import SIMILARITIES, similarities
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
+from salgen.evaluation.scoring.metric_selection import swept
 from salgen.testing.methods import state_of
 
 IMAGES = np.random.default_rng(0).random((4, 1, 12, 13)).astype(np.float32)

@@ -8,8 +8,8 @@ from maps_and_masks import cases, value
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metric_selection import create_metric
 from salgen.evaluation.metrics.pointing_game import PointingGame
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.testing import check_metric
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from maps_and_masks import value
 from sklearn.metrics import precision_score, roc_curve
 
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.prec99 import Prec99, allowed_false_positives
-from salgen.evaluation.ranking import Ranking
 
 
 @st.composite

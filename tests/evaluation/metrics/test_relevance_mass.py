@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from maps_and_masks import cases, value
 
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
-from salgen.evaluation.ranking import Ranking
 
 
 @given(cases(min_negatives=0))

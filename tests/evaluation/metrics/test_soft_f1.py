@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from maps_and_masks import cases, value
 
 import salgen
+from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.overlap import Dice
 from salgen.evaluation.metrics.soft_f1 import SoftF1
-from salgen.evaluation.ranking import Ranking
 
 
 def slowly(saliency, mask):

@@ -11,7 +11,7 @@ from scipy.ndimage import label
 from salgen.evaluation.metrics.warping_error import (
     AROUND,
     SIMPLE,
-    WarpingError,
+    WarpingErrorMetric,
     distance_to_boundary,
     warped,
 )
@@ -120,7 +120,7 @@ def test_value_is_the_share_that_stays_wrong(warp, pair):
         found = ~found  # a constant map selects all
     start, goal = (found, truth) if warp == "prediction" else (truth, found)
     left = warped_slowly(start, goal) != goal
-    assert value(WarpingError(warp=warp), found.astype(float), truth) == left.sum() / truth.size
+    assert value(WarpingErrorMetric(warp=warp), found.astype(float), truth) == left.sum() / truth.size
 
 
 def test_a_moved_boundary_is_no_error():
@@ -129,7 +129,7 @@ def test_a_moved_boundary_is_no_error():
     for radius, shift in ((9, 0), (3, 0), (6, 2), (8, 1)):
         found = (rows - 10 - shift) ** 2 + (columns - 10) ** 2 <= radius**2
         for warp in ("prediction", "reference"):
-            assert value(WarpingError(warp=warp), found.astype(float), truth) == 0.0
+            assert value(WarpingErrorMetric(warp=warp), found.astype(float), truth) == 0.0
 
 
 def test_what_is_missing_spurious_merged_or_pierced_is_an_error():
@@ -142,7 +142,7 @@ def test_what_is_missing_spurious_merged_or_pierced_is_an_error():
     missing[:, 10:] = False
     kinds = {"pierced": (pierced, 1), "spurious": (spurious, 1), "merged": (merged, 4), "missing": (missing, 36)}
     for name, (found, pixels) in kinds.items():
-        assert value(WarpingError(), found.astype(float), truth) == pixels / 240, name
+        assert value(WarpingErrorMetric(), found.astype(float), truth) == pixels / 240, name
 
 
 def test_outside_of_the_region_is_background():
@@ -151,6 +151,6 @@ def test_outside_of_the_region_is_background():
     found = np.zeros((9, 9))
     found[1:6, 1:6] = 1.0
     spoilt = np.where(region, found, 7.0)
-    assert value(WarpingError(), spoilt, truth, region) == 0.0
+    assert value(WarpingErrorMetric(), spoilt, truth, region) == 0.0
     found[3, 3] = 0.0
-    assert value(WarpingError(), np.where(region, found, -7.0), truth, region) == 1 / 49
+    assert value(WarpingErrorMetric(), np.where(region, found, -7.0), truth, region) == 1 / 49

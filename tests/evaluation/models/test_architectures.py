@@ -11,7 +11,7 @@ import torchvision
 from torch import nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.normalisation import imagenet_normalisation
+from salgen.evaluation.models.normalisation import imagenet_normalisation
 from salgen.registry import MODELS
 
 TORCHVISION = {

@@ -12,10 +12,10 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.checkpoints import CARD, build_classifier, load_checkpoint
-from salgen.evaluation.classifier import Classifier
-from salgen.evaluation.learner import Learner
-from salgen.evaluation.training import train
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
+from salgen.evaluation.training.trainer import Trainer
+from salgen.evaluation.training.training import train
 from salgen.registry import MODELS
 
 NAMES = [name for name in MODELS.names() if name != "lesion-cnn"]
@@ -343,13 +343,13 @@ def test_training_starts_from_a_file_and_its_checkpoint_needs_it_no_more(tmp_pat
     _, source = build("scnn", channels=3, classes=5)
     file = save(source, tmp_path / "start.safetensors")
     first = []
-    whole = Learner.epoch
+    whole = Trainer.epoch
 
     def epoch(self, *arguments):
         first.append({key: tensor.clone() for key, tensor in self.classifier.state_dict().items()})
         return whole(self, *arguments)
 
-    monkeypatch.setattr(Learner, "epoch", epoch)
+    monkeypatch.setattr(Trainer, "epoch", epoch)
     trained = train(perlin, tmp_path / "c", **settings(weights=str(file)))
     assert torch.equal(first[0]["network.block3.conv.weight"], source.block3.conv.weight)
     fresh = build_classifier(trained.card).state_dict()
@@ -366,7 +366,7 @@ def test_training_starts_from_a_file_and_its_checkpoint_needs_it_no_more(tmp_pat
 def test_a_training_that_goes_on_does_not_start_again(tmp_path, perlin, monkeypatch):
     file = save(build("scnn")[1], tmp_path / "start.pth")
     train(perlin, tmp_path / "whole", **settings(weights=str(file)))
-    whole = Learner.measure
+    whole = Trainer.measure
     seen = []
 
     def measure(self, split):
@@ -376,7 +376,7 @@ def test_a_training_that_goes_on_does_not_start_again(tmp_path, perlin, monkeypa
         return whole(self, split)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Learner, "measure", measure)
+        patch.setattr(Trainer, "measure", measure)
         with pytest.raises(KeyboardInterrupt):
             train(perlin, tmp_path / "stopped", **settings(weights=str(file)))
     file.unlink()

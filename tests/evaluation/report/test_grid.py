@@ -21,8 +21,8 @@ from salgen.evaluation.report.grid_figures import Box, box_figures
 from salgen.evaluation.report.grid_pictures import ROWS, image_grid
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.study import Cell, Finding, Study
-from salgen.evaluation.score_cube import read_scores
-from salgen.evaluation.summary import summarise
+from salgen.evaluation.statistics.score_cube import read_scores
+from salgen.evaluation.statistics.summary import summarise
 
 PAPER = ("guided-backprop", "gradient", "grad-cam", "smoothgrad")
 CALLS = (*PAPER, "lrp-z", "random", "sobel", "oracle")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import leaderboard, site
 from salgen.evaluation.leaderboard.naming import page_names
-from salgen.evaluation.summary import write_summary
+from salgen.evaluation.statistics.summary import write_summary
 
 CHROMIUM = Path("/usr/bin/chromium")
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")

@@ -11,7 +11,7 @@ from run_folders import make_run
 from test_report import read
 
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics import (
+from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_MAP,
     EMPTY_MASK,
     FITTED_METHOD,

@@ -11,9 +11,7 @@ from run_folders import METRICS, MORE_METRICS, make_run
 from test_report import read
 
 from salgen.errors import SalgenError
-from salgen.evaluation.clever_hans import clever_hans
-from salgen.evaluation.comparisons import compare
-from salgen.evaluation.ranks import rank_methods
+from salgen.evaluation.diagnostics.clever_hans import clever_hans
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.chart import WIDTH
@@ -26,6 +24,8 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.suspect_counts import suspect_counts
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.verdicts import verdict
+from salgen.evaluation.statistics.comparisons import compare
+from salgen.evaluation.statistics.ranks import rank_methods
 
 MODEL = "lesion-cnn"
 EVERY = (*METRICS, *MORE_METRICS)

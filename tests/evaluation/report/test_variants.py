@@ -16,7 +16,7 @@ from salgen.evaluation.report.gallery import image_url, map_url, outline
 from salgen.evaluation.report.grid import grid_means
 from salgen.evaluation.report.study import Cell, Study, Variants
 from salgen.evaluation.report.variants import number_of, variants_figure
-from salgen.evaluation.running import evaluate
+from salgen.evaluation.runs.running import evaluate
 
 PAPER = ("gradient", "input-x-gradient", "grad-cam")
 NAMES = ("original", "absent", "noisy_square")

@@ -1,0 +1,1 @@
+"""Execution of shards: in this process, in a pool, or on Ray."""

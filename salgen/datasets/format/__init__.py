@@ -1,0 +1,1 @@
+"""The format on disk: schema, manifest, shards, checksums and PNG."""

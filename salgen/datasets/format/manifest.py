@@ -1,0 +1,275 @@
+"""`salgen.json`: all that reading, checking and making a data set again need to know about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from salgen.errors import SalgenError, reason
+from salgen.generators.generator import Generator
+from salgen.sources import OWN_COPY
+from salgen.spec import DatasetSpec
+
+FILE = "salgen.json"
+RUN = "run.json"  # what the folder of a run has instead
+FORMAT = 1
+LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that a byte on disk depends on
+SAMPLES_PER_SHARD = 512
+ROWS_PER_GROUP = 64  # what reading one sample alone has to read
+RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
+SHIPPED = ("mni152", "photographs")  # sources that may be passed on; older data sets do not say so themselves
+USUAL_SPLITS = ("train", "val", "test")
+MOST_SHARDS = 1_000_000
+MOST_ROWS = 1 << 31
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a data set folder holds. There is no path, time, command or worker count in it.
+
+    Attributes
+    ----------
+    spec
+        What was made.
+    twins
+        Whether counterfactual twins are stored.
+    samples_per_shard
+        Rows of every shard but a split's last.
+    rows_per_group
+        Rows of every row group but a shard's last.
+    summary
+        The generator in one line.
+    tasks
+        Task name to class names; the first task is the default one.
+    targets
+        Task name to the region that is its ground-truth mask.
+    regions
+        The regions that every sample has.
+    valid_region
+        The region in which maps are scored by default, or None for the whole image.
+    channels
+        1 or 3.
+    exact
+        Whether image and twin are equal outside the mask. A generator that reproduces a flaw of a paper
+        says so with a property `exact`.
+    factors
+        Names of the scalars to filter by.
+    licence, notes
+        The source's licence, and what a reader must know about it.
+    libraries
+        Versions of the libraries that wrote the files.
+    redistributable
+        Whether the source's licence is known to let anybody pass on the pixels.
+    pixels
+        Whether images and twins can be read; False for what was published as recipes and masks.
+    multi_label
+        Tasks of which an image may show several classes; the label is the one that the sample is about.
+    recipes_only
+        Whether no picture is in the files: images, twins and masks are rendered from the recipes as they are read.
+    """
+
+    spec: DatasetSpec
+    twins: bool
+    samples_per_shard: int
+    rows_per_group: int
+    summary: str
+    tasks: dict[str, tuple[str, ...]]
+    targets: dict[str, str]
+    regions: tuple[str, ...]
+    valid_region: str | None
+    channels: int
+    exact: bool
+    factors: tuple[str, ...]
+    licence: str
+    notes: str
+    libraries: dict[str, str]
+    redistributable: bool
+    pixels: bool = True
+    multi_label: tuple[str, ...] = ()
+    recipes_only: bool = False
+
+    @property
+    def stores_pixels(self) -> bool:
+        """Whether images and twins are in the files."""
+        return self.pixels and not self.recipes_only
+
+    @property
+    def imported(self) -> bool:
+        """Whether the images were read from a copy of published data, not made."""
+        return self.spec.source == OWN_COPY
+
+    @property
+    def default_task(self) -> str:
+        """The first task."""
+        return next(iter(self.tasks))
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits' names: train, val, test, then the others in alphabetical order."""
+        return in_order(self.spec.splits)
+
+    def to_text(self) -> str:
+        """The contents of `salgen.json`."""
+        values = asdict(self)
+        # A mapping's order carries meaning for the tasks (the first is the default one): keep it as a list.
+        values["tasks"] = [{"name": name, "classes": list(classes)} for name, classes in self.tasks.items()]
+        values |= {"spec": self.spec.to_json(), "fingerprint": self.spec.fingerprint, "format": FORMAT}
+        return json.dumps(values, sort_keys=True, indent=2, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_text(cls, text: str) -> Manifest:
+        """The manifest that :meth:`to_text` wrote.
+
+        Raises
+        ------
+        SalgenError
+            If it is not one, or its fingerprint is not its spec's.
+        """
+        try:
+            values = json.loads(text)
+            written, fingerprint = values.pop("format"), values.pop("fingerprint")
+            if written != FORMAT:
+                raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
+            values["spec"] = DatasetSpec.from_json(values["spec"])
+            values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
+            values |= {name: tuple(values[name]) for name in ("regions", "factors", "multi_label") if name in values}
+            manifest = cls(**{"redistributable": _is_shipped(values["spec"]), **values})
+            fault = _fault_of(manifest)
+            if fault:
+                raise ValueError(fault)
+            made = manifest.spec.fingerprint
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise SalgenError(f"not a salgen data set description ({type(error).__name__}: {reason(error)})") from None
+        if made != fingerprint:
+            raise SalgenError(f"the spec's fingerprint is {made}, but {fingerprint} is written")
+        return manifest
+
+
+def describe(
+    generator: Generator,
+    spec: DatasetSpec,
+    *,
+    twins: bool = True,
+    samples_per_shard: int | None = None,
+    recipes_only: bool = False,
+) -> Manifest:
+    """The manifest of a data set that is about to be made; renders its first sample."""
+    plugin = generator.plugin
+    first = generator.sample(spec.seed, in_order(spec.splits)[0], 0)
+    return Manifest(
+        spec,
+        twins,
+        usual_shard(recipes_only) if samples_per_shard is None else samples_per_shard,
+        RECIPES_PER_GROUP if recipes_only else ROWS_PER_GROUP,
+        (type(plugin).__doc__ or plugin.name).partition("\n")[0],
+        {task: tuple(classes) for task, classes in plugin.tasks.items()},
+        {task: plugin.target(task) for task in plugin.tasks},
+        tuple(plugin.region_names()),
+        plugin.valid_region,
+        first.image.shape[2],
+        plugin.exact,
+        tuple(plugin.factors(first.recipe.parameters)),
+        generator.source.licence,
+        generator.source.notes,
+        installed_libraries(),
+        generator.source.redistributable,
+        multi_label=tuple(first.present),
+        recipes_only=recipes_only,
+    )
+
+
+def usual_shard(recipes_only: bool) -> int:
+    """Samples of a shard, with or without pictures."""
+    return RECIPES_PER_SHARD if recipes_only else SAMPLES_PER_SHARD
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a data set folder.
+
+    Raises
+    ------
+    SalgenError
+        If there is no such folder, or it is not a salgen data set; the message names the file.
+    """
+    if not folder.exists():
+        raise SalgenError(f"{folder} does not exist: make it with 'salgen make', or check the path")
+    if not folder.is_dir():
+        raise SalgenError(f"{folder} is not a folder: give the folder that 'salgen make' wrote")
+    path = folder / FILE
+    if not path.is_file() and (folder / RUN).is_file():
+        raise SalgenError(f"{folder} is a run, not a data set: read it with 'salgen report' or evaluate --from-maps")
+    if not path.is_file():
+        raise SalgenError(f"{folder} is not a salgen data set: it has no {FILE}")
+    try:
+        return Manifest.from_text(path.read_text(encoding="utf-8"))
+    except (SalgenError, UnicodeDecodeError, OSError) as error:
+        raise SalgenError(f"{path}: {error}") from None
+
+
+def in_order(splits: Iterable[str]) -> list[str]:
+    """Split names in the order in which they are made and shown."""
+    names = set(splits)
+    return [name for name in USUAL_SPLITS if name in names] + sorted(names - set(USUAL_SPLITS))
+
+
+def installed_libraries() -> dict[str, str]:
+    """Versions of the installed libraries that a data set's bytes depend on."""
+    return {name: _version(name) for name in LIBRARIES}
+
+
+def _is_shipped(spec: DatasetSpec) -> bool:
+    """Whether a data set was made from nothing, or from what salgen's dependencies ship."""
+    return not spec.source_digest or spec.source in SHIPPED
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # run from a source tree that was not installed
+        return "unknown"
+
+
+def _fault_of(manifest: Manifest) -> str | None:
+    """The first fault of a description that somebody else wrote: a value of a wrong type, or a number out of bounds."""
+    spec, tasks = manifest.spec, manifest.tasks
+    rows = (manifest.samples_per_shard, manifest.rows_per_group)
+    flags = (manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only)
+    checks = {
+        "names, versions and digests must be text": _are_texts(
+            (spec.generator, spec.generator_version, spec.source, spec.source_digest)
+        ),
+        "parameters must be a table": isinstance(spec.parameters, dict),
+        "bit_depth must be 8 or 16": spec.bit_depth in (8, 16),
+        f"samples_per_shard and rows_per_group must be 1 to {MOST_ROWS}": all(
+            type(n) is int and 1 <= n <= MOST_ROWS for n in rows
+        ),
+        "channels must be 1 or 3": manifest.channels in (1, 3),
+        "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
+            isinstance(flag, bool) for flag in flags
+        ),
+        "with recipes_only, pixels must be true: they are rendered": manifest.pixels or not manifest.recipes_only,
+        "summary, licence and notes must be text": _are_texts((manifest.summary, manifest.licence, manifest.notes)),
+        "libraries must be a table of texts": isinstance(manifest.libraries, dict)
+        and _are_texts(manifest.libraries.values()),
+        "there must be a task, and tasks and classes must be text": bool(tasks)
+        and all(classes and _are_texts((task, *classes)) for task, classes in tasks.items()),
+        "regions and factors must be text": _are_texts((*manifest.regions, *manifest.factors)),
+        "multi_label must be tasks": all(task in tasks for task in manifest.multi_label),
+        "each task must have a target that is a region": isinstance(manifest.targets, dict)
+        and set(manifest.targets) == set(tasks)
+        and all(target in manifest.regions for target in manifest.targets.values()),
+        "valid_region must be a region": manifest.valid_region in (*manifest.regions, None),
+    }
+    fault = next((fault for fault, holds in checks.items() if not holds), None)
+    if fault is None:
+        shards = sum(-(-count // manifest.samples_per_shard) for count in spec.splits.values())
+        fault = f"it has {shards} shards, more than {MOST_SHARDS}" if shards > MOST_SHARDS else None
+    return fault
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)

@@ -1,0 +1,189 @@
+"""A shard: one Parquet file, a pure function of generator, spec, split and shard number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from salgen.datasets.format import png
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.format.schema import (
+    IMAGE,
+    arrow_schema,
+    mask_columns,
+    pixels_digest,
+    present_column,
+    recipe_to_text,
+)
+from salgen.files import atomic_path
+from salgen.generators.declarations import Labelled
+from salgen.generators.generator import Generator
+from salgen.types import Mask, Recipe, Sample
+
+DATA = "data"  # the folder of the shards
+LEVEL = 9  # of zstd; a higher one is slower and hardly smaller
+
+Pair = tuple[Sample, NDArray[Any] | None]
+Classes = tuple[Mapping[str, int], Mapping[str, Sequence[int]]]  # each task's class, and where there are several all
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard of a split: samples `start` up to `stop`.
+
+    Attributes
+    ----------
+    split, number, of
+        The split, the shard's place in it, and how many shards the split has.
+    start, stop
+        Indices of its samples.
+    """
+
+    split: str
+    number: int
+    of: int
+    start: int
+    stop: int
+
+    @property
+    def path(self) -> str:
+        """Where the shard lies in the data set's folder."""
+        return f"{DATA}/{self.split}-{self.number:05d}-of-{self.of:05d}.parquet"
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
+    """The shards of one split, or of all of them in order."""
+    splits = manifest.splits if split is None else [split]
+    return [shard for name in splits for shard in _shards_of_split(name, manifest)]
+
+
+def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
+    """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all.
+
+    Nothing but the arguments decides the bytes: there is no time, no compression of pictures (PNG is compressed),
+    and there are no statistics of them.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    SalgenError
+        If a sample cannot be made.
+    """
+    groups = (_recipe_groups if manifest.recipes_only else _picture_groups)(generator, manifest, shard)
+    with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
+        for values in groups:
+            writer.write_batch(_record_batch(values, writer.schema))
+
+
+def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
+    """A writer of row groups, with the settings that all shards share."""
+    return pq.ParquetWriter(
+        path,
+        arrow_schema(manifest),
+        compression="zstd" if manifest.recipes_only else "none",
+        compression_level=LEVEL if manifest.recipes_only else None,
+        use_dictionary=False,
+        write_statistics=_filterable(manifest),
+        write_page_checksum=True,
+    )
+
+
+def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
+    """The columns of each row group, with pictures."""
+    pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
+    while group := list(islice(pairs, manifest.rows_per_group)):
+        yield _pictured(group, generator, manifest)
+
+
+def _recipe_groups(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
+    """The columns of each row group, without pictures."""
+    for start in range(shard.start, shard.stop, manifest.rows_per_group):
+        indices = range(start, min(start + manifest.rows_per_group, shard.stop))
+        recipes = [generator.recipe(manifest.spec.seed, shard.split, index) for index in indices]
+        yield _described(recipes, list(_classes(generator, manifest, recipes)), generator, manifest)
+
+
+def _classes(generator: Generator, manifest: Manifest, recipes: Sequence[Recipe]) -> Iterator[Classes]:
+    """The classes of samples, rendered only where the generator does not tell them from the choices."""
+    if isinstance(generator.plugin, Labelled) and not manifest.multi_label:
+        for recipe in recipes:
+            yield generator.plugin.labels(recipe.parameters), {}
+        return
+    for sample, _ in generator.render_pairs(recipes, twins=False):
+        yield sample.labels, sample.present
+
+
+def _described(
+    recipes: Sequence[Recipe], classes: Sequence[Classes], generator: Generator, manifest: Manifest
+) -> dict[str, Any]:
+    """What is known of samples without a picture: column to values."""
+    return {
+        "id": [recipe.id for recipe in recipes],
+        **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
+        **{present_column(task): [list(present[task]) for _, present in classes] for task in manifest.multi_label},
+        "recipe": [recipe_to_text(recipe) for recipe in recipes],
+        "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],
+    }
+
+
+def _pictured(pairs: Sequence[Pair], generator: Generator, manifest: Manifest) -> dict[str, Any]:
+    """Samples with their pictures: column to values."""
+    samples = [sample for sample, _ in pairs]
+    twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in pairs]
+    values = _described(
+        [sample.recipe for sample in samples], [(one.labels, one.present) for one in samples], generator, manifest
+    )
+    values |= {
+        "image": _images([png.encode(sample.image) for sample in samples]),
+        "alternative_masks": [_pictures(sample.alternatives) for sample in samples],
+        "twin": _images(twins),
+        "pixels_sha256": [pixels_digest(sample.image) for sample in samples],
+    }
+    for column, region in mask_columns(manifest).items():
+        values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
+    return values
+
+
+def _record_batch(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    """Columns as the rows of a Parquet row group; a column that is not there is null."""
+    absent = [None] * len(values["id"])
+    columns = [values.get(field.name, absent) for field in schema]
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _pictures(masks: Sequence[Mask]) -> list[dict[str, Any]]:
+    """Masks as a list of Hugging Face's structs."""
+    return [{"bytes": png.encode_mask(mask), "path": None} for mask in masks]
+
+
+def _images(encoded: Sequence[bytes | None]) -> pa.Array:
+    """Encoded images as Hugging Face's struct of bytes and path, null where there is none."""
+    absent = pa.array([data is None for data in encoded], pa.bool_())
+    paths = pa.nulls(len(encoded), pa.string())
+    return pa.StructArray.from_arrays([pa.array(encoded, pa.binary()), paths], fields=list(IMAGE), mask=absent)
+
+
+def _filterable(manifest: Manifest) -> list[str]:
+    """The leaf columns whose minimum and maximum help a reader that filters."""
+    return ["id", *manifest.tasks, *(f"factors.{name}" for name in manifest.factors)]
+
+
+def _shards_of_split(split: str, manifest: Manifest) -> list[Shard]:
+    total, size = manifest.spec.splits[split], manifest.samples_per_shard
+    count = -(-total // size)
+    return [Shard(split, k, count, k * size, min((k + 1) * size, total)) for k in range(count)]

@@ -1,0 +1,1 @@
+"""Published layouts of public data sets, read for the importers."""

@@ -1,0 +1,131 @@
+"""What importers of annotated photographs share: samples that are pairs of an image and a class that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, AnnotatedCopy
+from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.drawing.pictures import read_rgb, resize_rgb
+from salgen.parameters import param
+
+OBJECT = "object"
+STAND_IN = "multi-objects"
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Items):
+    """The samples of a copy: of test images one for each class, of all others one. `splits` has their items."""
+
+    source: AnnotatedCopy
+
+    def pair(self, context: Context) -> tuple[int, int, int]:
+        """The image's place in the order that the seed decides, its number in the table, and the class."""
+        table, order = self.source.table, self._images(context)
+        if context.split != "test":
+            image = int(order[context.index])
+            return context.index, image, table.main_class(image)
+        ends = self._ends(context, order)
+        place = int(np.searchsorted(ends, context.index, side="right"))
+        image = int(order[place])
+        scored = self.source.scored[image]
+        return place, image, scored[context.index - int(ends[place])]
+
+    def _images(self, context: Context) -> NDArray[np.int64]:
+        """The numbers of a split's images in the order that the seed decides."""
+        key = context.seed, context.split
+        if key not in self._orders:
+            images = self.source.table.images(context.split)
+            self._orders[key] = images[context.stream("order", key=0).permutation(len(images))]
+        return self._orders[key]
+
+    def _ends(self, context: Context, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The index after each test image's last sample."""
+        key = context.seed, "ends"
+        if key not in self._orders:
+            self._orders[key] = np.cumsum([len(self.source.scored[image]) for image in order.tolist()])
+        return self._orders[key]
+
+
+@dataclass(frozen=True)
+class AnnotatedImages(Imported):
+    """An importer of photographs with several classes each: which, and where, is for a subclass's source to say.
+
+    A subclass says what its `classes` are, and gives in `open_source` an
+    :class:`~salgen.datasets.importers.layouts.detection_datasets.annotated_copy.AnnotatedCopy`.
+    """
+
+    classes: ClassVar[tuple[str, ...]]
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
+        "full": Scale({}, {}),
+    }
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+
+    masks: str = param(BOXES, "what marks the objects of a class", choices=(BOXES, SEGMENTATION))
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Which class of objects a sample is about."""
+        return {OBJECT: self.classes}
+
+    def prepare(self, source: AnnotatedCopy) -> Pairs:
+        """The samples of each split."""
+        table = source.table
+        splits = {split: [table.item(image) for image in table.images(split).tolist()] for split in ("train", "val")}
+        tested = [table.item(image) for image, scored in source.scored.items() for _ in scored]
+        return Pairs(source, {**splits, "test": tested})
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The item, the class that the sample is about, and what the image shows beside it."""
+        place, image, number = context.material.pair(context)
+        table = context.material.source.table
+        shown = table.classes(image)
+        own = int((shown == number).sum())
+        counts = {"objects": own, "other_objects": len(shown) - own, "classes": len(table.present(image))}
+        return {"item": table.item(image), OBJECT: number, "image": place, **counts}
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        """The image as a whole, resized, and where the class is.
+
+        Raises
+        ------
+        SalgenError
+            If the image cannot be read, or has changed since its annotations were.
+        """
+        refuse_edit(edit)
+        source, number = cast(AnnotatedCopy, material.source), parameters[OBJECT]
+        file, image = source.path_of(parameters["item"]), source.table.numbers[parameters["item"]]
+        pixels = read_rgb(file)
+        if pixels.shape[:2] != source.table.size(image):
+            raise SalgenError(
+                f"{file}: is not of the size that it had when its annotations were read: restore the file"
+            )
+        regions = {BOXES: source.box_mask(image, number)}
+        if self.masks == SEGMENTATION:
+            regions[OBJECT] = source.class_mask(image, number)
+        if self.valid_region:
+            regions[self.valid_region] = source.annotated_mask(image)
+        present = {OBJECT: source.table.present(image)}
+        return Rendered(resize_rgb(pixels, self.image_size), {OBJECT: number}, regions, present=present)
+
+    def target(self, task: str) -> str:
+        """The boxes of the class's objects, or their outlines."""
+        return OBJECT if self.masks == SEGMENTATION else BOXES
+
+    def region_names(self) -> list[str]:
+        """The boxes of the class's objects, and where outlines are asked for these and what is annotated."""
+        outlines = [OBJECT] if self.masks == SEGMENTATION else []
+        return [BOXES, *outlines, *([self.valid_region] if self.valid_region else [])]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """The image's place, how many objects of the class and of others it shows, and how many classes."""
+        return {name: parameters[name] for name in ("image", "objects", "other_objects", "classes")}

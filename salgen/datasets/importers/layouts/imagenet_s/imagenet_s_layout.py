@@ -1,0 +1,132 @@
+"""The folders of ImageNet-S50: which files belong together, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import CATEGORIES, FOLDER
+from salgen.errors import SalgenError
+from salgen.sources import OWN_COPY, Files
+
+MASKS = "-segmentation"
+TESTED, TRAINED = "validation", "train-semi"
+PICTURES = (".jpeg", ".jpg", ".png")
+EVERY = 5  # one of so many annotated training images is for validation
+LICENCE = (
+    "The images are ImageNet's, for non-commercial research and education under its terms of access, and may not be "
+    "passed on; the masks are ImageNet-S's (Gao et al. 2022)."
+)
+
+
+def read_layout(path: Path, classes: Sequence[str]) -> Files:
+    """The images and mask pictures of a copy.
+
+    Parameters
+    ----------
+    path
+        The folder ``ImageNetS50``, or the one that it is in.
+    classes
+        The class folders that there must be.
+
+    Returns
+    -------
+    The files by their path within the copy: ``validation/n01443537/a.JPEG`` and the mask picture
+    ``validation-segmentation/n01443537/a.png``. Images have a split, mask pictures have none.
+
+    Raises
+    ------
+    SalgenError
+        If something is missing; the message names the path that was expected.
+    """
+    root = _root(path)
+    _check_categories(root, classes)
+    files: dict[str, Path] = {}
+    splits: dict[str, str] = {}
+    parts = [TESTED, *([TRAINED] if (root / TRAINED).is_dir() else [])]
+    for part in parts:
+        _check_classes(root, part, classes)
+        for name in classes:
+            for number, (picture, mask) in enumerate(_pairs(root, part, name)):
+                item = picture.relative_to(root).as_posix()
+                files[item], files[mask_of(item)] = picture, mask
+                splits[item] = "test" if part == TESTED else "val" if number % EVERY == EVERY - 1 else "train"
+    return Files(OWN_COPY, LICENCE, _notes(len(parts) > 1), files, splits)
+
+
+def mask_of(item: str) -> str:
+    """The name of an image's mask picture: ``validation-segmentation/n0/a.png`` for ``validation/n0/a.JPEG``."""
+    part, name, file = item.split("/")
+    return f"{part}{MASKS}/{name}/{Path(file).stem}.png"
+
+
+def _root(path: Path) -> Path:
+    """The folder that holds the parts; an archive unpacked into a folder of its own name doubles it."""
+    for root in (path, path / FOLDER, path / FOLDER / FOLDER):
+        if (root / f"{TESTED}{MASKS}").is_dir():
+            return root
+    place = path if path.name == FOLDER else path / FOLDER
+    raise SalgenError(
+        f"{path} is no copy of ImageNet-S50: {place / f'{TESTED}{MASKS}'} is expected, with a folder of masks for "
+        f"each class; give the path of {FOLDER}, as ImageNet-S's data_preparation.sh makes it"
+    )
+
+
+def _check_categories(root: Path, classes: Sequence[str]) -> None:
+    """Raise a SalgenError if a list of categories beside the data names others."""
+    for file in (root / CATEGORIES, root.parent / CATEGORIES):
+        if file.is_file():
+            listed = file.read_text(encoding="utf-8-sig", errors="replace").split()
+            if sorted(listed) != list(classes):
+                raise SalgenError(f"{file} lists {len(listed)} classes that are not the {len(classes)} expected here")
+
+
+def _check_classes(root: Path, part: str, classes: Sequence[str]) -> None:
+    """Raise a SalgenError unless a part and its masks have a folder for each class and no other."""
+    for folder in (root / part, root / f"{part}{MASKS}"):
+        if not folder.is_dir():
+            raise SalgenError(f"{folder} is missing: it has a folder of each class's files in ImageNet-S50")
+        there = {entry.name for entry in folder.iterdir() if entry.is_dir()}
+        missing, others = sorted(set(classes) - there), sorted(there - set(classes))
+        if missing:
+            raise SalgenError(
+                f"{folder / missing[0]} is missing: {len(set(classes) & there)} of {len(classes)} classes are there"
+            )
+        if others:
+            raise SalgenError(f"{folder / others[0]} is not one of the {len(classes)} classes: is this another set?")
+
+
+def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
+    """Each image of a class with its mask picture, sorted by name."""
+    folder = root / part / name
+    pictures = _by_stem(folder, PICTURES)
+    masks = _by_stem(root / f"{part}{MASKS}" / name, (".png",))
+    if not pictures:
+        raise SalgenError(f"{folder} has no images: files such as {folder / 'NAME.JPEG'} are expected")
+    for stem in sorted(pictures.keys() | masks.keys()):
+        if stem not in masks:
+            raise SalgenError(f"{pictures[stem]} has no mask: {root / mask_of(f'{part}/{name}/{stem}')} is expected")
+        if stem not in pictures:
+            raise SalgenError(f"{masks[stem]} has no image: {folder / f'{stem}.JPEG'} is expected")
+        yield pictures[stem], masks[stem]
+
+
+def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
+    """A folder's files with one of these endings, by their names without it; hidden ones are none of the data set's."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        if file.suffix.lower() not in endings or file.name.startswith("."):
+            continue
+        if file.stem in found:
+            raise SalgenError(f"{file}: {found[file.stem].name} has the same name, so one mask would be for both")
+        found[file.stem] = file
+    return found
+
+
+def _notes(trained: bool) -> str:
+    tested = "The test split is ImageNet-S50's annotated validation images. "
+    if not trained:
+        return tested + f"The copy has no folder {TRAINED}, so there are no images to train on."
+    return tested + (
+        f"Training and validation images are those of {TRAINED}: every fifth of a class, by name, is for validation."
+    )

@@ -1,0 +1,81 @@
+"""A user's copy of the LISA traffic lights as a source: its frames, its usable lights, its notes for the card."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules
+from salgen.datasets.importers.layouts.lisa.lisa_layout import LABELS, Copy
+from salgen.datasets.importers.layouts.lisa.vetting import Vetted, vet
+from salgen.generators.drawing.pictures import Pixels, read_rgb
+from salgen.sources import OWN_COPY, Files
+
+LICENCE = (
+    "CC BY-NC-SA 4.0, Laboratory for Intelligent and Safe Automobiles (LISA), UC San Diego. Crops are adaptations of "
+    "its frames: they may be passed on only with credit, for no commercial purpose and under the same licence."
+)
+MASK_NOTE = (
+    "Masks come from segmentations of each crop (k-means, Otsu on L and on R, region growing, HSV thresholds), vetted "
+    "against the annotated rectangle of the bulb: they are not exact. `mask` is the first that was accepted, "
+    "`alternative_masks` are the others, and all count as correct. There are no twins."
+)
+
+
+class LisaCopy(Files):
+    """A copy of the LISA traffic lights; `load` gives a frame, uint8 (H, W, 3).
+
+    Parameters
+    ----------
+    copy
+        Its contents.
+    rules
+        What masks are accepted.
+    min_side
+        Lights whose shorter side has fewer pixels are dropped.
+    """
+
+    def __init__(self, copy: Copy, rules: MaskRules, min_side: int) -> None:
+        # Files holds its notes as a value; here they are known only when every light was vetted.
+        known = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
+        vars(self).update(known, copy=copy, rules=rules, min_side=min_side)
+
+    copy: Copy
+    rules: MaskRules
+    min_side: int
+
+    def load(self, name: str) -> Pixels:
+        """Read one frame."""
+        return read_rgb(self.files[name])
+
+    @cached_property
+    def vetted(self) -> Vetted:
+        """What came of each light, from the cache where it is there."""
+        return vet(self.copy, self.digest, self.rules, self.min_side)
+
+    @cached_property
+    def notes(self) -> str:
+        """How many lights are used, what was dropped and why, and what the masks are."""
+        return " ".join([_split_note(self), _dropped_note(self), MASK_NOTE])
+
+
+def _split_note(source: LisaCopy) -> str:
+    crops = source.vetted.crops
+    per_split = Counter(source.splits[crop.light.frame] for crop in crops)
+    per_tag = Counter(crop.light.label for crop in crops)
+    tags = ", ".join(f"{per_tag[label]} {tag}" for tag, label in LABELS.items())
+    counts = ", ".join(f"{per_split[split]} for {split}" for split in ("train", "val", "test") if per_split[split])
+    rule = (
+        "Sequences are for test; of the training clips every fifth (the last one of two to four), day and night apart, "
+        "is for val, whole, because neighbouring frames are nearly equal."
+    )
+    alone = "" if per_split["val"] else " There is no split val: no clip could be spared, or none of its lights used."
+    return f"{len(crops)} traffic lights of the copy can be used ({tags}): {counts}. {rule}{alone}"
+
+
+def _dropped_note(source: LisaCopy) -> str:
+    reasons = {**source.copy.left_out, **source.vetted.dropped}
+    if not reasons:
+        return "No annotated light was left out."
+    total = f"{sum(reasons.values())} annotated lights were left out because"
+    return f"{total}: " + "; ".join(f"{reason} ({count})" for reason, count in reasons.items()) + "."

@@ -1,0 +1,242 @@
+"""The published layout of the LISA traffic lights: folders, annotation files, frames.
+
+::
+
+    PATH/Annotations/Annotations/dayTrain/dayClip1/frameAnnotationsBOX.csv      and frameAnnotationsBULB.csv
+    PATH/Annotations/Annotations/daySequence1/frameAnnotationsBOX.csv           and frameAnnotationsBULB.csv
+    PATH/dayTrain/dayTrain/dayClip1/frames/dayClip1--00000.jpg
+    PATH/daySequence1/daySequence1/frames/daySequence1--00000.jpg
+
+and the same for night. Archives unpack to doubled folders; the single ones are read too. A copy may hold some
+of the clips only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from salgen.datasets.importers.layouts.lisa.lamp_masks import Rectangle
+from salgen.datasets.importers.layouts.lisa.lisa_rows import BOX, BULB, Row, clip_of, read_rows
+from salgen.errors import SalgenError
+
+LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
+ANNOTATIONS = "Annotations"
+CLIP = re.compile(r"(day|night)(Clip|Sequence)(\d+)")
+
+
+@dataclass(frozen=True)
+class Light:
+    """A traffic light that is annotated as go or stop and whose bulb is annotated too.
+
+    Attributes
+    ----------
+    name
+        The annotated clip, and the line in its BOX file: unique in a copy.
+    frame
+        The frame's file name.
+    night
+        Whether the clip was filmed at night.
+    label
+        0 for go, 1 for stop.
+    box, bulb
+        Rectangles of the whole light and of its lit bulb, in pixels of the frame, not clipped to it.
+    """
+
+    name: str
+    frame: str
+    night: bool
+    label: int
+    box: Rectangle
+    bulb: Rectangle
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What a copy holds.
+
+    Attributes
+    ----------
+    files
+        Name to path, of the annotation files and of each frame in which there is a light.
+    splits
+        Frame to split.
+    lights
+        All lights, in the order of clips, frames and lines.
+    left_out
+        Reason to the number of rows that are no light.
+    """
+
+    files: Mapping[str, Path]
+    splits: Mapping[str, str]
+    lights: tuple[Light, ...]
+    left_out: Mapping[str, int]
+
+
+def read_copy(root: Path) -> Copy:
+    """Read all annotations of a copy and find their frames.
+
+    Raises
+    ------
+    SalgenError
+        If a folder or file is missing or not as published, or no light is annotated as go or stop.
+    """
+    clips = _annotated_clips(root)
+    splits = split_clips(clips)
+    files: dict[str, Path] = {}
+    lights: list[Light] = []
+    left_out: Counter[str] = Counter()
+    frames, seen = _Frames(root), set[tuple[str, str, Rectangle]]()
+    for clip, folder in clips.items():
+        files |= {f"{clip}/{name}": folder / name for name in (BOX, BULB)}
+        bulbs = _by_frame_and_tag(read_rows(folder / BULB, splits))
+        for row in read_rows(folder / BOX, splits):
+            bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
+            why_not = _why_not(row, bulb, seen)
+            seen.add((row.frame, row.tag, row.rectangle))
+            if why_not or bulb is None:
+                left_out[why_not] += 1
+                continue
+            files[row.frame] = frames.find(row)
+            lights.append(_light(clip, row, bulb))
+    if not lights:
+        raise _no_lights(root, left_out)
+    owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
+    return Copy(files, owners, tuple(sorted(lights, key=_order)), dict(sorted(left_out.items())))
+
+
+def split_clips(clips: Iterable[str]) -> dict[str, str]:
+    """The split of each clip: sequences are for test, of the others some whole ones for val.
+
+    These are every fifth in the order of their numbers, day and night counted apart; where there are fewer
+    than five the last one, if it is not the only one. Frames of one clip are nearly equal, so no clip is divided.
+
+    Examples
+    --------
+    >>> split_clips(["dayClip1", "dayClip2", "nightClip1", "daySequence1"])
+    {'dayClip1': 'train', 'dayClip2': 'val', 'nightClip1': 'train', 'daySequence1': 'test'}
+    """
+    splits = {clip: "test" if "Sequence" in clip else "train" for clip in clips}
+    for time in ("day", "night"):
+        numbered = [clip for clip in sorted(splits, key=_number) if clip.startswith(f"{time}Clip")]
+        splits |= dict.fromkeys(numbered[4::5] or numbered[1:][-1:], "val")
+    return splits
+
+
+def nearest_bulb(box: Rectangle, bulbs: Iterable[Rectangle]) -> Rectangle | None:
+    """Of the bulbs whose centre lies in a box, the one nearest to the box's centre; None if there is none."""
+    left, top, right, bottom = (2 * edge for edge in box)
+    x, y = box[0] + box[2], box[1] + box[3]
+    centres = [(bulb[0] + bulb[2], bulb[1] + bulb[3], bulb) for bulb in bulbs]  # all doubled, so whole numbers
+    inside = [
+        (across, down, bulb) for across, down, bulb in centres if left <= across <= right and top <= down <= bottom
+    ]
+    return min(inside, key=lambda place: (place[0] - x) ** 2 + (place[1] - y) ** 2, default=(0, 0, None))[2]
+
+
+def _annotated_clips(root: Path) -> dict[str, Path]:
+    """Clip name to the folder of its annotations, in the order of clips."""
+    if not root.is_dir():
+        raise SalgenError(f"{root}: there is no such folder; give that of your copy of the LISA traffic lights")
+    top = _spelled(root, ANNOTATIONS)
+    places = [top, *(_spelled(top, f"{time}Train") for time in ("day", "night"))]
+    found = {
+        folder.name: folder
+        for place, kind in zip(places, ("Sequence", "Clip", "Clip"), strict=True)
+        if place.is_dir()
+        for folder in place.iterdir()
+        if folder.is_dir() and CLIP.fullmatch(folder.name) and kind in folder.name
+    }
+    if not found:
+        raise SalgenError(
+            f"{root}: no annotations of the LISA traffic lights; "
+            f"expected {root / ANNOTATIONS / ANNOTATIONS / 'dayTrain' / 'dayClip1' / BOX}, or one {ANNOTATIONS} less"
+            f"{_folder_above(root)}"
+        )
+    return {clip: found[clip] for clip in sorted(found, key=_number)}
+
+
+def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[Rectangle]]:
+    bulbs = defaultdict(list)
+    for row in rows:
+        bulbs[row.frame, row.tag].append(row.rectangle)
+    return bulbs
+
+
+def _why_not(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
+    """Why a BOX row is no light, or nothing if it is one."""
+    if row.tag not in LABELS:
+        return f"its tag is {row.tag!r}"
+    if (row.frame, row.tag, row.rectangle) in seen:
+        return "an earlier BOX row is the same"
+    return "" if bulb else "there is no BULB row for it"
+
+
+def _light(clip: str, row: Row, bulb: Rectangle) -> Light:
+    night = row.clip.startswith("night")
+    return Light(f"{clip}:{row.line}", row.frame, night, LABELS[row.tag], row.rectangle, bulb)
+
+
+class _Frames:
+    """Finds frames; each folder is listed once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._listed: dict[str, tuple[Path, frozenset[str]]] = {}
+
+    def find(self, row: Row) -> Path:
+        """The path of a row's frame."""
+        if row.clip not in self._listed:
+            self._listed[row.clip] = self._list(row)
+        folder, names = self._listed[row.clip]
+        if row.frame not in names:
+            raise SalgenError(f"{row.where}: its frame {folder / row.frame} is missing")
+        return folder / row.frame
+
+    def _list(self, row: Row) -> tuple[Path, frozenset[str]]:
+        sequence = "Sequence" in row.clip
+        top = row.clip if sequence else "nightTrain" if row.clip.startswith("night") else "dayTrain"
+        inside = Path("frames") if sequence else Path(row.clip, "frames")
+        folder = _spelled(self._root, top) / inside
+        try:
+            return folder, frozenset(path.name for path in folder.iterdir())
+        except OSError:
+            raise SalgenError(
+                f"{row.where}: no folder with the frames of {row.clip}; "
+                f"expected {self._root / top / top / inside} or {self._root / top / inside}"
+                f"{_folder_above(self._root) if not self._listed else ''}"
+            ) from None
+
+
+def _folder_above(root: Path) -> str:
+    """What to do where the folder of the annotations was given in place of the one that it is in."""
+    above = root.absolute()
+    while above.name == ANNOTATIONS:
+        above = above.parent
+    return "" if above == root.absolute() else f"; give the folder above {ANNOTATIONS}: {above}"
+
+
+def _spelled(parent: Path, name: str) -> Path:
+    """The doubled folder ``name/name`` where there is one, else the single one."""
+    doubled = parent / name / name
+    return doubled if doubled.is_dir() else parent / name
+
+
+def _number(clip: str) -> tuple[str, str, int]:
+    time, kind, number = CLIP.fullmatch(clip).groups()  # type: ignore[union-attr]
+    return time, kind, int(number)
+
+
+def _order(light: Light) -> tuple[tuple[str, str, int], str, int]:
+    return _number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])
+
+
+def _no_lights(root: Path, left_out: Mapping[str, int]) -> SalgenError:
+    seen = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
+    return SalgenError(
+        f"{_spelled(root, ANNOTATIONS)}: no row of a {BOX} can be used; expected the tags {' and '.join(LABELS)} "
+        f"with a row in {BULB} each; of the rows there, {seen}"
+    )

@@ -1,0 +1,176 @@
+"""Pictures gathered from a copy of a data set into a library: in a random order, as many usable ones as wanted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
+from salgen.errors import SalgenError, reason
+from salgen.files import cache_folder, write_text
+from salgen.generators.drawing.pictures import read_rgb
+from salgen.parameters import canonical_json
+from salgen.progress import progress
+
+VERSION = "2"  # changes whenever other pictures are made of the same files, or the form of the library's file
+SPLITS = ("test", "train", "val")
+FEWEST = 2  # pictures of a class in a split
+LEAST = 10  # pictures of a class that are asked for in a split
+HELD_OUT = 10  # one of so many pictures is for validation, and one for test where the data has no such part
+
+Make = Callable[[], Pixels]
+
+
+class UnusableError(Exception):
+    """Why a picture is passed over, in few words and without its name: such reasons are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What there is to choose from.
+
+    Attributes
+    ----------
+    candidates
+        By split and class, in the order in which they are tried; each raises UnusableError if it is of no use.
+    skipped
+        What was passed over already, by reason.
+    """
+
+    candidates: Mapping[tuple[str, str], Sequence[Make]]
+    skipped: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """A library, and what was passed over for it, by reason."""
+
+    library: PictureFile
+    skipped: Mapping[str, int]
+
+
+def gather(
+    kind: str, origin: str, classes: Sequence[str], pictures: int, size: object, select: Callable[[], Selection]
+) -> Gathered:
+    """A library out of a copy, built the first time and then kept in the user's cache.
+
+    Parameters
+    ----------
+    kind
+        ``"objects"`` or ``"scenes"``.
+    origin
+        A digest of what the copy is.
+    classes
+        In the order of the labels.
+    pictures
+        The most of each class for training; a tenth of that, ten at least, for validation and for test.
+    size
+        Of the pictures, in the form that JSON has.
+    select
+        Called where the library is not there yet.
+
+    Raises
+    ------
+    SalgenError
+        If a class has fewer than two usable pictures in a split, or the cache cannot be written.
+    """
+    depends_on = [VERSION, kind, origin, list(classes), pictures, size]
+    name = f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}"
+    path, record = (cache_folder() / FOLDER / f"{name}{ending}" for ending in (".parquet", ".json"))
+    if not (path.exists() and record.exists()):
+        _build(path, record, kind, sorted(classes), pictures, select())
+    return Gathered(PictureFile(path, classes), _read(record))
+
+
+def split_of(rank: int, count: int, *, tested: bool) -> str:
+    """Where the picture of a rank among `count` goes; `tested` if there is another part for test."""
+    held_out = ("val",) if tested else ("val", "test")
+    part = rank // (count // HELD_OUT) if count >= HELD_OUT else len(held_out)
+    return held_out[part] if part < len(held_out) else "train"
+
+
+def read_picture(path: Path) -> Pixels:
+    """A picture's colours, uint8 (H, W, 3).
+
+    Raises
+    ------
+    UnusableError
+        If it is missing or cannot be read.
+    """
+    if not path.is_file():
+        raise UnusableError("missing image")
+    try:
+        return read_rgb(path)
+    except SalgenError:
+        raise UnusableError("unreadable image") from None
+
+
+def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
+    """SHA-256 over the sorted names of files and their sizes: to read them all would take too long."""
+    total = hashlib.sha256()
+    for name, size in sorted((os.fspath(file), file.stat().st_size) for file in files):
+        total.update(f"{Path(name).name}\0{size}\n".encode(errors="surrogateescape"))
+    return total.hexdigest()
+
+
+def listed(skipped: Mapping[str, int]) -> str:
+    """A sentence on what was passed over, and on nothing if it was nothing."""
+    return "Skipped: " + ", ".join(f"{why} ({skipped[why]:,})" for why in sorted(skipped)) + "." if skipped else ""
+
+
+def _build(path: Path, record: Path, kind: str, classes: Sequence[str], pictures: int, selection: Selection) -> None:
+    wanted = {"train": pictures}
+    places = [(split, name, wanted.get(split, max(pictures // 10, LEAST))) for split in SPLITS for name in classes]
+    for split, name, _ in places:
+        _check_enough(kind, split, name, len(selection.candidates.get((split, name), ())), "there")
+    skipped = Counter(selection.skipped)
+
+    def made() -> Iterator[tuple[Place, Pixels]]:
+        total = sum(min(most, len(selection.candidates[split, name])) for split, name, most in places)
+        with progress(f"gathering {kind}", total, "pictures") as advance:
+            for split, name, most in places:
+                number = 0
+                for pixels in _usable(selection.candidates[split, name], skipped):
+                    yield (split, name, number), pixels
+                    advance()
+                    number += 1
+                    if number == most:
+                        break
+                _check_enough(kind, split, name, number, "usable")
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_library(path, made())
+        write_text(record, json.dumps(dict(sorted(skipped.items()))))
+    except OSError as error:
+        raise SalgenError(
+            f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
+        ) from None
+
+
+def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixels]:
+    for make in candidates:
+        try:
+            yield make()
+        except UnusableError as error:
+            skipped[str(error)] += 1
+
+
+def _check_enough(kind: str, split: str, name: str, count: int, state: str) -> None:
+    if count < FEWEST:
+        raise SalgenError(
+            f"{kind} of {name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}, and each split needs "
+            f"at least {FEWEST}: leave this class out, or give a copy that has more"
+        )
+
+
+def _read(record: Path) -> dict[str, int]:
+    try:
+        return {str(why): int(count) for why, count in json.loads(record.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise SalgenError(f"{record} is damaged ({reason(error)}): remove it, and it is built again") from None

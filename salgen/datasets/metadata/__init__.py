@@ -1,0 +1,1 @@
+"""Metadata: cards, citations, Croissant and the description of a release."""

@@ -1,0 +1,284 @@
+"""`README.md` of a data set: what it is, why one can trust it, how to load it and make it again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.format.schema import columns, mask_columns
+from salgen.datasets.format.shards import shards_of
+from salgen.datasets.metadata.frontmatter import front_matter
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.parameters import describe
+
+KNOWN_CAUSE = """A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
+construction, so a saliency map is compared with the pixels that carry the evidence, not with what a
+person would have marked."""
+IMPORTED_CAUSE = """A data set that others published, imported so that saliency methods can be scored on it. Its masks
+say where people or a segmentation saw the labelled thing. What a model really uses may be something else, and
+nothing here can tell."""
+IMPORTED_LAW = """## What is exact, and what is not
+
+- `mask` is as good as the annotation or segmentation it comes from. There is **no counterfactual twin** (`twin` is
+  null): nothing in a photograph can be taken away and leave the rest as it is. So no sample can be certified.
+- Which images belong to which split, their order and their resizing are a pure function of the copy, the parameters
+  and the seed; `recipe` names the item, and `salgen verify` with the copy as the source makes samples again and
+  compares them bit for bit."""
+
+OTHER_FILES = (
+    "`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all "
+    "files."
+)
+
+
+def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata | None = None) -> str:
+    """The card of a data set.
+
+    Parameters
+    ----------
+    manifest
+        What the folder holds.
+    plugin
+        The generator's class: its fields say what the parameters mean.
+    publication
+        What its publisher states, if it is published.
+    """
+    sections = [
+        f"# {manifest.spec.generator}\n\n{inspect.cleandoc(plugin.__doc__ or manifest.summary)}",
+        _what(manifest),
+        *([] if manifest.pixels else [_absence(manifest)]),
+        *([_rendering(manifest)] if manifest.recipes_only else []),
+        _law(manifest),
+        _splits(manifest),
+        _columns(manifest),
+        _parameters(manifest, plugin),
+        _source(manifest, publication),
+        *([_citing(publication)] if publication else []),
+        _loading(manifest),
+        _making(manifest, plugin),
+    ]
+    return front_matter(manifest, publication) + "\n" + "\n\n".join(sections) + "\n"
+
+
+def _what(manifest: Manifest) -> str:
+    spec = manifest.spec
+    height, width = spec.image_size
+    kind = "grey" if manifest.channels == 1 else "colour"
+    return f"""## What it is for
+
+{IMPORTED_CAUSE if manifest.imported else KNOWN_CAUSE}
+The images are {height} x {width} pixels, {kind}, {spec.bit_depth} bits per channel.
+It was made by salgen, generator `{spec.generator}` version {spec.generator_version}, seed {spec.seed};
+fingerprint of its description: `{spec.fingerprint}`."""
+
+
+def _absence(manifest: Manifest) -> str:
+    spec = manifest.spec
+    return f"""## Pixels are not included
+
+The images are made from `{spec.source}`, and its terms are not known to let others pass them on. So this is
+published as recipes and masks: `image` and `twin` are null in every row. With a copy of your own whose SHA-256 is
+the one below, the code at the end of this card makes the data set again, pixels included, and so does
+
+    salgen make {spec.generator} OUT --set source=PATH
+
+with the same splits, seed and parameters. `pixels_sha256` of every sample says whether the pixels are the same, and
+`salgen verify --source PATH` compares them with this folder."""
+
+
+def _rendering(manifest: Manifest) -> str:
+    spec = manifest.spec
+    foreign = (
+        f"They are made from `{spec.source}`, with the SHA-256 below. Where that is material of your own, give its "
+        "path: `source=PATH`, or `--source PATH`.\n\n"
+        if spec.source_digest
+        else ""
+    )
+    return f"""## Pictures are rendered
+
+This folder holds recipes only: ids, labels, recipes and factors. `image`, `twin`, all masks and `pixels_sha256` are
+null in every row, and `salgen.open` renders them from the recipes as they are read, with the same values as if they
+were stored. That takes a salgen with `{spec.generator}` version {spec.generator_version}.
+
+{foreign}The code at the end of this card, without `recipes_only`, writes them to the files of another folder, and so
+does
+
+    salgen make {spec.generator} OUT
+
+with the same splits, seed, parameters and source."""
+
+
+def _law(manifest: Manifest) -> str:
+    if manifest.imported:
+        return IMPORTED_LAW
+    scored = f"By default maps are scored within the region `{manifest.valid_region}`."
+    whole = "By default maps are scored over the whole image."
+    stored = manifest.twins and manifest.stores_pixels
+    there = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
+    twins = "`salgen.open` renders it with the image." if manifest.twins and manifest.recipes_only else there
+    law = "**Image and twin are equal, bit for bit, everywhere outside `mask`.**"
+    flaw = (
+        "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper, or the "
+        "mask is the scene's and the twin lacks the object."
+    )
+    return f"""## What is exact
+
+- `mask` is the whole support of the feature: every pixel that it was painted on, soft edges included.
+- The counterfactual twin is the same image without the feature, or with the other class's value of it. {twins}
+  A sample whose label does not come from something that can be taken away has no twin (null).
+- {law if manifest.exact else flaw}
+- Each sample is a pure function of generator, version, parameters, source, seed, split and index; `recipe` holds
+  all its random choices, and `salgen verify` renders samples again and compares them bit for bit.
+
+{scored if manifest.valid_region else whole}"""
+
+
+def _splits(manifest: Manifest) -> str:
+    rows = [
+        (f"`{split}`", f"{manifest.spec.splits[split]:,}", len(shards_of(manifest, split))) for split in manifest.splits
+    ]
+    tasks = [
+        f"- `{task}`: " + ", ".join(f"{number} = {name}" for number, name in enumerate(names))
+        + f". Ground truth: region `{manifest.targets[task]}`."
+        for task, names in manifest.tasks.items()
+    ]  # fmt: skip
+    return f"## Splits and labels\n\n{markdown_table(('split', 'samples', 'files'), rows)}\n\n" + "\n".join(tasks)
+
+
+def _columns(manifest: Manifest) -> str:
+    rows = [(f"`{column.name}`", column.kind.value, column.description) for column in columns(manifest)]
+    form = "" if manifest.recipes_only else "Images are lossless PNG.\n\n"
+    return f"## Columns\n\n{form}{markdown_table(('column', 'holds', 'meaning'), rows)}"
+
+
+def _parameters(manifest: Manifest, plugin: Any) -> str:
+    values = _values(manifest)
+    rows = [(f"`{p.name}`", f"`{_plain(values[p.name])}`", p.help) for p in describe(plugin) if p.name in values]
+    return f"## Parameters\n\n{markdown_table(('parameter', 'value', 'meaning'), rows)}"
+
+
+def _source(manifest: Manifest, publication: PublicationMetadata | None) -> str:
+    head = "## Source and licence" if manifest.spec.source_digest or publication else "## Source"
+    return "\n\n".join([head, *([_licence(manifest, publication)] if publication else []), _material(manifest)])
+
+
+def _licence(manifest: Manifest, publication: PublicationMetadata) -> str:
+    name, address = publication.licence, publication.licence_url
+    stated = f"<{address}>" if address == name else f"[{name}]({address})" if address else f"`{name}`"
+    passed_on = (
+        "\nThe terms of the material are not known to salgen to let pixels be passed on; whoever published this "
+        "stated that they do."
+    )
+    own = f"This data set is published under {stated}, as its publisher states."
+    return own + (passed_on if manifest.stores_pixels and not manifest.redistributable else "")
+
+
+def _material(manifest: Manifest) -> str:
+    if not manifest.spec.source_digest:
+        return "Everything is computed; there is no outside material."
+    material = f"""Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
+Its licence: {manifest.licence or "not stated"}"""
+    return f"{material}\n\n{manifest.notes}"
+
+
+def _citing(publication: PublicationMetadata) -> str:
+    by = f" by {', '.join(publication.creators)}" if publication.creators else ""
+    at = f" at <{publication.url}>" if publication.url else ""
+    return f"## Citing it\n\nPublished{by} on {publication.date}{at}. `CITATION.cff` says how to cite it."
+
+
+def _loading(manifest: Manifest) -> str:
+    split = "test" if "test" in manifest.splits else manifest.splits[0]
+    if manifest.recipes_only:
+        own = manifest.spec.source_digest and not manifest.redistributable
+        source = ', source="PATH TO THE SOURCE"' if own else ""
+        return f"""## Loading it
+
+```python
+import salgen                                      # renders pictures as they are read
+samples = salgen.open("PATH", split="{split}"{source})
+samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
+
+import datasets                                    # Hugging Face: what is stored
+samples = datasets.load_dataset("PATH", split="{split}")
+samples[0]["{manifest.default_task}"], samples[0]["recipe"]  # samples[0]["image"] is None
+```
+
+{OTHER_FILES}"""
+    if not manifest.pixels:
+        return f"""## Loading it
+
+```python
+import datasets                                    # Hugging Face; nothing of salgen is needed
+samples = datasets.load_dataset("PATH", split="{split}")
+samples[0]["mask"], samples[0]["recipe"]           # samples[0]["image"] is None
+
+import salgen
+batch = next(salgen.open("PATH", split="{split}").batches(16))
+batch.masks, batch.recipes                         # bool (N, H, W), what the samples are rendered from
+```
+
+{OTHER_FILES}"""
+    return f"""## Loading it
+
+```python
+import datasets                                    # Hugging Face; nothing of salgen is needed
+samples = datasets.load_dataset("PATH", split="{split}")
+samples[0]["image"], samples[0]["mask"]
+
+import salgen
+samples = salgen.open("PATH", split="{split}")
+samples[0]["image"], samples[0]["mask"]            # float32 (C, H, W) in [0, 1], bool (H, W)
+```
+
+{OTHER_FILES}"""
+
+
+def _making(manifest: Manifest, plugin: Any) -> str:
+    spec = manifest.spec
+    small = plugin.scales.get("small")
+    left_out = {split: None for split in (small.splits if small else ()) if split not in spec.splits}
+    splits = {**{split: spec.splits[split] for split in manifest.splits}, **left_out}
+    parameters = ",\n".join(f"        {name!r}: {value!r}" for name, value in sorted(_values(manifest).items()))
+    source = (
+        "" if not spec.source_digest or spec.source == plugin.default_source else '    source="PATH TO THE SOURCE",\n'
+    )
+    twins = "" if manifest.twins else "    twins=False,\n"
+    recipes = "    recipes_only=True,\n" if manifest.recipes_only else ""
+    regions = ", ".join(f"`{column}`" for column in mask_columns(manifest))
+    return f"""## Making it again
+
+```python
+import salgen
+salgen.make(
+    {spec.generator!r},
+    "OUT",
+    splits={splits!r},
+    seed={spec.seed},
+{source}{twins}{recipes}    parameters={{
+{parameters},
+    }},
+)
+```
+
+The pixels, masks ({regions}) and recipes are the same on any machine; the bytes of the files are, too, under
+the library versions in `salgen.json`."""
+
+
+def _values(manifest: Manifest) -> dict[str, Any]:
+    spec = manifest.spec
+    return {"image_size": list(spec.image_size), "bit_depth": spec.bit_depth, **spec.parameters}
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return (", " if any(isinstance(item, str) for item in value) else " x ").join(map(str, value))
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A Markdown table; a ``|`` within a cell is escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

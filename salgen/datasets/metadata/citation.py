@@ -1,0 +1,121 @@
+"""`CITATION.cff`: how to cite a published data set, in the Citation File Format 1.2.0.
+
+References
+----------
+Druskat et al. 2021, *Citation File Format* (version 1.2.0).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
+from salgen.datasets.metadata.yaml_text import yaml_text
+
+FILE = "CITATION.cff"
+SALGEN = "salgen"  # what made the data, where no person or organisation is named
+
+# "Budding et al. 2021, *Evaluating saliency methods ...*" in a docstring's section of references.
+_SECTION = re.compile(r"^References\n-+\n(.+?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_PAPER = re.compile(r"(?P<authors>[A-Z][^,*]*?) (?P<year>[0-9]{4}), \*(?P<title>[^*]+)\*")
+
+
+def citation_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata) -> str:
+    """The contents of `CITATION.cff`.
+
+    Parameters
+    ----------
+    manifest
+        What is published.
+    plugin
+        The generator's class, whose documentation names the papers behind it.
+    publication
+        What the publisher states.
+    """
+    spec = manifest.spec
+    return cff_text(
+        title=title(manifest),
+        kind="data set",
+        abstract=manifest.summary,
+        version=f"{spec.generator_version}.0.0",
+        identifier=(spec.fingerprint, "SHA-256 of the data set's description"),
+        publication=publication,
+        references=papers(plugin),
+    )
+
+
+def cff_text(
+    *,
+    title: str,
+    kind: str,
+    abstract: str,
+    version: str,
+    identifier: tuple[str, str],
+    publication: PublicationMetadata,
+    references: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The contents of a `CITATION.cff`.
+
+    Parameters
+    ----------
+    kind
+        What it is that is cited, in words.
+    identifier
+        What tells it from all others, and what that is.
+    references
+        Papers, as the format has them.
+    """
+    value, description = identifier
+    values = {
+        "cff-version": "1.2.0",
+        "type": "dataset",
+        "message": f"If you use this {kind}, please cite it as below.",
+        "title": title,
+        "abstract": abstract,
+        "version": version,
+        "authors": [{"name": name} for name in publication.creators or (SALGEN,)],
+        **_licence(publication),
+        "date-released": publication.date,
+        **({"url": publication.url} if publication.url else {}),
+        "identifiers": [{"type": "other", "value": value, "description": description}],
+    }
+    return yaml_text({**values, "references": list(references)} if references else values)
+
+
+def title(manifest: Manifest) -> str:
+    """What a data set is called when it is cited."""
+    return f"{manifest.spec.generator} (a data set made by salgen)"
+
+
+def papers(plugin: Any) -> list[dict[str, Any]]:
+    """The papers that the documentation of a generator's class, and of its module, names as its references."""
+    places = [part for cls in plugin.__mro__ for part in (cls, sys.modules.get(cls.__module__))]
+    sections = [found[1] for place in places for found in _SECTION.finditer(inspect.getdoc(place) or "")]
+    return papers_in(sections)
+
+
+def papers_in(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """The papers that texts name, as ``Budding et al. 2021, *Title*``."""
+    matches = [found for text in texts for found in _PAPER.finditer(" ".join(text.split()))]
+    by_title = {
+        found["title"]: {
+            "type": "generic",
+            "title": found["title"],
+            "authors": [{"name": found["authors"]}],
+            "year": int(found["year"]),
+        }
+        for found in reversed(matches)
+    }
+    return [by_title[name] for name in sorted(by_title)]
+
+
+def _licence(publication: PublicationMetadata) -> dict[str, str]:
+    """What the format has a key for: an SPDX identifier or an address."""
+    if publication.licence in LICENCES:
+        return {"license": publication.licence}
+    return {"license-url": publication.licence_url} if publication.licence_url else {}

@@ -1,0 +1,47 @@
+"""The YAML head of a dataset card, which the Hugging Face hub and `load_dataset` read."""
+
+from __future__ import annotations
+
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.format.schema import card_features
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
+from salgen.datasets.metadata.yaml_text import yaml_text
+
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+
+
+def front_matter(manifest: Manifest, publication: PublicationMetadata | None = None) -> str:
+    """The head with its two ``---`` lines: licence, configuration and features."""
+    total = sum(manifest.spec.splits.values())
+    files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in manifest.splits]
+    values = {
+        "pretty_name": manifest.spec.generator,
+        **_licence(manifest, publication),
+        "task_categories": ["image-classification", "image-segmentation"],
+        "annotations_creators": ["found" if manifest.imported else "machine-generated"],
+        "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
+        "tags": tags(manifest),
+        "configs": [{"config_name": "default", "data_files": files}],
+        "dataset_info": {"features": card_features(manifest)},
+    }
+    return f"---\n{yaml_text(values)}---\n"
+
+
+def tags(manifest: Manifest) -> list[str]:
+    """What a data set can be found by."""
+    return ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"]), "salgen"]
+
+
+def _licence(manifest: Manifest, publication: PublicationMetadata | None) -> dict[str, str]:
+    """The hub's keys for the licence that the publisher states, else for that of the material."""
+    return licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
+
+
+def licence_keys(publication: PublicationMetadata) -> dict[str, str]:
+    """The hub's keys for the licence that a publisher states."""
+    name = hub_licence(publication.licence)
+    if name != "other":
+        return {"license": name}
+    if publication.licence_url is None:
+        return {"license": name, "license_name": publication.licence.lower()}
+    return {"license": name, "license_link": publication.licence_url}

@@ -1,0 +1,123 @@
+"""What only the one who publishes a data set can say of it: its licence, its date, who made it, where it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date as calendar
+
+from salgen.errors import SalgenError
+
+# SPDX identifier to the name that the Hugging Face hub has for it.
+LICENCES = {
+    "CC0-1.0": "cc0-1.0",
+    "CC-BY-4.0": "cc-by-4.0",
+    "CC-BY-SA-4.0": "cc-by-sa-4.0",
+    "CC-BY-NC-4.0": "cc-by-nc-4.0",
+    "CC-BY-NC-SA-4.0": "cc-by-nc-sa-4.0",
+    "CC-BY-ND-4.0": "cc-by-nd-4.0",
+    "CC-BY-NC-ND-4.0": "cc-by-nc-nd-4.0",
+    "ODbL-1.0": "odbl",
+    "ODC-By-1.0": "odc-by",
+    "PDDL-1.0": "pddl",
+    "MIT": "mit",
+    "Apache-2.0": "apache-2.0",
+    "BSD-2-Clause": "bsd-2-clause",
+    "BSD-3-Clause": "bsd-3-clause",
+}
+_OF_ANY_CASE = {name.lower(): name for name in LICENCES}
+_OWN_LICENCE = re.compile(r"LicenseRef-[A-Za-z0-9.-]+")
+_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True)
+class PublicationMetadata:
+    """What a publisher states.
+
+    Attributes
+    ----------
+    licence
+        Of the data set: an SPDX identifier of :data:`LICENCES`, a URL, or ``LicenseRef-...``.
+    date
+        YYYY-MM-DD.
+    creators
+        Names of people or organisations; where none are given, salgen is named as what made the data.
+    url
+        Where the data set is to be found, or None.
+
+    Raises
+    ------
+    SalgenError
+        If one of them is not of that form.
+    """
+
+    licence: str
+    date: str
+    creators: tuple[str, ...] = ()
+    url: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.licence not in LICENCES and not _OWN_LICENCE.fullmatch(self.licence) and not _is_url(self.licence):
+            raise SalgenError(_refusal(self.licence))
+        if not _is_date(self.date):
+            raise SalgenError(f"date {self.date!r}: write it as YYYY-MM-DD, such as 2025-03-31")
+        if not all(name.strip() and name.isprintable() for name in self.creators):
+            raise SalgenError(f"creators {', '.join(map(repr, self.creators))}: give names in one line each")
+        if self.url is not None and not _is_url(self.url):
+            raise SalgenError(f"url {self.url!r}: give the address of the data set, https://...")
+
+    @property
+    def licence_url(self) -> str | None:
+        """Where the licence is to be read, or None for a ``LicenseRef-...``."""
+        if self.licence in LICENCES:
+            return f"https://spdx.org/licenses/{self.licence}"
+        return self.licence if _is_url(self.licence) else None
+
+
+def stated(
+    licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
+) -> PublicationMetadata:
+    """What a publisher states, with licence and date asked for where they are missing.
+
+    Identifiers of licences are known in any case. Croissant requires the date of publication, and no
+    clock is looked at, so that publishing twice gives the same bytes.
+
+    Raises
+    ------
+    SalgenError
+        If one is missing or not of the form that it must have.
+    """
+    if not licence:
+        raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not guess it")
+    if not date:
+        raise SalgenError("no date is stated: give the day of publication as YYYY-MM-DD, which Croissant requires")
+    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)
+
+
+def hub_licence(licence: str) -> str:
+    """The hub's name of a licence; ``other`` where it has none."""
+    return LICENCES.get(_OF_ANY_CASE.get(licence.lower(), ""), "other")
+
+
+def _refusal(licence: str) -> str:
+    return f"licence {licence!r} is not known: give {_choices()}"
+
+
+def _choices() -> str:
+    return f"one of {', '.join(LICENCES)}, the URL of another licence (https://...), or LicenseRef-NAME"
+
+
+def _is_url(text: str) -> bool:
+    return _URL.fullmatch(text) is not None
+
+
+def _is_date(text: str) -> bool:
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        calendar.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

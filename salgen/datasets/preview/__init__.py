@@ -1,0 +1,1 @@
+"""Summaries and contact sheets."""

@@ -1,0 +1,194 @@
+"""A data set at a glance: a picture of some samples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.reader import Dataset, open_dataset
+
+__all__ = ["contact_sheet", "describe"]
+
+PANEL = 128  # pixels to which the shorter side of a small image is enlarged, about
+LARGEST = 320  # and to which the longer side of a large one is reduced
+GAP, MARGIN, LEADING, TOP = 12, 20, 20, 104
+PAPER, INK, PALE, GREY = (255, 255, 255), (26, 28, 32), (110, 114, 122), (225, 227, 230)
+MASK, REGION, OUTSIDE = (255, 138, 0), (88, 92, 100), (24, 26, 30)
+
+
+def contact_sheet(
+    path: str | os.PathLike[str], split: str | None = None, count: int = 8, source: str | None = None
+) -> Image.Image:
+    """Some samples of every class: image, masks, and where there are twins the twin and its difference from the image.
+
+    Parameters
+    ----------
+    path
+        A data set folder.
+    split
+        ``test`` if None, or the first split where there is no test split.
+    count
+        How many samples to show.
+    source
+        As for :func:`~salgen.datasets.reading.reader.open_dataset`.
+
+    Returns
+    -------
+    An RGB image. Differences are absolute and amplified alike for all samples; the title says by how much.
+
+    Raises
+    ------
+    SalgenError
+        If the data set cannot be read.
+    """
+    dataset = open_dataset(path, split, source)
+    chosen = _some_of_each_class(np.asarray(dataset.column(dataset.manifest.default_task)), count)
+    (batch,) = dataset.batches(len(chosen), chosen)
+    images, twins, depth = batch.levels(), batch.twin_levels(), dataset.spec.bit_depth
+    gain = _gain(images, twins, depth)
+    with_twins = any(twin is not None for twin in twins)
+    rows = [
+        [
+            _visible(image, depth),
+            *_mask_pictures(dataset, batch, row),
+            *(_twin_pictures(image, twin, gain, depth) if with_twins else ()),
+        ]
+        for row, (image, twin) in enumerate(zip(images, twins, strict=True))
+    ]
+    target = dataset.manifest.targets[dataset.manifest.default_task]
+    others = ["or"] * (batch.acceptable.shape[1] - 1)
+    titles = ["image", f"mask: {target}", *others, *(["twin", f"difference x {gain:.3g}"] if with_twins else [])]
+    return _compose(_heading(dataset), titles, [_label(dataset, batch, row) for row in range(len(batch))], rows)
+
+
+def _some_of_each_class(labels: NDArray[np.int64], count: int) -> list[int]:
+    """The first samples of each class, the last class first, since it has the feature; of many classes some."""
+    classes = sorted(set(labels.tolist()), reverse=True)
+    classes = classes[:: -(-len(classes) // count)]
+    ranks = {label: list(np.flatnonzero(labels == label)) for label in classes}
+    turns = sorted((rank, order) for order, label in enumerate(classes) for rank in range(len(ranks[label])))
+    taken = sorted(turns[:count], key=lambda turn: (turn[1], turn[0]))
+    return [int(ranks[classes[order]][rank]) for rank, order in taken]
+
+
+def _twin_pictures(
+    image: NDArray[Any], twin: NDArray[Any] | None, gain: float, bit_depth: int
+) -> tuple[Image.Image | None, Image.Image | None]:
+    """The twin and the amplified difference, where there is a twin."""
+    if twin is None:
+        return None, None
+    amplified = np.minimum(_difference(image, twin) * gain, 2**bit_depth - 1)
+    return _visible(twin, bit_depth), _visible(amplified, bit_depth)
+
+
+def _difference(image: NDArray[Any], twin: NDArray[Any]) -> NDArray[np.int64]:
+    """The absolute difference of two images, (C, H, W)."""
+    return np.abs(image.astype(np.int64) - twin.astype(np.int64))
+
+
+def _gain(images: NDArray[Any], twins: Sequence[NDArray[Any] | None], bit_depth: int) -> float:
+    """The factor that makes the largest of all differences white, to two digits."""
+    pairs = zip(images, twins, strict=True)
+    largest = max((int(_difference(image, twin).max()) for image, twin in pairs if twin is not None), default=0)
+    return float(f"{(2**bit_depth - 1) / largest:.1e}") if largest else 1.0
+
+
+def _visible(levels: NDArray[Any], bit_depth: int) -> Image.Image:
+    """Levels (C, H, W) as a picture of 8 bits per channel."""
+    bytes_ = (levels.astype(np.float64) * (255.0 / (2**bit_depth - 1))).round().astype(np.uint8)
+    return _enlarged(np.broadcast_to(bytes_.transpose(1, 2, 0), (*bytes_.shape[1:], 3)))
+
+
+def _mask_pictures(dataset: Dataset, batch: Batch, row: int) -> list[Image.Image | None]:
+    """Each acceptable mask in orange on the region that is scored by default; None where others have one more."""
+    valid = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.zeros_like(batch.masks[row])
+    scored = np.where(valid[..., np.newaxis], REGION, OUTSIDE)
+    pictures: list[Image.Image | None] = [
+        _enlarged(np.where(mask[..., np.newaxis], MASK, scored).astype(np.uint8))
+        for mask in (batch.masks[row], *batch.alternatives[row])
+    ]
+    return pictures + [None] * (batch.acceptable.shape[1] - len(pictures))
+
+
+def _enlarged(picture: NDArray[np.uint8]) -> Image.Image:
+    """A small picture enlarged by a whole number, its pixels kept; a large one reduced."""
+    height, width = picture.shape[:2]
+    image = Image.fromarray(np.ascontiguousarray(picture))
+    factor = max(1, round(PANEL / min(height, width)))
+    if factor > 1:
+        return image.resize((width * factor, height * factor), Image.Resampling.NEAREST)
+    image.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX)
+    return image
+
+
+def _heading(dataset: Dataset) -> tuple[str, str]:
+    """A title, and what the colours of the masks mean."""
+    height, width = dataset.spec.image_size
+    title = f"{dataset.spec.generator}: split {dataset.split!r}, {len(dataset):,} samples of {height} x {width} pixels"
+    grey = f"; grey: {dataset.valid_region}, where maps are scored" if dataset.valid_region else ""
+    return title, f"orange: ground truth{grey}"
+
+
+def _label(dataset: Dataset, batch: Batch, row: int) -> tuple[str, str]:
+    """A sample's name and class."""
+    return batch.ids[row], dataset.tasks[dataset.manifest.default_task][int(batch.labels[row])]
+
+
+def _compose(
+    heading: tuple[str, str],
+    titles: Sequence[str],
+    labels: Sequence[tuple[str, str]],
+    rows: Sequence[Sequence[Image.Image | None]],
+) -> Image.Image:
+    """Pictures in rows with a heading, a title for each column and a label for each row."""
+    first = next(picture for picture in rows[0] if picture is not None)
+    width, height = first.size
+    column, line = max(width, _text_width(titles)) + GAP, max(height, 2 * LEADING) + GAP
+    left = MARGIN + _text_width([text for label in labels for text in label]) + GAP
+    size = (left + column * len(titles) - GAP + MARGIN, TOP + line * len(rows) - GAP + MARGIN)
+    sheet = Image.new("RGB", (max(size[0], 2 * MARGIN + _text_width(heading[:1], 18)), size[1]), PAPER)
+    draw = ImageDraw.Draw(sheet)
+    draw.text((MARGIN, MARGIN), heading[0], INK, _font(18))
+    draw.text((MARGIN, MARGIN + LEADING + 4), heading[1], PALE, _font())
+    for number, title in enumerate(titles):
+        draw.text((left + number * column, TOP - 6), title, PALE, _font(), anchor="ls")
+    for number, (label, pictures) in enumerate(zip(labels, rows, strict=True)):
+        top = TOP + number * line
+        for part, text in enumerate(label):
+            draw.text((MARGIN, top + part * LEADING), text, (INK, PALE)[part], _font())
+        for place, picture in enumerate(pictures):
+            _place(sheet, draw, (left + place * column, top), (width, height), picture)
+    return sheet
+
+
+def _place(
+    sheet: Image.Image,
+    draw: ImageDraw.ImageDraw,
+    corner: tuple[int, int],
+    size: tuple[int, int],
+    picture: Image.Image | None,
+) -> None:
+    """Paste a picture, or a grey field where there is none."""
+    if picture is not None:
+        sheet.paste(picture, corner)
+        return
+    (x, y), (width, height) = corner, size
+    draw.rectangle((x, y, x + width - 1, y + height - 1), fill=GREY)
+    draw.text((x + width / 2, y + height / 2), "none", PALE, _font(), anchor="mm")
+
+
+def _text_width(texts: Sequence[str], size: int = 14) -> int:
+    return int(max(_font(size).getlength(text) for text in texts)) + 1
+
+
+@lru_cache(maxsize=4)
+def _font(size: int = 14) -> Any:
+    return ImageFont.load_default(size)

@@ -1,0 +1,94 @@
+"""A data set at a glance: what is inside, in words."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from textwrap import shorten
+
+import numpy as np
+
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.reading.reader import Dataset, open_dataset
+
+LICENCE_WIDTH = 80
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def describe(path: str | os.PathLike[str]) -> str:
+    """What a data set folder holds, in a few lines.
+
+    Raises
+    ------
+    SalgenError
+        If the data set cannot be read.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    spec = manifest.spec
+    height, width = spec.image_size
+    facts = {
+        "generator": f"{spec.generator} version {spec.generator_version}, seed {spec.seed}",
+        "images": f"{height} x {width} pixels, {'grey' if manifest.channels == 1 else 'colour'}, {spec.bit_depth} bits",
+        **{f"split {split}": _split(open_dataset(folder, split)) for split in manifest.splits},
+        **({"pictures": "rendered from the recipes as they are read"} if manifest.recipes_only else {}),
+        "regions": _regions(manifest),
+        "twins": _twins(manifest),
+        "parameters": ", ".join(f"{name}={_plain(value)}" for name, value in spec.parameters.items()),
+        "source": _source(manifest),
+        "fingerprint": spec.fingerprint,
+        "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
+    }
+    wide = max(map(len, facts))
+    return "\n".join([f"{folder}: {manifest.summary}", *(f"  {name:<{wide}}  {fact}" for name, fact in facts.items())])
+
+
+def _split(dataset: Dataset) -> str:
+    """The number of samples, and how many each class of each task has."""
+    tasks = [
+        ", ".join(f"{count:,} {name}" for name, count in zip(names, _counts(dataset, task), strict=True))
+        for task, names in dataset.tasks.items()
+    ]
+    counted = "samples" if dataset.manifest.multi_label else "images"
+    return f"{len(dataset):,} {counted}: " + "; ".join(tasks)
+
+
+def _counts(dataset: Dataset, task: str) -> list[int]:
+    labels = np.asarray(dataset.column(task), dtype=np.int64)
+    return [int(count) for count in np.bincount(labels, minlength=len(dataset.tasks[task]))]
+
+
+def _regions(manifest: Manifest) -> str:
+    target = manifest.targets[manifest.default_task]
+    others = ", ".join(region for region in manifest.regions if region != target)
+    scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
+    return f"{target} (ground truth)" + (f", {others}" if others else "") + scored
+
+
+def _twins(manifest: Manifest) -> str:
+    if manifest.imported:
+        return "none, as the images were imported"
+    if not manifest.pixels:
+        return "none, as the data set was published without pixels"
+    if not manifest.twins:
+        return "not stored"
+    kept = "rendered" if manifest.recipes_only else "stored"
+    return f"{kept}: {'equal to the image' if manifest.exact else 'these parameters let them differ'} outside the mask"
+
+
+def _source(manifest: Manifest) -> str:
+    if not manifest.spec.source_digest:
+        return "none"
+    licence = shorten(manifest.licence or "licence not stated", LICENCE_WIDTH, placeholder=" ...")
+    return f"{manifest.spec.source} ({licence})"
+
+
+def _plain(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _size(count: float) -> str:
+    unit = 0
+    while count >= 1000 and unit < len(UNITS) - 1:
+        count, unit = count / 1000, unit + 1
+    return f"{count:.3g} {UNITS[unit]}"

@@ -1,0 +1,1 @@
+"""Publishing: releases as archives, on Hugging Face and on Zenodo."""

@@ -1,0 +1,199 @@
+"""What is published of a data set: files, texts that say what they are, and pixels only where they may be passed on.
+
+Nothing here looks at a clock, so the same folder and statements give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from salgen.datasets.format import checksums
+from salgen.datasets.format import manifest as manifests
+from salgen.datasets.format.checksums import read_checksums
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.schema import arrow_schema
+from salgen.datasets.format.shard_files import open_shard, read_group
+from salgen.datasets.format.shards import Shard, shard_writer, shards_of
+from salgen.datasets.metadata import citation, frontmatter
+from salgen.datasets.metadata.card import card_text
+from salgen.datasets.metadata.citation import citation_text
+from salgen.datasets.metadata.croissant import croissant_text
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.datasets.metadata.release import Files, Release
+from salgen.datasets.verification.verify_dataset import verify
+from salgen.errors import SalgenError
+from salgen.files import sha256_of
+from salgen.generators.factory import plugin_class
+from salgen.progress import progress
+
+NAMED = 3  # problems in a message
+PIXELS = ("image", "twin")  # the columns that hold what the source's owner may want to keep
+
+
+@contextmanager
+def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
+    """A data set as it is published; files that had to be written are there within the ``with`` block.
+
+    Parameters
+    ----------
+    folder
+        A complete data set.
+    publication
+        What its publisher states.
+    may_redistribute
+        Whether the user says that pixels may be passed on though the source's licence is not known to
+        allow it. Otherwise such data is published as recipes and masks.
+
+    Raises
+    ------
+    SalgenError
+        If the data set is not complete or was altered, or its generator is not installed in the version that made it.
+    """
+    there = read_manifest(folder)
+    plugin = _plugin(folder, there)
+    digests = _checked(folder)
+    described = as_published(there, pixels=there.redistributable or may_redistribute)
+    with shards_to_publish(folder, there, described, shards_of(there)) as shards:
+        rewritten = described.pixels != there.pixels
+        sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
+        texts = _texts(described, plugin, publication, sums)
+        yield Release(
+            files=with_checksums({**shards, **texts}, sums),
+            root=described.spec.generator,
+            title=citation.title(described),
+            card=texts[checksums.CARD].decode(),
+            keywords=frontmatter.tags(described),
+            version=f"{described.spec.generator_version}.0.0",
+            note=f"Fingerprint (SHA-256 of the data set's description): {described.spec.fingerprint}",
+            publication=publication,
+        )
+
+
+def as_published(there: Manifest, *, pixels: bool) -> Manifest:
+    """What is published of a data set if pixels may be passed on, or may not: recipes alone hold none."""
+    return there if there.recipes_only else replace(there, pixels=there.pixels and pixels)
+
+
+def with_checksums(files: Files, known: Mapping[str, str]) -> dict[str, Path | bytes]:
+    """Files in the order of their names, with their `SHA256SUMS`; `known` are the checksums of those on disk."""
+    sums = {
+        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else known[name]
+        for name, content in files.items()
+    }
+    listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
+    return dict(sorted({**files, checksums.FILE: listed.encode()}.items()))
+
+
+def _plugin(folder: Path, there: Manifest) -> Any:
+    """The class of the generator that made it, for the card.
+
+    Raises
+    ------
+    SalgenError
+        If it is not installed, or in another version.
+    """
+    spec = there.spec
+    plugin = plugin_class(spec.generator, imported=there.imported)
+    if plugin.version != spec.generator_version:
+        raise SalgenError(
+            f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "
+            "installed: install the salgen that has the other version"
+        )
+    return plugin
+
+
+def _checked(folder: Path) -> dict[str, str]:
+    """The checksums of a data set, which must be complete and unaltered.
+
+    Raises
+    ------
+    SalgenError
+        If it is not.
+    """
+    check_sound(folder, verify(folder, samples=0))
+    return read_checksums(folder)
+
+
+def check_sound(folder: Path, problems: Sequence[str]) -> None:
+    """Raise a SalgenError that names the first problems of what shall be published, if it has any."""
+    if problems:
+        more = f" and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
+        raise SalgenError(f"{folder} cannot be published: {'; '.join(problems[:NAMED])}{more}")
+
+
+def _texts(
+    described: Manifest, plugin: Any, publication: PublicationMetadata, sums: Mapping[str, str]
+) -> dict[str, bytes]:
+    """The texts that describe the files; Croissant has the checksums of all the others."""
+    texts = {
+        checksums.CARD: card_text(described, plugin, publication).encode(),
+        citation.FILE: citation_text(described, plugin, publication).encode(),
+        manifests.FILE: described.to_text().encode(),
+    }
+    digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
+    return {**texts, checksums.CROISSANT: croissant_text(described, publication, digests).encode()}
+
+
+@contextmanager
+def shards_to_publish(
+    folder: Path, there: Manifest, described: Manifest, shards: Sequence[Shard]
+) -> Iterator[dict[str, Path]]:
+    """Names of shards to the files to publish: those of the folder, or written anew without pixels.
+
+    Parameters
+    ----------
+    folder, there
+        A data set, and its manifest.
+    described
+        What is published: the same, perhaps without pixels.
+    shards
+        Those of the data set that are published.
+    """
+    if described.pixels == there.pixels:
+        yield {shard.path: folder / shard.path for shard in shards}
+        return
+    with TemporaryDirectory(prefix="salgen-publish-") as place:
+        _write_without_pixels(folder, there, shards, Path(place))
+        yield {shard.path: Path(place) / shard.path for shard in shards}
+
+
+def _write_without_pixels(folder: Path, there: Manifest, shards: Sequence[Shard], place: Path) -> None:
+    """Shards with the same rows, in which images and twins are null.
+
+    Raises
+    ------
+    SalgenError
+        If one cannot be read or written.
+    """
+    with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
+        for shard in shards:
+            try:
+                (place / shard.path).parent.mkdir(exist_ok=True)
+                _copy_without_pixels(folder, there, shard, place / shard.path)
+            except OSError as error:
+                raise SalgenError(
+                    f"{place}: {error.strerror or error}; TMPDIR names a folder with more room"
+                ) from error
+            advance(len(shard))
+
+
+def _copy_without_pixels(folder: Path, there: Manifest, shard: Shard, target: Path) -> None:
+    """One shard, row group by row group."""
+    schema = arrow_schema(there)
+    kept = [name for name in schema.names if name not in PIXELS]
+    file = open_shard(folder, shard, schema, there.rows_per_group)
+    with shard_writer(target, there) as writer:
+        for group in range(file.num_row_groups):
+            rows = read_group(folder / shard.path, file, group, kept)
+            columns = [
+                pa.nulls(rows.num_rows, field.type) if field.name in PIXELS else rows[field.name] for field in schema
+            ]
+            writer.write_table(pa.table(columns, schema=schema), row_group_size=there.rows_per_group)

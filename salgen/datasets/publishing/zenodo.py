@@ -1,0 +1,223 @@
+"""Uploads of archives to Zenodo, as drafts that a person looks at and publishes there.
+
+References
+----------
+Zenodo, *REST API* (https://developers.zenodo.org): depositions and their files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from salgen.datasets.archives.files import DIGEST, is_archive
+from salgen.datasets.archives.writing import archive, check_archive
+from salgen.datasets.metadata import citation
+from salgen.datasets.metadata.publication_metadata import LICENCES
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing.tokens import check_address, token, without_token
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.progress import Advance, progress
+
+if TYPE_CHECKING:
+    from requests import PreparedRequest, Session
+
+SCHEME = "zenodo:"
+SANDBOX = "https://sandbox.zenodo.org"
+TOKEN = "ZENODO_TOKEN"
+SCOPE = "deposit:write"
+DEPOSITIONS = "/api/deposit/depositions"
+DESCRIBED_TO = "\n## Splits and labels"  # what follows in the card is for those who have the files
+TIMEOUT_S = 60.0
+RETRIES = 4
+
+
+@dataclass(frozen=True)
+class Server:
+    """The address of a Zenodo, and a token with the right to write there."""
+
+    address: str
+    token: str = field(repr=False)
+
+
+def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
+    """Find the server to upload to, and the token, in a file or the environment.
+
+    Parameters
+    ----------
+    to
+        ``zenodo:`` (the sandbox) or ``zenodo:https://zenodo.org``.
+    token_file
+        A file with the token; otherwise it is that of the environment variable ``ZENODO_TOKEN``.
+
+    Raises
+    ------
+    SalgenError
+        If the address is malformed, there is no token, or requests or markdown-it-py is not installed.
+    """
+    address = to.removeprefix(SCHEME).rstrip("/") or SANDBOX
+    check_address(address, "the server", "https://zenodo.org")
+    try:
+        import markdown_it  # noqa: F401
+        import requests  # noqa: F401
+    except ImportError as error:
+        raise SalgenError(f"uploading to Zenodo needs {error.name}: pip install 'salgen[zenodo]'") from None
+    return Server(address, token("Zenodo", TOKEN, token_file))
+
+
+def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
+    """Write a release into an archive, and upload it as a draft that is not published.
+
+    An archive that is there already is uploaded, if it is to the byte what would be written: so an upload
+    that failed is repeated.
+
+    Parameters
+    ----------
+    release
+        What is published.
+    out
+        The archive, as for :func:`~salgen.datasets.archives.writing.archive`.
+    at
+        Where the draft is made.
+
+    Returns
+    -------
+    The archive, and the address of the draft.
+
+    Raises
+    ------
+    SalgenError
+        As :func:`~salgen.datasets.archives.writing.archive`; if the archive that is there is not what would be
+        written; or if the server refuses or does not answer.
+    """
+    target = Path(out)
+    if is_archive(target):
+        check_archive(target, release)
+    else:
+        archive(release.files, target, release.root)
+    return target, _upload(target, metadata(release), at)
+
+
+def metadata(release: Release) -> dict[str, Any]:
+    """The metadata of a release, as Zenodo's API takes it.
+
+    A licence that Zenodo has no name for is in the notes alone, with a warning.
+    """
+    from markdown_it import MarkdownIt
+
+    publication = release.publication
+    licence = publication.licence
+    known = licence in LICENCES
+    if not known:
+        message = f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it"
+        warnings.warn(message, SalgenWarning, stacklevel=2)
+    body = release.card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
+    _, _, text = body.lstrip().partition("\n")  # without the heading, which is the title
+    return {
+        "title": release.title,
+        "upload_type": "dataset",
+        "description": MarkdownIt("commonmark", {"html": False}).enable("table").render(text),
+        "creators": [{"name": name} for name in publication.creators or (citation.SALGEN,)],
+        **({"license": licence.lower()} if known else {}),
+        "publication_date": publication.date,
+        "version": release.version,
+        "keywords": list(release.keywords),
+        "notes": release.note if known else f"{release.note}. Licence: {licence}",
+    }
+
+
+def _upload(archive: Path, values: dict[str, Any], at: Server) -> str:
+    """Make a draft of an archive and its digest, and return the draft's address."""
+    with _session(at) as session:
+        draft = _send(session, at, "POST", f"{at.address}{DEPOSITIONS}", json={})
+        try:
+            number, page, bucket = int(draft["id"]), draft["links"]["html"], draft["links"]["bucket"]
+        except (LookupError, TypeError, ValueError):
+            raise SalgenError(f"{at.address}: the answer names no draft: is this a Zenodo?") from None
+        try:
+            if not bucket.startswith(f"{at.address}/"):
+                raise SalgenError(f"{at.address} sends the upload to {bucket}: the token goes to no other place")
+            for path in (archive, archive.with_name(f"{archive.name}{DIGEST}")):
+                _upload_file(session, at, f"{bucket}/{quote(path.name)}", path)
+            _send(session, at, "PUT", f"{at.address}{DEPOSITIONS}/{number}", json={"metadata": values})
+        except SalgenError as error:
+            raise SalgenError(f"{error} (the draft {page} is not complete: delete it there)") from None
+    return str(page)
+
+
+def _upload_file(session: Session, at: Server, url: str, path: Path) -> None:
+    with (
+        progress(f"uploading {path.name}", path.stat().st_size, "bytes") as advance,
+        _ReportingFile(path, advance) as file,
+    ):
+        checksum = _send(session, at, "PUT", url, data=file).get("checksum")
+        file.seek(0)
+        digest = f"md5:{hashlib.file_digest(file, 'md5').hexdigest()}"
+    if checksum != digest:
+        raise SalgenError(f"{path.name} arrived with checksum {checksum}, not {digest}: run the same command again")
+
+
+def _session(at: Server) -> Session:
+    """A session that sends the token, and tries again what may pass (no connection, an overloaded server)."""
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3 import Retry
+
+    def authorize(request: PreparedRequest) -> PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {at.token}"
+        return request
+
+    session = requests.Session()
+    session.auth = authorize  # not a header of the session, which a .netrc would replace
+    retry = Retry(
+        RETRIES,
+        allowed_methods=None,
+        status_forcelist=(429, *range(500, 600)),
+        backoff_factor=1,
+        raise_on_status=False,
+    )
+    session.mount(at.address, HTTPAdapter(max_retries=retry))
+    return session
+
+
+def _send(session: Session, at: Server, method: str, url: str, **body: Any) -> dict[str, Any]:
+    """Send a request and return the JSON object of the answer.
+
+    Raises
+    ------
+    SalgenError
+        If the server refuses or does not answer.
+    """
+    import requests
+
+    place = f"{at.address}: {method} {url.removeprefix(at.address)}"
+    try:
+        response = session.request(method, url, timeout=TIMEOUT_S, allow_redirects=False, **body)
+        if response.status_code in (200, 201):
+            answer: dict[str, Any] = response.json()
+            return answer
+    except requests.RequestException as error:
+        raise SalgenError(without_token(f"{place}: {error}: run the same command again later", at.token)) from None
+    said = f": {response.text}" if "json" in response.headers.get("Content-Type", "") else ""
+    advice = f": the token must be one of this server, with the scope {SCOPE}"
+    hint = advice if response.status_code in (401, 403) else ""
+    raise SalgenError(without_token(f"{place}: status {response.status_code}{said}{hint}", at.token))
+
+
+class _ReportingFile(io.FileIO):
+    """A file that reports how many bytes are read of it."""
+
+    def __init__(self, path: Path, advance: Advance) -> None:
+        super().__init__(path)
+        self._advance = advance
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        piece = super().read(size) or b""
+        self._advance(len(piece))
+        return piece

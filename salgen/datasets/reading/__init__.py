@@ -1,0 +1,1 @@
+"""Reading of data sets, stored or rendered from recipes."""

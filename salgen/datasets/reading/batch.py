@@ -1,0 +1,255 @@
+"""A batch of samples, decoded as far as it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from salgen.datasets.format import png
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.format.schema import (
+    class_numbers,
+    class_sets,
+    factor_values,
+    mask_columns,
+    present_column,
+    recipe_from_text,
+)
+from salgen.datasets.format.shards import shards_of
+from salgen.errors import SalgenError
+from salgen.types import Float32, Float64, Mask, Recipe
+
+Read = TypeVar("Read")
+
+
+class Batch:
+    """Samples of one split.
+
+    Attributes
+    ----------
+    ids
+        The samples' names.
+    images
+        float32 (N, C, H, W) in [0, 1].
+    labels
+        int64 (N,): classes of the default task.
+    masks
+        bool (N, H, W): ground truth of the default task.
+    acceptable
+        bool (N, K, H, W): `masks`, then the samples' further masks that count as correct; a sample with
+        fewer than K has empty ones after them.
+    regions
+        Region name to bool (N, H, W).
+    region_names
+        The regions' names.
+    exact
+        Whether images and twins are equal outside the masks.
+    twins
+        float32 (C, H, W) for each sample, or None.
+    recipes
+        What the samples were rendered from.
+    factors
+        Name to float64 (N,): the numbers to filter by, NaN where one does not apply.
+    pixel_digests
+        SHA-256 of the images' dtype, shape and pixels.
+
+    Notes
+    -----
+    Images, masks and twins are decoded when they are first asked for; `SalgenError` names the shard
+    and the sample where that fails.
+    """
+
+    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest) -> None:
+        self._rows = rows
+        self._folder = folder
+        self._manifest = manifest
+        self.region_names = manifest.regions
+        self.exact = manifest.exact
+
+    def __len__(self) -> int:
+        return int(self._rows.num_rows)
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The samples' names."""
+        return [str(name) for name in self._rows["id"].to_pylist()]
+
+    @cached_property
+    def images(self) -> Float32:
+        """float32 (N, C, H, W) in [0, 1]."""
+        return to_unit(self.levels())
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """Classes of the default task."""
+        return self.classes(self._manifest.default_task)
+
+    @cached_property
+    def masks(self) -> Mask:
+        """Ground truth of the default task, bool (N, H, W)."""
+        return self.region(self._manifest.targets[self._manifest.default_task])
+
+    @cached_property
+    def alternatives(self) -> list[Mask]:
+        """For each sample the further masks that count as correct, bool (k, H, W)."""
+        shape, column = self._manifest.spec.image_size, "alternative_masks"
+        found = []
+        for row, there in enumerate(self._rows[column].to_pylist()):
+            stored = [None] if there is None else [one and one["bytes"] for one in there]
+            masks = [self._decode(column, row, data, png.decode_mask, shape) for data in stored]
+            found.append(np.array(masks, dtype=bool).reshape(-1, *shape))
+        return found
+
+    @cached_property
+    def acceptable(self) -> Mask:
+        """The masks that count as correct, bool (N, K, H, W)."""
+        found = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
+        found[:, 0] = self.masks
+        for row, there in enumerate(self.alternatives):
+            found[row, 1 : 1 + len(there)] = there
+        return found
+
+    @cached_property
+    def regions(self) -> Mapping[str, Mask]:
+        """Region name to bool (N, H, W)."""
+        return _Regions(self)
+
+    @cached_property
+    def twins(self) -> list[Float32 | None]:
+        """float32 (C, H, W) for each sample, or None where it has no twin."""
+        return [None if levels is None else to_unit(levels) for levels in self.twin_levels()]
+
+    @cached_property
+    def recipes(self) -> list[Recipe]:
+        """What the samples were rendered from."""
+        texts = enumerate(self._rows["recipe"].to_pylist())
+        return [self._named("recipe is", row, recipe_from_text, text) for row, text in texts]
+
+    @cached_property
+    def factors(self) -> dict[str, Float64]:
+        """Name to float64 (N,): the numbers to filter by, NaN where one does not apply."""
+        return {name: factor_values(self._rows["factors"], name) for name in self._manifest.factors}
+
+    @cached_property
+    def pixel_digests(self) -> list[str]:
+        """SHA-256 of the images' dtype, shape and pixels."""
+        return [str(digest) for digest in self._rows["pixels_sha256"].to_pylist()]
+
+    def classes(self, task: str) -> NDArray[np.int64]:
+        """int64 (N,): classes of a task."""
+        return self._of_task(class_numbers, task, task)
+
+    def present(self, task: str) -> Mask:
+        """Bool (N, K): the classes of a task that each image shows; where it shows one, that is the sample's class."""
+        if task in self._manifest.multi_label:
+            return self._of_task(class_sets, present_column(task), task)
+        return np.asarray(self.classes(task)[:, np.newaxis] == np.arange(len(self._manifest.tasks[task])))
+
+    def region(self, name: str) -> Mask:
+        """One region of every sample, bool (N, H, W)."""
+        column = next(column for column, region in mask_columns(self._manifest).items() if region == name)
+        shape = self._manifest.spec.image_size
+        return np.stack([self._decode(column, row, data, png.decode_mask, shape) for row, data in self._stored(column)])
+
+    def levels(self) -> NDArray[Any]:
+        """The images as stored: uint8 or uint16 (N, C, H, W)."""
+        self._need_pixels()
+        return np.stack([self._planes("image", row, data) for row, data in self._stored("image")])
+
+    def twin_levels(self) -> list[NDArray[Any] | None]:
+        """The twins as stored: uint8 or uint16 (C, H, W), or None."""
+        self._need_pixels()
+        return [None if data is None else self._planes("twin", row, data) for row, data in self._stored("twin")]
+
+    def _of_task(self, read: Callable[[pa.ChunkedArray, Sequence[str]], Read], column: str, task: str) -> Read:
+        try:
+            return read(self._rows[column], self._manifest.tasks[task])
+        except SalgenError as error:
+            raise SalgenError(f"{self._shard_of(self.ids[0])}: column {column!r} {error}") from None
+
+    def _need_pixels(self) -> None:
+        if not self._manifest.pixels:
+            name = self._manifest.spec.generator
+            raise SalgenError(
+                f"{self._folder} was published without pixels: its README.md says how to make it again from your own "
+                f"copy, by  salgen make {name} OUT --set source=PATH"
+            )
+
+    def _stored(self, column: str) -> Iterator[tuple[int, bytes | None]]:
+        """Row number and encoded image."""
+        return enumerate(self._rows[column].combine_chunks().field("bytes").to_pylist())
+
+    def _planes(self, column: str, row: int, data: bytes | None) -> NDArray[Any]:
+        height, width = self._manifest.spec.image_size
+        return self._decode(column, row, data, png.decode, (height, width, self._manifest.channels)).transpose(2, 0, 1)
+
+    def _decode(
+        self,
+        column: str,
+        row: int,
+        data: bytes | None,
+        decode: Callable[[bytes], NDArray[Any]],
+        shape: tuple[int, ...],
+    ) -> NDArray[Any]:
+        """One decoded image of the expected shape, or an error that names its shard and sample."""
+
+        def checked(stored: bytes | None) -> NDArray[Any]:
+            if stored is None:
+                raise SalgenError("is absent")
+            png.check_size(stored, shape[:2])
+            pixels = decode(stored)
+            if pixels.shape != shape:
+                raise SalgenError(f"has shape {pixels.shape}, {shape} is expected")
+            return pixels
+
+        return self._named(column, row, checked, data)
+
+    def _named(self, column: str, row: int, read: Callable[[Any], Read], stored: Any) -> Read:
+        """What is read of one cell, or an error that names its shard and sample."""
+        try:
+            return read(stored)
+        except SalgenError as error:
+            sample = self.ids[row]
+            raise SalgenError(f"{self._shard_of(sample)}: sample {sample}: {column} {error}") from None
+
+    def _shard_of(self, sample: str) -> Path:
+        """The file that a sample lies in, from its name; the folder where the name is no sample's."""
+        split, _, number = sample.rpartition("-")
+        if split not in self._manifest.splits or not number.isdecimal():
+            return self._folder
+        place = int(number[:18]) // self._manifest.samples_per_shard
+        shards = shards_of(self._manifest, split)
+        return self._folder / shards[place].path if place < len(shards) else self._folder
+
+
+class _Regions(Mapping[str, Mask]):
+    """The regions of a batch, each decoded on first use."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._names = batch.region_names
+        self._found: dict[str, Mask] = {}
+
+    def __getitem__(self, name: str) -> Mask:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._found:
+            self._found[name] = self._batch.region(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def to_unit(levels: NDArray[Any]) -> Float32:
+    """Integer levels as float32 in [0, 1]."""
+    return levels.astype(np.float32) / np.float32(np.iinfo(levels.dtype).max)

@@ -1,0 +1,280 @@
+"""Reading a data set: one sample, batches in bounded memory, or all images of a split."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.unpacking import unpacked
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.schema import (
+    PICTURES,
+    Kind,
+    arrow_schema,
+    columns,
+    factor_values,
+    mask_columns,
+    present_column,
+)
+from salgen.datasets.format.shard_files import open_shard, read_group
+from salgen.datasets.format.shards import shards_of
+from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.rendered_batch import RenderedBatch, renderer_of
+from salgen.errors import SalgenError, unknown_name
+from salgen.generators.generator import Generator
+from salgen.spec import DatasetSpec
+
+CACHED_GROUPS = 4
+AT_A_TIME = 64  # samples that a pass over a split decodes or renders together
+
+__all__ = ["Batch", "Dataset", "open_dataset"]
+
+
+def open_dataset(
+    path: str | os.PathLike[str], split: str | None = None, source: str | os.PathLike[str] | None = None
+) -> Dataset:
+    """One split of a data set folder, or of an archive.
+
+    Parameters
+    ----------
+    path
+        The folder that `salgen make` wrote, or the archive that `salgen publish` wrote. An archive is unpacked
+        into the user's cache folder the first time.
+    split
+        ``test`` if None, or the first split where there is no test split.
+    source
+        The outside material that the data set was made from, where that is not its generator's own. It is needed
+        only for the pictures of a data set that holds recipes only, which are rendered as they are read.
+
+    Raises
+    ------
+    SalgenError
+        If the folder is missing or no salgen data set, has no such split, or lacks a shard, or if the archive
+        is not sound, or pictures are to be rendered and `source` is another one.
+
+    Examples
+    --------
+    >>> samples = open_dataset("perlin-lesions", split="test")  # doctest: +SKIP
+    >>> samples[0]["image"].shape, samples[0]["mask"].shape  # doctest: +SKIP
+    ((1, 64, 64), (64, 64))
+    """
+    folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
+    manifest = read_manifest(folder)
+    if split is None:
+        split = "test" if "test" in manifest.splits else manifest.splits[0]
+    _check_split(folder, manifest, split)
+    dataset = Dataset(folder, manifest, split, None if source is None else os.fspath(source))
+    if source is not None and manifest.recipes_only:
+        dataset.generator()  # that it is the wrong one is better known before any work
+    return dataset
+
+
+class Dataset:
+    """One split, indexed like a list; also what a `torch.utils.data.DataLoader` takes.
+
+    Attributes
+    ----------
+    path, name, split
+        The folder, its name, and the split.
+    manifest, spec, fingerprint
+        What the folder holds.
+    tasks
+        Task name to class names; the first task is the default one.
+    valid_region
+        The region in which maps are scored by default, or None.
+    region_names
+        The regions that every sample has.
+    source
+        What it was opened with.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, split: str, source: str | None = None) -> None:
+        self.path = path
+        self.name = path.resolve().name
+        self.manifest = manifest
+        self.spec: DatasetSpec = manifest.spec
+        self.fingerprint = manifest.spec.fingerprint
+        self.split = split
+        self.source = source
+        self.tasks = dict(manifest.tasks)
+        self.valid_region = manifest.valid_region
+        self.region_names = list(manifest.regions)
+        self._shards = shards_of(manifest, split)
+        self._schema = arrow_schema(manifest)
+        self._stored = [c.name for c in columns(manifest) if not (manifest.recipes_only and c.kind in PICTURES)]
+        self._groups: dict[tuple[int, int], pa.Table] = {}
+        self._generator: Generator | None = None
+
+    def __len__(self) -> int:
+        return self.spec.splits[self.split]
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """One sample.
+
+        Returns
+        -------
+        ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; of tasks with several
+        classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
+        ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
+        ``recipe``.
+        """
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"index {index} of a split of {len(self)} samples")
+        batch = self._batch([place])
+        twin = batch.twins[0]  # first, as what is rendered is painted together with its twin
+        return {
+            "id": batch.ids[0],
+            "image": batch.images[0],
+            **{task: int(batch.classes(task)[0]) for task in self.tasks},
+            **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},
+            "mask": batch.masks[0],
+            "alternative_masks": batch.alternatives[0],
+            "regions": {name: masks[0] for name, masks in batch.regions.items()},
+            "twin": twin,
+            "recipe": batch.recipes[0],
+        }
+
+    def batches(self, size: int, indices: Sequence[int] | None = None) -> Iterator[Batch]:
+        """Batches of up to `size` samples, in the order of `indices` or of the split.
+
+        Memory is bounded by the batch; indices in rising order read each file once.
+        """
+        if size < 1:
+            raise SalgenError(f"batch size {size}: must be 1 or more")
+        order = range(len(self)) if indices is None else indices
+        for start in range(0, len(order), size):
+            yield self._batch(order[start : start + size])
+
+    def images(self) -> NDArray[Any]:
+        """All images, uint8 or uint16 (N, C, H, W)."""
+        height, width = self.spec.image_size
+        kind = np.uint8 if self.spec.bit_depth == 8 else np.uint16
+        result = np.empty((len(self), self.manifest.channels, height, width), dtype=kind)
+        start = 0
+        for batch in self._pieces("image"):
+            result[start : start + len(batch)] = batch.levels()
+            start += len(batch)
+        return result
+
+    def column(self, name: str) -> list[str] | NDArray[Any]:
+        """A column without decoding images: texts as a list, a task as int64 (N,), a factor as float64 (N,).
+
+        The digests of pixels that are not stored take rendering.
+        """
+        kinds = {column.name: column.kind for column in columns(self.manifest)}
+        if name in self.manifest.factors:
+            return np.concatenate([factor_values(table["factors"], name) for table in self._tables(["factors"])])
+        plain = [key for key, kind in kinds.items() if kind in (Kind.TEXT, Kind.LABEL)]
+        if name not in plain:
+            raise unknown_name("column", name, [*plain, *self.manifest.factors])
+        if name == "pixels_sha256" and self.manifest.recipes_only:
+            return [digest for batch in self._pieces(name) for digest in batch.pixel_digests]
+        if kinds[name] is Kind.TEXT:
+            return [text for table in self._tables([name]) for text in table[name].to_pylist()]
+        return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
+
+    def classes_present(self, task: str) -> NDArray[np.bool_]:
+        """The classes of a task that each image shows, bool (N, K), without decoding images."""
+        column = present_column(task) if task in self.manifest.multi_label else task
+        return np.concatenate([self._as_batch(table).present(task) for table in self._tables(["id", column])])
+
+    def present(self, region: str, first: int | None = None) -> NDArray[np.bool_]:
+        """Whether a region of each sample, or of the `first` so many, has any pixel, bool (N,)."""
+        column = next(column for column, name in mask_columns(self.manifest).items() if name == region)
+        parts = [batch.region(region).any(axis=(1, 2)) for batch in self._pieces(column, first)]
+        return np.concatenate(parts)
+
+    def of_split(self, split: str) -> Dataset:
+        """Another split of the same data set, with the same source.
+
+        Raises
+        ------
+        SalgenError
+            If there is no such split, or it lacks a shard.
+        """
+        _check_split(self.path, self.manifest, split)
+        other = Dataset(self.path, self.manifest, split, self.source)
+        other._generator = self._generator
+        return other
+
+    def generator(self) -> Generator:
+        """What renders the pictures of a data set that holds recipes only; opened once.
+
+        Raises
+        ------
+        SalgenError
+            If it cannot: see :func:`~salgen.datasets.reading.rendered_batch.renderer_of`.
+        """
+        if self._generator is None:
+            self._generator = renderer_of(self.path, self.manifest, self.source)
+        return self._generator
+
+    def __getstate__(self) -> dict[str, Any]:
+        bare = None if self._generator is None else replace(self._generator)  # each process prepares the material
+        return {**vars(self), "_groups": {}, "_generator": bare}
+
+    def _pieces(self, column: str, first: int | None = None) -> Iterator[Batch]:
+        """The split, or the first samples of it, in order, with what is needed to see one column's pictures."""
+        left = len(self) if first is None else min(first, len(self))
+        for table in self._tables(["id", "recipe" if self.manifest.recipes_only else column]):
+            for start in range(0, min(table.num_rows, left), AT_A_TIME):
+                yield self._as_batch(table.slice(start, min(AT_A_TIME, left - start)))
+            left -= table.num_rows
+            if left <= 0:
+                return
+
+    def _tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns, one row group after the other."""
+        for shard in self._shards:
+            file = open_shard(self.path, shard, self._schema, self.manifest.rows_per_group)
+            for group in range(file.num_row_groups):
+                yield read_group(self.path / shard.path, file, group, names)
+
+    def _batch(self, indices: Sequence[int]) -> Batch:
+        return self._as_batch(self._rows(indices))
+
+    def _as_batch(self, rows: pa.Table) -> Batch:
+        if self.manifest.recipes_only:
+            return RenderedBatch(rows, self.path, self.manifest, self.generator)
+        return Batch(rows, self.path, self.manifest)
+
+    def _rows(self, indices: Sequence[int]) -> pa.Table:
+        """The rows of some samples, in the order asked for."""
+        shard_size, group_size = self.manifest.samples_per_shard, self.manifest.rows_per_group
+        shards, rows = np.divmod(np.asarray(indices, dtype=np.int64), shard_size)
+        groups, rows = np.divmod(rows, group_size)
+        if len(rows) == 1:
+            return self._group(int(shards[0]), int(groups[0])).slice(int(rows[0]), 1)
+        tables, places = [], []
+        for shard, group in dict.fromkeys(zip(shards.tolist(), groups.tolist(), strict=True)):
+            members = np.flatnonzero((shards == shard) & (groups == group))
+            tables.append(self._group(shard, group).take(rows[members]))
+            places.append(members)
+        return pa.concat_tables(tables).take(np.argsort(np.concatenate(places)))
+
+    def _group(self, shard: int, group: int) -> pa.Table:
+        """A row group; the last few are kept."""
+        if (shard, group) not in self._groups:
+            if len(self._groups) >= CACHED_GROUPS:
+                del self._groups[next(iter(self._groups))]
+            where = self._shards[shard]
+            file = open_shard(self.path, where, self._schema, self.manifest.rows_per_group)
+            self._groups[shard, group] = read_group(self.path / where.path, file, group, self._stored)
+        return self._groups[shard, group]
+
+
+def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
+    if split not in manifest.splits:
+        raise unknown_name(f"split of {folder}", split, manifest.splits)
+    missing = [shard.path for shard in shards_of(manifest, split) if not (folder / shard.path).is_file()]
+    if missing:
+        raise SalgenError(f"{folder / missing[0]} is missing: the same 'salgen make' writes it again")

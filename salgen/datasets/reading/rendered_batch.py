@@ -1,0 +1,112 @@
+"""A batch of samples whose pictures are in no file: they are rendered when they are first looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.format.schema import pixels_digest
+from salgen.datasets.reading.batch import Batch
+from salgen.errors import SalgenError, reason
+from salgen.generators.factory import generator_of
+from salgen.generators.generator import Generator
+from salgen.types import Mask, Sample
+
+Pair = tuple[Sample, NDArray[Any] | None]
+
+
+class RenderedBatch(Batch):
+    """As :class:`~salgen.datasets.reading.batch.Batch`, of a data set that holds recipes only.
+
+    Parameters
+    ----------
+    rows, folder, manifest
+        The samples' rows and where they come from.
+    opened
+        Gives the generator; called when a picture is first asked for.
+    """
+
+    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest, opened: Callable[[], Generator]) -> None:
+        super().__init__(rows, folder, manifest)
+        self._opened = opened
+
+    @cached_property
+    def alternatives(self) -> list[Mask]:
+        """For each sample the further masks that count as correct, bool (k, H, W)."""
+        shape = self._manifest.spec.image_size
+        return [np.array(sample.alternatives, dtype=bool).reshape(-1, *shape) for sample in self._samples]
+
+    @cached_property
+    def pixel_digests(self) -> list[str]:
+        """SHA-256 of the images' dtype, shape and pixels."""
+        return [pixels_digest(sample.image) for sample in self._samples]
+
+    def region(self, name: str) -> Mask:
+        """One region of every sample, bool (N, H, W)."""
+        return np.stack([sample.regions[name] for sample in self._samples])
+
+    def levels(self) -> NDArray[Any]:
+        """The images: uint8 or uint16 (N, C, H, W)."""
+        return np.stack([_planes(sample.image) for sample in self._samples])
+
+    def twin_levels(self) -> list[NDArray[Any] | None]:
+        """The twins: uint8 or uint16 (C, H, W), or None."""
+        return [None if twin is None else _planes(twin) for _, twin in self._pairs]
+
+    @cached_property
+    def _pairs(self) -> list[Pair]:
+        return self._render(twins=self._manifest.twins)
+
+    @cached_property
+    def _samples(self) -> list[Sample]:
+        """The samples; who asks for twins first has both painted at once."""
+        pairs = self._pairs if "_pairs" in vars(self) else self._render(twins=False)
+        return [sample for sample, _ in pairs]
+
+    def _render(self, *, twins: bool) -> list[Pair]:
+        recipes, generator = self.recipes, self._opened()
+        try:
+            return list(generator.render_pairs(recipes, twins))
+        except SalgenError:
+            raise
+        except Exception as error:  # a recipe that was altered may fail in any way
+            raise SalgenError(
+                f"{self._shard_of(self.ids[0])}: a recipe of samples {self.ids[0]} to {self.ids[-1]} cannot be "
+                f"rendered ({type(error).__name__}: {reason(error)}): verify the data set"
+            ) from error
+
+
+def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generator:
+    """The generator that renders a data set of recipes only.
+
+    Raises
+    ------
+    SalgenError
+        If it is not installed in the version that drew the recipes, its source is not there or another one, or
+        the manifest says other things of the data set than the generator.
+    """
+    try:
+        generator = generator_of(manifest.spec, source)
+    except SalgenError as error:
+        raise SalgenError(f"{folder} holds recipes only, which cannot be rendered here: {error}") from None
+    plugin = generator.plugin
+    same = {
+        "regions": tuple(plugin.region_names()) == manifest.regions,
+        "tasks": {task: tuple(classes) for task, classes in plugin.tasks.items()} == manifest.tasks,
+        "targets": {task: plugin.target(task) for task in plugin.tasks} == manifest.targets,
+    }
+    other = next((what for what, holds in same.items() if not holds), None)
+    if other:
+        raise SalgenError(f"{folder}: salgen.json was altered: its {other} are not those of {manifest.spec.generator}")
+    return generator
+
+
+def _planes(image: NDArray[Any]) -> NDArray[Any]:
+    return image.transpose(2, 0, 1)

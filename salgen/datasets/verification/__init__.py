@@ -1,0 +1,1 @@
+"""Verification of a data set: files, rows, and samples rendered again."""

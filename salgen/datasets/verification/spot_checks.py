@@ -1,0 +1,115 @@
+"""Drawing and rendering stored samples again, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.format.schema import pixels_digest, present_column, recipe_to_text
+from salgen.datasets.format.shards import Shard
+from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.reader import Dataset
+from salgen.errors import SalgenError
+from salgen.generators.factory import generator_of
+from salgen.generators.generator import Generator
+from salgen.types import Recipe, Sample
+
+
+def rendering_problems(
+    folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
+) -> list[str]:
+    """What differs when `count` samples, evenly spread over the splits, are made again; those in `readable` shards."""
+    if not count or (source is None and _lack_source(manifest)):
+        return []
+    try:
+        generator = generator_of(manifest.spec, source)
+    except SalgenError as error:
+        return [f"no sample could be rendered again: {error}"]
+    datasets = {split: Dataset(folder, manifest, split, source) for split in manifest.splits}
+    return [
+        problem
+        for split, index in _spread(manifest, count)
+        if any(shard.split == split and shard.start <= index < shard.stop for shard in readable)
+        for problem in _sample_problems(generator, datasets[split], index)
+    ]
+
+
+def _lack_source(manifest: Manifest) -> bool:
+    """Whether others may lack the source, so that pixels were left out, or recipes were published alone."""
+    return not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
+
+
+def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
+    """Evenly spread places over all samples: split and index."""
+    last = sum(manifest.spec.splits.values()) - 1
+    starts = np.cumsum([0] + [manifest.spec.splits[split] for split in manifest.splits])
+    places = np.linspace(0, last, count).round().astype(int)
+    splits = np.searchsorted(starts, places, side="right") - 1
+    return [(manifest.splits[k], int(place - starts[k])) for k, place in zip(splits, places, strict=True)]
+
+
+def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list[str]:
+    """What differs when one sample is made again."""
+    name = f"{dataset.split}-{index:06d}"
+    try:
+        (batch,) = dataset.batches(1, [index])
+        stored = batch.recipes[0]
+        drawn = generator.recipe(dataset.spec.seed, dataset.split, index)
+        if recipe_to_text(stored) != recipe_to_text(drawn):
+            return [f"sample {name}: drawn again, its recipe is another"]
+        parts = _differing(generator, dataset, batch)
+    except SalgenError as error:
+        return [f"sample {name} could not be rendered again: {error}"]
+    return [f"sample {name}: rendered again, it differs in {', '.join(parts)}"] if parts else []
+
+
+def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str]:
+    """The parts of a stored sample that are not what its recipe gives."""
+    recipe = batch.recipes[0]
+    sample = generator.render(recipe)
+    same = {
+        **{task: int(batch.classes(task)[0]) == sample.labels[task] for task in dataset.tasks},
+        **{
+            present_column(task): tuple(np.flatnonzero(batch.present(task)[0]).tolist()) == sample.present[task]
+            for task in dataset.manifest.multi_label
+        },
+        "factors": _factors_same(generator, recipe, batch),
+        **({} if dataset.manifest.recipes_only else _pictures_same(generator, sample, batch, dataset.manifest)),
+    }
+    return [part for part, holds in same.items() if not holds]
+
+
+def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
+    """Whether the numbers to filter by are those of the recipe."""
+    numbers = generator.plugin.factors(recipe.parameters)
+    stored = {name: values[0] for name, values in batch.factors.items()}
+    drawn = {name: np.nan if value is None else float(value) for name, value in numbers.items()}
+    return stored.keys() == drawn.keys() and all(
+        np.array_equal(stored[name], drawn[name], equal_nan=True) for name in drawn
+    )
+
+
+def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
+    """Whether the pictures that are stored are those that the recipe gives."""
+    alternatives = np.array(sample.alternatives, dtype=bool).reshape(-1, *manifest.spec.image_size)
+    return {
+        **_pixels_same(generator, sample, batch, manifest),
+        "alternative_masks": np.array_equal(batch.alternatives[0], alternatives),
+        **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in manifest.regions},
+    }
+
+
+def _pixels_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
+    """Whether image and twin are those that the recipe gives; the image's digest, where pixels were left out."""
+    if not manifest.pixels:
+        return {"image": pixels_digest(sample.image) == batch.pixel_digests[0]}
+    twin = generator.twin(sample.recipe) if manifest.twins else None
+    stored = batch.twin_levels()[0]
+    return {
+        "image": np.array_equal(batch.levels()[0], sample.image.transpose(2, 0, 1)),
+        "twin": (stored is None) == (twin is None)
+        and (stored is None or twin is None or np.array_equal(stored, twin.image.transpose(2, 0, 1))),
+    }

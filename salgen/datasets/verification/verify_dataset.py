@@ -1,0 +1,101 @@
+"""Is a data set what it says it is? All problems are found at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from salgen.datasets.format import checksums
+from salgen.datasets.format.checksums import files_of, read_checksums
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.shards import shards_of
+from salgen.datasets.verification.row_checks import shard_problems
+from salgen.datasets.verification.spot_checks import rendering_problems
+from salgen.errors import SalgenError
+from salgen.files import sha256_of
+from salgen.progress import progress
+
+PARQUET_END = b"PAR1"
+FOREIGN = (".git", ".gitattributes", ".cache")  # what version control and the hub put into a copy
+
+
+def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> list[str]:
+    """Check a data set folder.
+
+    Checked are the checksums, the spec's fingerprint, the schema, and for every sample its id, the
+    digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
+    and rendered again and must come out with the same recipe and the same bits.
+
+    Parameters
+    ----------
+    folder
+        The data set.
+    source
+        The outside material it was made from, where that is not the generator's default.
+    samples
+        How many samples to render again, evenly spread over the splits; 0 for none.
+
+    Returns
+    -------
+    One line for each problem; none for a sound data set.
+    """
+    try:
+        described = read_manifest(folder)
+    except SalgenError as error:
+        return [str(error), *file_problems(folder, None)]
+    return [*file_problems(folder, described), *_content_problems(folder, described, source, samples)]
+
+
+def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:
+    """What is wrong with the samples, in shards that can be read."""
+    problems, readable = [], []
+    total = sum(described.spec.splits.values())
+    with progress("verifying", total, "images") as advance:
+        for shard in shards_of(described):
+            try:
+                problems += shard_problems(folder, described, shard)
+                readable.append(shard)
+            except SalgenError as error:
+                if (folder / shard.path).is_file():
+                    problems.append(str(error))
+            advance(len(shard))
+    return problems + rendering_problems(folder, described, readable, source, min(samples, total))
+
+
+def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:
+    """Files that are missing, altered or not listed in `SHA256SUMS`, or not those that a manifest describes."""
+    try:
+        sums = read_checksums(folder)
+    except SalgenError as error:
+        sums, problems = {}, [str(error)]
+    else:
+        expected = files_of(described) if described else list(sums)
+        problems = [f"{checksums.FILE}: has no line for {name}" for name in expected if name not in sums]
+    belonging = {*sums, *(files_of(described) if described else ())}
+    for name in sorted(belonging):
+        problems += _file_problem(folder / name, name, sums.get(name))
+    return problems + [
+        f"{name}: is not a file of this data set" if described else f"{name}: is not listed in {checksums.FILE}"
+        for name in _files_in(folder)
+        if name not in belonging
+    ]
+
+
+def _file_problem(path: Path, name: str, digest: str | None) -> list[str]:
+    if not path.is_file():
+        return [f"{name}: is missing"]
+    if digest is None or sha256_of(path) == digest:
+        return []
+    return [
+        f"{name}: was {'truncated' if _lacks_end(path) else 'altered'}: its SHA-256 is not that of {checksums.FILE}"
+    ]
+
+
+def _lacks_end(path: Path) -> bool:
+    return path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
+
+
+def _files_in(folder: Path) -> list[str]:
+    """All files but the checksums, as sorted paths with ``/``."""
+    found = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    names = [path.as_posix() for path in found if path.parts[0] not in FOREIGN]
+    return sorted(set(names) - {checksums.FILE})

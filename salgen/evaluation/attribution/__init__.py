@@ -1,0 +1,1 @@
+"""Explaining: from a model, images and a method to saliency maps, with shared passes and reductions."""

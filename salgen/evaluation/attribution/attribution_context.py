@@ -1,0 +1,204 @@
+"""What a saliency method is asked, and what a saliency method is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.models.inspection.layers import as_channels
+from salgen.evaluation.models.inspection.memory import MicroBatches
+from salgen.evaluation.models.inspection.model_view import ModelView, check_logits, score_gradient
+from salgen.seeding import Stream
+
+if TYPE_CHECKING:
+    from salgen.evaluation.attribution.patterns import Patterns
+
+
+@dataclass(frozen=True)
+class AttributionContext:
+    """One batch to explain.
+
+    Attributes
+    ----------
+    model
+        A private view: hook and rewire it freely, and remove what was added.
+    inputs
+        Normalised images (n, C, h, w), without gradient.
+    pixels
+        The images before normalisation (n, C, H, W).
+    ids
+        The samples' names; with `seed` and the method's name they key its random numbers.
+    seed
+        Any non-negative integer.
+    score
+        ``"logit"`` of the target, or ``"margin"`` over the best other class.
+    masks
+        Ground truth, bool (n, H, W), if the method needs it.
+    passes
+        The forward and backward pass that all methods share.
+    batches
+        How many images may pass through the network at once without gradient.
+    untrained
+        Makes a view of the same architecture with fresh weights.
+    patterns
+        The model's patterns, if the method needs them.
+    """
+
+    model: ModelView
+    inputs: Tensor
+    pixels: Tensor
+    ids: list[str]
+    seed: int
+    score: str
+    masks: Tensor | None
+    passes: Passes
+    batches: MicroBatches
+    untrained: Callable[[], ModelView]
+    patterns: Patterns | None
+
+    @property
+    def targets(self) -> Tensor:
+        """int64 (n,): the class that each map explains."""
+        return self.passes.targets()
+
+    @property
+    def cache(self) -> TimedCache:
+        """Keeps values that several methods need: ``context.cache.get(key, compute)``."""
+        return self.passes.cache
+
+    def again(
+        self, requirements: PassRequirements, *, model: ModelView | None = None, inputs: Tensor | None = None
+    ) -> AttributionContext:
+        """The same question to another model or about other normalised inputs, of which `wanted` will be read."""
+        model = self.model if model is None else model
+        inputs = self.inputs if inputs is None else inputs
+        passes = Passes(model, inputs, self.score, requirements, self.targets, TimedCache(inputs.device))
+        return replace(self, model=model, inputs=inputs, passes=passes)
+
+    def black(self) -> Tensor:
+        """Black mapped through the model's normalisation, (1, C, h, w)."""
+        with torch.no_grad():
+            return self.model.corners(self.pixels)[0].to(self.inputs)
+
+    def activations(self, layer: str) -> Tensor:
+        """The layer's output (n, K, h, w)."""
+        return as_channels(self.passes.output(layer), layer)
+
+    def gradients(self, layer: str) -> Tensor:
+        """The score's gradient at the layer's output, (n, K, h, w)."""
+        return as_channels(self.passes.gradient(layer), layer)
+
+    def streams(self, method: str) -> list[Stream]:
+        """One stream of random numbers per sample, the same in whatever batch the sample is."""
+        return [Stream(self.seed, method, sample) for sample in self.ids]
+
+    def scores_of(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        """The explained value (m,) of any normalised inputs at their targets."""
+        return self.model.scores(inputs, targets, self.score)
+
+    def scores(self, inputs: Tensor) -> Tensor:
+        """The explained value (n,) of normalised inputs, in the request's order."""
+        return self.scores_of(inputs, self.targets)
+
+    def start(self, logits: Tensor) -> Tensor:
+        """Where a backward pass starts, (n, K): +1 at the target, and -1 at the best other class of a margin."""
+        return score_gradient(logits.detach(), self.targets, self.score)
+
+    def logits_of(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
+        """Checked logits (count, K) of many inputs, made and run a part at a time, without gradient.
+
+        Parameters
+        ----------
+        count
+            How many normalised inputs there are.
+        inputs
+            Makes those of a part of ``range(count)``: (m, C, h, w).
+        """
+
+        def work(part: slice) -> Tensor:
+            made = inputs(part)
+            return check_logits(self.model.network(made), len(made))
+
+        with torch.no_grad():
+            return torch.cat(self.batches.over(count, work))
+
+    def gradient(self, inputs: Tensor) -> Tensor:
+        """The gradient of each sample's score at any normalised inputs, (n, C, h, w).
+
+        At `self.inputs` it is ``self.passes.input_gradient()``, which other methods share.
+        """
+        leaf = inputs.detach().requires_grad_()
+        return torch.autograd.grad(self.scores(leaf).sum(), leaf)[0]
+
+
+class Method(Protocol):
+    """A saliency method: a frozen dataclass whose fields are its parameters.
+
+    Attributes
+    ----------
+    name, reference
+        The registered name, and the paper.
+    reduction
+        The channel reduction that the literature uses with it.
+    signed
+        Whether raw attributions may be negative.
+    class_dependent
+        Whether the map depends on the target.
+    control
+        Whether it is a floor or a ceiling for the others rather than a method of the literature.
+    resolution
+        Of its raw maps, in words: ``"the input's"``, ``"the layer's"``.
+    defined_for
+        The models that it can explain, in words: ``"any network"``.
+    needs
+        Of ``{"model", "mask", "untrained", "patterns"}``.
+    shares
+        Methods with the same word here have passes in common, and a run explains them together:
+        ``"passes"`` for those that need a few passes; None for one that makes many of its own.
+    shows_image
+        Whether a map shows the image itself, or is a product with it: where images may not be passed on, such
+        maps are not published either.
+    version
+        Changes whenever its maps do.
+    quick
+        Parameters that make it fast enough for a test.
+    scales
+        Scale name to the parameters in which it differs from the fields' own defaults, which are
+        the paper's.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str]
+    reduction: ClassVar[str]
+    signed: ClassVar[bool]
+    class_dependent: ClassVar[bool]
+    control: ClassVar[bool]
+    resolution: ClassVar[str]
+    defined_for: ClassVar[str]
+    needs: ClassVar[frozenset[str]]
+    shares: ClassVar[str | None]
+    shows_image: ClassVar[bool]
+    version: ClassVar[str]
+    quick: ClassVar[Mapping[str, Any]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Raise a SalgenError if the method is not defined for the model.
+
+        `image` is one normalised image (1, C, h, w); nothing else has been computed yet.
+        """
+        ...
+
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """What the method will read from ``context.passes``, so that one pass serves all methods."""
+        ...
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Raw attributions (n, C, h, w), at whatever resolution the method has."""
+        ...

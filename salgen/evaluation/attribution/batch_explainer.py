@@ -1,0 +1,213 @@
+"""What is asked of several methods about a batch of images, and how it is answered with shared passes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
+from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.patterns import Patterns
+from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
+from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once
+from salgen.evaluation.models.inspection.model_check import check_model
+from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.untrained_model import untrained
+from salgen.parameters import call_text
+from salgen.types import SaliencyMap
+
+FORWARD_BATCH_SIZE = 128
+
+
+class Explained(UserDict[str, SaliencyMap]):
+    """The maps of several methods by their calls.
+
+    Attributes
+    ----------
+    logits
+        The model's output (N, K) for the images, if a method needed the model.
+    seconds
+        Per method: the time of its own work and its share of the passes that it had in common with others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logits: Tensor | None = None
+        self.seconds: dict[str, float] = {}
+
+
+def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor) -> None:
+    """Raise a SalgenError if a method is not defined for a model that takes such `pixels` (1, C, H, W)."""
+    explaining = [method for method in methods.values() if "model" in method.needs]
+    if not explaining:
+        return
+    with torch.inference_mode(False), torch.no_grad():
+        image = view.normalise(view.like(pixels))
+        check_model(view, image)
+        for method in explaining:
+            method.check(view, image)
+
+
+@dataclass(frozen=True)
+class BatchExplainer:
+    """All that is asked about a batch of images."""
+
+    view: ModelView
+    methods: dict[str, Method]
+    reduce: str | None
+    score: str
+    seed: int
+    pixels: Tensor
+    targets: Tensor | None
+    ids: list[str]
+    masks: Tensor | None
+    patterns: Patterns | None
+
+    def explain(self, most: int, budget: float) -> Explained:
+        """Every method's maps of all images, at most `most` at a time."""
+        try:
+            return self._explain(most, budget)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise SalgenError(
+                f"explaining one image of {tuple(self.pixels.shape[1:])} needs more memory than {self.pixels.device} "
+                "has: use smaller images or a smaller model, or methods that need less"
+            ) from None
+
+    def _explain(self, most: int, budget: float) -> Explained:
+        self._check_needs()
+        forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
+        if self._needs_model:
+            with torch.no_grad():
+                image = self.view.normalise(self._lowest())
+            self._check_targets(check_model(self.view, image))
+            for method in self._explaining:
+                method.check(self.view, image)
+            requirements = PassRequirements.together(
+                method.required_passes(self.view, image) for method in self._explaining
+            )
+            most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
+            forward = images_at_once(self.view, image, forward, budget, 1)
+        inner = MicroBatches(forward)
+        return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, requirements, inner)))
+
+    def _check_needs(self) -> None:
+        """Masks and patterns are there for the methods that need them."""
+        for method in self.methods.values():
+            if "mask" in method.needs and self.masks is None:
+                raise SalgenError(f"{method.name} is made of the ground truth: give masks=, bool (N, H, W)")
+            if "patterns" in method.needs and self.patterns is None:
+                raise SalgenError(
+                    f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
+                    "salgen evaluate fits them itself"
+                )
+
+    def _check_targets(self, layout: NetworkTrace) -> None:
+        """The targets are classes of the model, and it has as many as the score takes."""
+        stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
+        score_gradient(torch.zeros(len(stated), classes_of(layout)), stated, self.score)
+
+    def _lowest(self) -> Tensor:
+        """The image (1, C, H, W) that has the lowest value: what some methods must know of the batch."""
+        lowest = int(self.pixels.flatten(1).amin(dim=1).argmin())
+        return self.pixels[lowest : lowest + 1].clone()
+
+    @cached_property
+    def _untrained(self) -> Callable[[], ModelView]:
+        return cache(lambda: untrained(self.view, self.seed))
+
+    @property
+    def _explaining(self) -> list[Method]:
+        return [method for method in self.methods.values() if "model" in method.needs]
+
+    @property
+    def _needs_model(self) -> bool:
+        return bool(self._explaining)
+
+    def _part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
+        """Every method's maps of one part of the images."""
+        context = self._request(part, requirements, batches)
+        try:
+            explained = Explained()
+            for call, method in self.methods.items():
+                explained[call] = context.cache.run(call, lambda method=method: self._maps(method, context))  # type: ignore[misc]
+            explained.logits = context.passes.logits() if self._needs_model else None
+            explained.seconds = context.cache.seconds()
+            return explained
+        finally:
+            context.cache.release()
+
+    def _request(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
+        pixels = self.pixels[part]
+        with torch.no_grad():
+            inputs = self.view.normalise(pixels.clone())
+        stated = None if self.targets is None else self.targets[part].to(pixels.device)
+        return AttributionContext(
+            model=self.view,
+            inputs=inputs,
+            pixels=pixels,
+            ids=self.ids[part],
+            seed=self.seed,
+            score=self.score,
+            masks=None if self.masks is None else self.masks[part],
+            passes=Passes(self.view, inputs, self.score, requirements, stated, TimedCache(pixels.device)),
+            batches=batches,
+            untrained=self._untrained,
+            patterns=self.patterns,
+        )
+
+    def _maps(self, method: Method, context: AttributionContext) -> SaliencyMap:
+        with torch.enable_grad():
+            raw = method.attribute(context).detach()
+        count, size = len(context.pixels), (context.pixels.shape[2], context.pixels.shape[3])
+        if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
+            raise SalgenError(
+                f"method {method.name!r} returned {tuple(raw.shape)} for {count} images: "
+                "must be (n, C, h, w), none of them 0"
+            )
+        reduction = method.reduction if self.reduce == NATIVE else self.reduce
+        return SaliencyMap(
+            values=_finish(raw.float().contiguous(), reduction, size),
+            method=call_text(method),
+            reduction=reduction,
+            signed=method.signed and (reduction is None or reduction in SIGNED),
+            native_resolution=(raw.shape[2], raw.shape[3]),
+            score=self.score,
+            seed=self.seed,
+            ids=tuple(context.ids),
+        )
+
+
+def classes_of(layout: NetworkTrace) -> int:
+    """How many logits the network gives for an image."""
+    return int(layout.outputs[""][1])
+
+
+def _joined(parts: Sequence[Explained]) -> Explained:
+    """The parts of a batch in one."""
+    whole = Explained()
+    for call, first in parts[0].items():
+        values = torch.cat([part[call].values for part in parts])
+        ids = tuple(name for part in parts for name in part[call].ids or ())
+        whole[call] = dataclasses.replace(first, values=values, ids=ids)
+        whole.seconds[call] = sum(part.seconds[call] for part in parts)
+    logits = [part.logits for part in parts if part.logits is not None]
+    whole.logits = torch.cat(logits) if logits else None
+    return whole
+
+
+def _finish(raw: Tensor, reduction: str | None, size: tuple[int, int]) -> Tensor:
+    if reduction is None:
+        return resize(raw, size)
+    return resize(reduce_channels(raw, reduction)[:, None], size)[:, 0]

@@ -1,0 +1,116 @@
+"""What the methods of the CAM family share: their layers, and how the maps of several layers come together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.models.inspection.layers import check_layer, last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.parameters import param
+
+
+@dataclass(frozen=True)
+class ClassActivation(Explanation):
+    """A map made of a layer's channels, and for most methods of the score's gradients there.
+
+    Several layers give one channel each, resized bilinearly to the finest of their resolutions.
+
+    Attributes
+    ----------
+    reads_gradients
+        Whether the shared pass must have the score's gradients at the layers.
+    """
+
+    reduction: ClassVar[str] = "sum"  # of one channel per layer
+    signed: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the layer's"
+    defined_for: ClassVar[str] = "networks with a layer of channels, or of tokens on a square grid"
+    reads_gradients: ClassVar[bool] = True
+
+    layer: str | None = param(
+        None, "dotted name of the module, or several joined by +; by default the model's own choice"
+    )
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse layers that are unknown, do not run, or have no channels."""
+        for layer in self.layers_of(model, image):
+            check_layer(model, image, layer)
+
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """The layers, with the gradients there if the method reads them."""
+        layers = frozenset(self.layers_of(model, image))
+        return PassRequirements(gradients=layers) if self.reads_gradients else PassRequirements(layers=layers)
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """One channel per layer, (n, L, h, w), neither scaled nor shifted."""
+        layers = self.layers_of(context.model, context.inputs[:1])
+        return together([self.map_at(layer, context) for layer in layers])
+
+    def map_at(self, layer: str, context: AttributionContext) -> Tensor:
+        """The map of one layer, (n, 1, h, w), at its resolution."""
+        raise NotImplementedError
+
+    def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
+        """The layers that were named, or the one that the model names, or else the last through which all goes."""
+        if self.layer:
+            return layer_names(self.layer)
+        return (model.cam_layer or last_spatial_layer(model, image),)
+
+
+def layer_names(text: str) -> tuple[str, ...]:
+    """``"layer3+layer4"`` as names.
+
+    Raises
+    ------
+    SalgenError
+        If one is empty, or there twice.
+    """
+    names = tuple(name.strip() for name in text.split("+"))
+    if "" in names or len(set(names)) < len(names):
+        raise SalgenError(f"layers {text!r}: must be different names joined by +, such as layer3+layer4")
+    return names
+
+
+def together(maps: list[Tensor]) -> Tensor:
+    """Maps (n, 1, h, w) of several resolutions as channels of the finest."""
+    finest = max((m.shape[2:] for m in maps), key=lambda size: size[0] * size[1])
+    return torch.cat([resize(m, (finest[0], finest[1])) for m in maps], dim=1)
+
+
+def activations_at(layer: str, context: AttributionContext) -> Tensor:
+    """The layer's activations A (n, K, h, w), in single precision at least.
+
+    Raises
+    ------
+    SalgenError
+        If they are not finite.
+    """
+    return context.cache.get(("activations", layer), lambda: _precise(context.activations(layer), layer, "activations"))
+
+
+def gradients_at(layer: str, context: AttributionContext) -> Tensor:
+    """The score's gradient g at the layer (n, K, h, w), in single precision at least.
+
+    Raises
+    ------
+    SalgenError
+        If it is not finite.
+    """
+    return context.cache.get(("gradients", layer), lambda: _precise(context.gradients(layer), layer, "gradients"))
+
+
+def _precise(values: Tensor, layer: str, what: str) -> Tensor:
+    if not bool(torch.isfinite(values).all()):
+        raise SalgenError(
+            f"layer {layer!r} has NaN or infinite {what}: check the model's weights, or choose another layer"
+        )
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

@@ -1,0 +1,221 @@
+"""Saliency maps of any classifier: ``salgen.explain``, and many methods at once: ``salgen.explain_all``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.attribution.arguments import (
+    at_least,
+    check_ids,
+    check_images,
+    check_layers,
+    check_masks,
+    check_methods_given,
+    check_targets,
+)
+from salgen.evaluation.attribution.attribution_context import Method
+from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
+from salgen.evaluation.attribution.patterns import Patterns
+from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
+from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
+from salgen.parameters import build, call_text, parse_call
+from salgen.registry import METHODS
+from salgen.types import SaliencyMap
+
+BATCH_SIZE = 32
+
+
+def explain(
+    model: nn.Module | ModelView | None,
+    images: Any,
+    targets: Any = None,
+    *,
+    method: str | Method,
+    reduce: str | None = NATIVE,
+    layer: str | Sequence[str] | None = None,
+    score: str = "logit",
+    masks: Any = None,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+    batch_size: int | None = None,
+    max_memory: float | None = None,
+    patterns: Patterns | None = None,
+    **parameters: Any,
+) -> SaliencyMap:
+    """Saliency maps of a batch of images.
+
+    The model is never changed: methods work on a private copy in evaluation mode that shares its
+    weights. A map depends on its own image, id and seed, and on no other image of the call.
+
+    Parameters
+    ----------
+    model
+        Images to logits (N, K), on any device. A :class:`~salgen.evaluation.models.classifier.Classifier`
+        is explained at its normalised images, any other module at the images themselves. Controls
+        that need no model take None; a :class:`ModelView` saves the copy where a model is
+        explained many times.
+    images
+        Floating-point array or tensor (N, C, H, W); in [0, 1] for a `Classifier`.
+    targets
+        The class of each map: integers (N,), one integer for all, or ``"pred"`` (also None) for the
+        predicted class.
+    method
+        A name, a call such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or an instance.
+    reduce
+        ``"native"``, another channel reduction, or None for raw attributions (N, C, H, W).
+    layer
+        Dotted name of the module that the CAM family uses, or several, whose maps are summed; by
+        default the model's own choice.
+    score
+        ``"logit"`` of the target, or its ``"margin"`` over the best other class.
+    masks
+        Ground truth, bool (N, H, W), for the oracles.
+    ids
+        The samples' names, which key the randomness of stochastic methods; ``"0"``, ``"1"``, ... by
+        default.
+    seed
+        Any non-negative integer.
+    batch_size
+        Images per pass, at most; 32 by default.
+    max_memory
+        GB that may be used on the model's device; half of what is free by default.
+    patterns
+        What ``salgen.fit_patterns`` gave, for PatternNet and PatternAttribution.
+    **parameters
+        The method's parameters.
+
+    Returns
+    -------
+    SaliencyMap
+        `values` is a float32 tensor on the model's device.
+
+    Raises
+    ------
+    SalgenError
+        If an argument is wrong, the method is not defined for the network, or the model's output is
+        not finite logits.
+
+    Examples
+    --------
+    >>> explain(None, torch.zeros(2, 1, 8, 8), method="center").values.shape
+    torch.Size([2, 8, 8])
+    """
+    if layer is not None:
+        parameters["layer"] = check_layers(layer)
+    chosen = _method(method, parameters)
+    explained = explain_all(
+        model,
+        images,
+        targets,
+        methods=[chosen],
+        reduce=reduce,
+        score=score,
+        masks=masks,
+        ids=ids,
+        seed=seed,
+        batch_size=batch_size,
+        max_memory=max_memory,
+        patterns=patterns,
+    )
+    return next(iter(explained.values()))
+
+
+def explain_all(
+    model: nn.Module | ModelView | None,
+    images: Any,
+    targets: Any = None,
+    *,
+    methods: Sequence[str | Method],
+    reduce: str | None = NATIVE,
+    score: str = "logit",
+    masks: Any = None,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+    batch_size: int | None = None,
+    max_memory: float | None = None,
+    patterns: Patterns | None = None,
+) -> Explained:
+    """Saliency maps of a batch of images by several methods, which share what they have in common.
+
+    Activations, gradients and predictions come from one forward and one backward pass for all
+    methods that read them; so do the rewired passes of the LRP family and of guided backpropagation.
+
+    Parameters are those of :func:`explain`. The result maps each method's call to its maps, which
+    are those of :func:`explain`.
+
+    Examples
+    --------
+    >>> sorted(explain_all(None, torch.zeros(2, 1, 8, 8), methods=["center", "sobel"]))
+    ['center', 'sobel']
+    """
+    instances = [_method(method, {}) for method in check_methods_given(methods)]
+    chosen = {call_text(method): method for method in instances}
+    if reduce not in (NATIVE, None):
+        check_reduction(str(reduce))
+    if score not in SCORES:
+        raise unknown_name("score", str(score), SCORES)
+    if patterns is not None and not isinstance(patterns, Patterns):
+        raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
+    with torch.inference_mode(False):
+        view = _view(model, chosen)
+        pixels = view.like(check_images(images))
+        count = len(pixels)
+        explainer = BatchExplainer(
+            view=view,
+            methods=chosen,
+            reduce=reduce,
+            score=score,
+            seed=at_least(0, seed, "seed"),
+            pixels=pixels,
+            targets=check_targets(targets, count),
+            ids=check_ids(ids, count),
+            masks=None if masks is None else check_masks(masks, pixels),
+            patterns=patterns,
+        )
+        most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
+        return explainer.explain(most, memory_budget(pixels.device, max_memory))
+
+
+def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
+    if isinstance(method, str):
+        name, given = parse_call(method)
+        twice = sorted({key.replace("-", "_") for key in given} & parameters.keys())
+        if twice:
+            raise SalgenError(f"{twice[0]} is given twice: in {method!r}, and as {twice[0]}={parameters[twice[0]]!r}")
+        created: Method = METHODS.create(name, {**given, **parameters})
+        return created
+    instance: Any = method
+    if not callable(getattr(instance, "attribute", None)) or not _is_instance_of_dataclass(instance):
+        raise SalgenError(
+            f"method {method!r}: give a name, 'name:key=value', or an instance of a method, which is a dataclass with "
+            "attribute()"
+        )
+    if parameters:
+        fields = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
+        instance = build(type(instance), {**fields, **parameters})
+    chosen: Method = instance
+    return chosen
+
+
+def _is_instance_of_dataclass(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def _view(model: nn.Module | ModelView | None, methods: Mapping[str, Method]) -> ModelView:
+    if isinstance(model, ModelView):
+        return model
+    explains = [method.name for method in methods.values() if "model" in method.needs]
+    if isinstance(model, nn.Module):
+        return ModelView.of(model if explains else nn.Identity())
+    if model is not None:
+        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
+    if explains:
+        raise SalgenError(f"method {explains[0]!r} explains a model: give one")
+    return ModelView.of(nn.Identity())

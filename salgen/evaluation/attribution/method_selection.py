@@ -1,0 +1,110 @@
+"""Which methods a run uses: names, calls with parameters, and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import Method
+from salgen.evaluation.attribution.batch_explainer import check_methods
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.parameters import call_text, parse_call
+from salgen.registry import METHODS, PROTOCOLS
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Methods by their calls.
+
+    Attributes
+    ----------
+    named
+        Those that were asked for by name or by a protocol.
+    others
+        Those that came with ``all``, and the controls.
+    """
+
+    named: dict[str, Method]
+    others: dict[str, Method]
+
+    @property
+    def methods(self) -> dict[str, Method]:
+        """All of them, the controls last."""
+        everything = {**self.named, **self.others}
+        return dict(sorted(everything.items(), key=lambda item: item[1].control))
+
+    def defined_for(
+        self, model: nn.Module, pixels: Tensor, lacking: Mapping[str, str] | None = None
+    ) -> tuple[dict[str, Method], dict[str, str]]:
+        """The methods that can explain a model, and why the others cannot.
+
+        Parameters
+        ----------
+        pixels
+            One image (1, C, H, W) as the model takes it.
+        lacking
+            What methods may need and cannot have here, and why.
+
+        Raises
+        ------
+        SalgenError
+            If one that was asked for by name cannot.
+        """
+        view, left_out = ModelView.of(model), {}
+        for call, method in self.methods.items():
+            try:
+                _check_needs(method, lacking or {})
+                check_methods(view, {call: method}, pixels)
+            except SalgenError as error:
+                if call in self.named:
+                    raise
+                left_out[call] = str(error)
+        return {call: method for call, method in self.methods.items() if call not in left_out}, left_out
+
+
+def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
+    for need, why in lacking.items():
+        if need in method.needs:
+            raise SalgenError(f"{method.name} {why}")
+
+
+def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selection:
+    """Methods by their calls, the controls always among them.
+
+    Parameters
+    ----------
+    calls
+        Names, calls with parameters, or groups (``all``, a protocol's name); None means ``all``.
+    scale
+        Whose defaults hold for parameters that a call does not set.
+
+    Raises
+    ------
+    SalgenError
+        If a name or a parameter is unknown.
+    """
+    given = list(calls or [ALL])
+    named = [_create(text, scale) for call in given if call != ALL for text in _expand(call)]
+    rest = METHODS.names() if ALL in given else [name for name in METHODS.names() if METHODS.load(name).control]
+    others = [_create(name, scale) for name in rest]
+    return Selection({call_text(m): m for m in named}, {call_text(m): m for m in others})
+
+
+def _create(call: str, scale: str) -> Method:
+    if not isinstance(call, str):
+        raise SalgenError(f"method {call!r}: must be text, a name or a call such as 'grad-cam:layer=layer4'")
+    name, given = parse_call(call)
+    method: Method = METHODS.create(name, {**METHODS.load(name).scales.get(scale, {}), **given})
+    return method
+
+
+def _expand(call: str) -> Iterator[str]:
+    if call in PROTOCOLS.entries:
+        yield from PROTOCOLS.load(call).methods
+    else:
+        yield call

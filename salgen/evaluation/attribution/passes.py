@@ -1,0 +1,175 @@
+"""The forward and backward pass of a batch, run once for all methods that read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.models.inspection.layers import find_layer
+from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
+from salgen.evaluation.models.inspection.network_trace import hooked
+
+
+@dataclass(frozen=True)
+class PassRequirements:
+    """What is read from the pass.
+
+    Attributes
+    ----------
+    layers
+        Dotted names of the modules whose outputs are read, and nothing else.
+    gradients
+        Dotted names of the modules at which the score's gradient is read, and maybe the outputs.
+    input_gradient
+        Whether the gradient at the network's input is read.
+    """
+
+    layers: frozenset[str] = frozenset()
+    gradients: frozenset[str] = frozenset()
+    input_gradient: bool = False
+
+    @classmethod
+    def together(cls, parts: Iterable[PassRequirements]) -> PassRequirements:
+        """All that any of the parts wants."""
+        known = list(parts)
+        return cls(
+            layers=frozenset().union(*(part.layers for part in known)),
+            gradients=frozenset().union(*(part.gradients for part in known)),
+            input_gradient=any(part.input_gradient for part in known),
+        )
+
+
+@dataclass
+class Passes:
+    """One forward pass, and at most one backward pass, of a batch.
+
+    Nothing runs before it is asked for. The graph, and with it the backward pass, begins at the
+    first layer whose gradient is wanted, or at the input if its gradient is; there is none if none
+    is wanted. What was not said to be wanted is had by a pass of its own.
+
+    Attributes
+    ----------
+    model, inputs
+        The network, and normalised images (n, C, h, w) without gradient.
+    score
+        ``"logit"`` of the target, or ``"margin"`` over the best other class.
+    wanted
+        What will be asked for.
+    stated
+        int64 (n,): the classes to explain; the predicted ones if None.
+    once
+        What has been computed, and at whose expense.
+    """
+
+    model: ModelView
+    inputs: Tensor
+    score: str
+    requirements: PassRequirements
+    stated: Tensor | None
+    cache: TimedCache
+    _outputs: dict[str, Tensor] = field(default_factory=dict)
+    _places: dict[str | None, Tensor] = field(default_factory=dict)  # of gradients; the input's is None
+
+    def logits(self) -> Tensor:
+        """Checked logits (n, K), detached."""
+        return self._forward().detach()
+
+    def targets(self) -> Tensor:
+        """int64 (n,): the class that each map explains."""
+        return self.logits().argmax(dim=1) if self.stated is None else self.stated
+
+    def output(self, layer: str) -> Tensor:
+        """The layer's output in whatever shape it has; of its last call, if it is called more than once.
+
+        Raises
+        ------
+        SalgenError
+            If the layer is unknown or does not run.
+        """
+        if layer not in self.requirements.layers | self.requirements.gradients:
+            return self._other(PassRequirements(layers=frozenset({layer}))).output(layer)
+        self._forward()
+        if layer not in self._outputs:
+            raise SalgenError(f"layer {layer!r} does not run when the model does: choose another layer")
+        return self._outputs[layer]
+
+    def gradient(self, layer: str) -> Tensor:
+        """The score's gradient at the layer's output, shaped as the output."""
+        if layer not in self.requirements.gradients:
+            return self._other(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
+        self.output(layer)
+        return self._backward()[layer]
+
+    def input_gradient(self) -> Tensor:
+        """The score's gradient at the input, (n, C, h, w)."""
+        if not self.requirements.input_gradient:
+            return self._other(PassRequirements(input_gradient=True)).input_gradient()
+        return self._backward()[None]
+
+    def _forward(self) -> Tensor:
+        return self.cache.get(("forward", self.requirements), self._run_forward)
+
+    def _backward(self) -> dict[str | None, Tensor]:
+        self._forward()
+        return self.cache.get(("backward", self.requirements), self._run_backward)
+
+    def _other(self, requirements: PassRequirements) -> Passes:
+        return self.cache.get(
+            requirements, lambda: Passes(self.model, self.inputs, self.score, requirements, self.stated, self.cache)
+        )
+
+    def _run_forward(self) -> Tensor:
+        """Logits with the graph that is wanted."""
+        requirements = self.requirements
+        names = sorted(requirements.layers | requirements.gradients)
+        leaf = self.inputs.detach().requires_grad_(requirements.input_gradient)
+        if requirements.input_gradient:
+            self._places[None] = leaf
+        hooks = [(find_layer(self.model, name), partial(self._keep, name)) for name in names]
+        with torch.set_grad_enabled(bool(requirements.gradients) or requirements.input_gradient), hooked(hooks):
+            return self.model.logits(leaf)
+
+    def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> Tensor:
+        """Keep a layer's output; the graph begins here if its gradient is wanted, and none before."""
+        if not isinstance(output, Tensor):
+            raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
+        kept: Tensor = output
+        if name in self.requirements.gradients:
+            kept = self._places[name] = output if output.requires_grad else output.detach().requires_grad_()
+        self._outputs[name] = kept.detach()
+        return kept.clone()  # what follows may work in place
+
+    def _run_backward(self) -> dict[str | None, Tensor]:
+        """Gradients at every wanted place, zero where the score does not depend on it."""
+        logits, places = self._forward(), self._places
+        found: list[Tensor | None] = [None] * len(places)
+        if logits.requires_grad:
+            start = score_gradient(logits.detach(), self.targets(), self.score)
+            found = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
+        else:
+            self._check_differentiable(logits)
+        return {
+            name: torch.zeros_like(place) if gradient is None else gradient
+            for (name, place), gradient in zip(places.items(), found, strict=True)
+        }
+
+    def _check_differentiable(self, logits: Tensor) -> None:
+        """Zero is the right gradient of a score that does not depend on a place, not of one that was cut off."""
+        with torch.enable_grad():
+            if self.model.logits(self.inputs.detach().requires_grad_()).requires_grad:
+                return
+        with torch.no_grad():
+            others = (-self.inputs, torch.zeros_like(self.inputs))
+            if all(torch.equal(logits, self.model.logits(other)) for other in others):
+                return
+        raise SalgenError(
+            "the model's output depends on the image but has no gradient: remove detach() or torch.no_grad() from its "
+            "forward, or choose a method that takes none, such as occlusion"
+        )

@@ -1,0 +1,164 @@
+"""The moments of a network's linear maps that its patterns are made of, in float64.
+
+A sum of input patches, each times a number of its own, is the gradient of a linear map's output with
+respect to its weights. So every kind of convolution, grouped, strided or padded, needs no code here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.propagation.operations import (
+    DROPOUT,
+    LINEAR,
+    MOVE,
+    RELU,
+    WINNER,
+    Operation,
+    tensors_in,
+)
+from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork
+from salgen.evaluation.models.inspection.model_view import ModelView
+
+BLOCK = 32e6  # bytes of patches and outputs at once: more does not fit into a cache
+NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below
+
+
+@dataclass
+class MapMoments:
+    """Sums over the patches x that a linear map takes, with y = wᵀx for each of its U units.
+
+    Attributes
+    ----------
+    weight
+        w, float64 (U, ...).
+    patches
+        How many patches there were.
+    fired
+        (U,): at how many of them the unit fired.
+    y
+        (U,): the sum of y over all patches.
+    x, xy
+        Shaped as `weight`: the sums of x, and of xy, over the patches at which the unit fired.
+    """
+
+    weight: Tensor
+    patches: int
+    fired: Tensor
+    y: Tensor
+    x: Tensor
+    xy: Tensor
+
+    @classmethod
+    def of(cls, call: Affine, rectified: bool) -> MapMoments:
+        """Those of one call; if it is not `rectified`, its units always fire."""
+        weight = call.weight.detach().double()
+        with torch.no_grad():
+            outputs = call.call(call.signal[:1], call.weight, None).numel()
+        size = 8 * (outputs // len(weight)) * (weight[0].numel() + 4 * len(weight))
+        blocks = (
+            _block(call, part, weight, rectified) for part in torch.split(call.signal, max(1, int(BLOCK // size)))
+        )
+        total = next(blocks)
+        for block in blocks:
+            total.add(block)
+        return total
+
+    def add(self, other: MapMoments) -> None:
+        """Take in other patches of the same map."""
+        self.patches += other.patches
+        for own, others in ((self.fired, other.fired), (self.y, other.y), (self.x, other.x), (self.xy, other.xy)):
+            own += others
+
+    def pattern(self) -> tuple[Tensor, int]:
+        """The patterns, float64 on the CPU and shaped as the weights, and how many are zero."""
+        column = (-1, *[1] * (self.weight.ndim - 1))
+        fired = self.fired.clamp(min=1).view(column)
+        mean_xy = self.xy / fired
+        product = self.x / fired * (self.y / self.patches).view(column)
+        along, whole = self._along(mean_xy - product), self._along(mean_xy).abs() + self._along(product).abs()
+        zero = along.abs() <= NO_VARIATION * whole
+        pattern = (mean_xy - product) / along.masked_fill(zero, 1).view(column)
+        return pattern.masked_fill(zero.view(column), 0).cpu(), int(zero.sum())
+
+    def _along(self, direction: Tensor) -> Tensor:
+        """wᵀ times a direction, (U,)."""
+        return (self.weight * direction).reshape(len(self.weight), -1).sum(dim=1)
+
+
+@dataclass
+class NetworkMoments:
+    """The moments of all linear maps, in the order of calls."""
+
+    by_map: list[MapMoments] = field(default_factory=list)
+
+    def add(self, view: ModelView, inputs: Tensor) -> None:
+        """Take in normalised images (n, C, h, w); if that fails, nothing has been taken in.
+
+        Raises
+        ------
+        SalgenError
+            If the network has operations that no pattern goes through, or treats images differently.
+        """
+        network = _Observed.forward("fit_patterns", view, inputs)
+        try:
+            found = [MapMoments.of(call, place in network.rectified) for place, call in sorted(network.calls.items())]
+        finally:
+            network.release()
+        if not self.by_map:
+            self.by_map = found
+        elif [moments.weight.shape for moments in found] != [moments.weight.shape for moments in self.by_map]:
+            raise SalgenError("fit_patterns: the model calls other layers for some images than for others")
+        else:
+            for own, more in zip(self.by_map, found, strict=True):
+                own.add(more)
+
+
+class _Observed(RelevanceNetwork):
+    """A forward pass that notes which linear maps a ReLU follows."""
+
+    def __init__(self, method: str, leaf: Tensor) -> None:
+        super().__init__(method, leaf)
+        self.rectified: set[int] = set()
+        self._sources: dict[int, frozenset[int]] = {}
+
+    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The operation; what only moves, drops or selects values hands on whose they are."""
+        place = self.linear_maps
+        result = super().operate(operation, args, kwargs)
+        taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
+        sources = frozenset().union(*taken)
+        if operation in RELU:
+            self.rectified |= sources
+        if operation in LINEAR or (operation is functional.batch_norm and self.linear_maps > place):
+            sources = frozenset({place})
+        elif operation is not functional.batch_norm and operation not in DROPOUT | MOVE | WINNER:
+            sources = frozenset()
+        self._sources.update((id(tensor), sources) for tensor in tensors_in(result))
+        return result
+
+
+def _block(call: Affine, signal: Tensor, weight: Tensor, rectified: bool) -> MapMoments:
+    """The moments of a part of a call's input."""
+    free = weight.clone().requires_grad_()
+    with torch.enable_grad():
+        output = call.call(signal.detach().double(), free, None)
+    y = output.detach()
+    units = 1 if weight.ndim == 1 else y.ndim - weight.ndim + 1  # the axis on which the units stand
+    fires = torch.ones_like(y)
+    if rectified and call.bias is not None:
+        column = [-1 if axis == units else 1 for axis in range(y.ndim)]
+        fires = (y + call.bias.detach().double().view(column) > 0).double()
+    elif rectified:
+        fires = (y > 0).double()
+    (x,) = torch.autograd.grad(output, free, fires, retain_graph=True)
+    (xy,) = torch.autograd.grad(output, free, fires * y)
+    others = [axis for axis in range(y.ndim) if axis != units]
+    return MapMoments(weight, y.numel() // len(weight), fires.sum(dim=others), y.sum(dim=others), x, xy)

@@ -1,0 +1,1 @@
+"""Relevance propagation: operations of a network, their rules, and the bounds of the input."""

@@ -1,0 +1,218 @@
+"""Running a network with its operations replaced, wherever they are called.
+
+A rule for backward passes is usually hooked to modules, which misses a ReLU called as a function
+and confuses the calls of one that is used twice. Here every operation that touches the input's
+signal passes through :meth:`Rewiring.operate`: modules, functions and methods alike, in place or
+not, once or often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+from torch.utils.hooks import RemovableHandle
+from zennit.core import BasicHook
+
+from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
+from salgen.evaluation.models.inspection.network_trace import hooked
+
+Operation = Callable[..., Any]
+
+RELU = frozenset({functional.relu, torch.relu, torch.relu_, Tensor.relu, Tensor.relu_, functional.relu_})
+LINEAR = frozenset({functional.linear, torch.conv1d, torch.conv2d, torch.conv3d})
+DROPOUT = frozenset(
+    {functional.dropout, functional.dropout1d, functional.dropout2d, functional.dropout3d, functional.alpha_dropout}
+)
+AVERAGE = frozenset(
+    {
+        *(functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d),
+        *(functional.adaptive_avg_pool1d, functional.adaptive_avg_pool2d, functional.adaptive_avg_pool3d),
+        *(torch.mean, Tensor.mean, torch.sum, Tensor.sum),
+    }
+)
+ADD = frozenset({torch.add, Tensor.add, Tensor.add_})
+SCALE = frozenset({torch.mul, Tensor.mul, torch.div, Tensor.div})
+WINNER = frozenset(
+    {
+        *(functional.max_pool1d, functional.max_pool2d, functional.max_pool3d),
+        *(functional.adaptive_max_pool1d, functional.adaptive_max_pool2d, functional.adaptive_max_pool3d),
+        *(torch.max_pool1d, torch.max_pool2d, torch.max_pool3d),
+    }
+)
+MOVE = frozenset(
+    {
+        *(torch.flatten, torch.reshape, torch.permute, torch.transpose, torch.squeeze, torch.unsqueeze, torch.movedim),
+        *(Tensor.flatten, Tensor.reshape, Tensor.permute, Tensor.transpose, Tensor.squeeze, Tensor.unsqueeze),
+        *(torch.chunk, torch.split, torch.cat, torch.concat, torch.stack, torch.clone, functional.pad),
+        *(torch.flip, torch.roll, torch.narrow, torch.select, torch.unbind, torch.index_select, torch.swapaxes),
+        *(functional.pixel_shuffle, functional.pixel_unshuffle, functional.channel_shuffle),
+        *(Tensor.chunk, Tensor.split, Tensor.clone, Tensor.view, Tensor.unflatten, Tensor.movedim, Tensor.contiguous),
+        *(Tensor.expand, Tensor.repeat, Tensor.__getitem__, Tensor.to, Tensor.float, Tensor.double, Tensor.half),
+        *(Tensor.flip, Tensor.roll, Tensor.narrow, Tensor.select, Tensor.unbind, Tensor.index_select, Tensor.swapaxes),
+        *(Tensor.type_as, Tensor.view_as, Tensor.reshape_as, Tensor.expand_as),
+    }
+)
+IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, Tensor.add_})
+
+
+class Chosen(BasicHook):  # type: ignore[misc]
+    """Goes back by the rule that is chosen when the backward pass comes by; None is the plain gradient.
+
+    So one forward pass serves several backward passes.
+    """
+
+    def __init__(self, choose: Callable[[], BasicHook | None]) -> None:
+        super().__init__()
+        self.choose = choose
+
+    def backward(self, module: nn.Module, grad_input: Any, grad_output: Any) -> Any:
+        """What the rule makes of it."""
+        rule = self.choose()
+        if rule is None:
+            return None
+        rule.stored_tensors = self.stored_tensors
+        return rule.backward(module, grad_input, grad_output)
+
+    def copy(self) -> Chosen:
+        """A hook for another call, by the same choice."""
+        return Chosen(self.choose)
+
+
+class Rewiring(TorchFunctionMode):
+    """A forward pass in which :meth:`operate` decides what each operation does.
+
+    Parameters
+    ----------
+    method
+        The method's name, for errors.
+    leaf
+        The network's input, a leaf that requires a gradient.
+
+    Attributes
+    ----------
+    outputs
+        Dotted names of the modules that ran to what they gave last, in the order in which they
+        finished, so that a backward pass can begin or end there.
+    """
+
+    def __init__(self, method: str, leaf: Tensor) -> None:
+        super().__init__()
+        self.method = method
+        self.leaf = leaf
+        self.outputs: dict[str, Tensor] = {}
+        self._seen = {id(leaf): leaf}  # holding the tensors keeps their ids from being used again
+        self._hooks: list[Any] = []
+        self._handles: list[RemovableHandle] = []
+        self._in_place = False
+
+    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What an operation on the input's signal gives; the operation itself unless a subclass says otherwise."""
+        return operation(*args, **kwargs)
+
+    def logits(self, view: ModelView, expected: Callable[[], Tensor] | None = None) -> Tensor:
+        """Checked logits (n, K) of the leaf.
+
+        Parameters
+        ----------
+        view
+            The network to run.
+        expected
+            Gives its logits without changes, if they are known; else it runs once more where they
+            have to be compared.
+
+        Raises
+        ------
+        SalgenError
+            If a part of the network cannot be seen or changed, or the changed network computes
+            something else.
+        """
+        with torch.enable_grad(), hooked(self._notes(view)), self:
+            logits = view.network(self.leaf.clone())
+        logits = check_logits(logits, len(self.leaf))
+        self._check_seen([logits])
+        if self._in_place:
+            self._check_same(logits, self._unchanged(view) if expected is None else expected())
+        return logits
+
+    def run(self, module: nn.Module, choose: Callable[[], BasicHook | None], signal: Tensor) -> Tensor:
+        """Run `module` once on the signal, going back by the zennit rule that is chosen then."""
+        hook = Chosen(choose)
+        self._hooks.append(hook)
+        self._handles.append(hook.register(module))
+        output: Tensor = module(signal)
+        return output
+
+    def release(self) -> None:
+        """Let go of every tensor that the backward pass needed."""
+        for handle in self._handles:
+            handle.remove()
+        self._seen.clear()
+        self._hooks.clear()
+        self.outputs.clear()
+
+    def refuse(self, operation: str, advice: str) -> SalgenError:
+        """An error for a network that holds what the method has no rule for."""
+        return SalgenError(f"{self.method} has no rule for {operation}: {advice}")
+
+    def __torch_function__(
+        self, func: Operation, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        signals = [t for t in tensors_in((args, kwargs)) if t.requires_grad]
+        if not signals or not torch.is_grad_enabled():  # the inside of a custom autograd function is not recorded
+            return func(*args, **kwargs)
+        self._check_seen(signals)
+        self._in_place |= func in IN_PLACE or bool(kwargs.get("inplace"))
+        result = self.operate(func, args, kwargs)
+        self._seen.update((id(tensor), tensor) for tensor in tensors_in(result))
+        return result
+
+    def _notes(self, view: ModelView) -> Iterator[tuple[nn.Module, Callable[..., None]]]:
+        """Hooks that keep every module's output; scripted modules, which take none, are refused later."""
+        for name, module in view.network.named_modules():
+            if not isinstance(module, torch.jit.ScriptModule):
+                yield module, partial(self._note, name)
+
+    def _note(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
+        if isinstance(output, Tensor):
+            self.outputs.pop(name, None)  # a module that runs again moves to the end
+            self.outputs[name] = output
+
+    def _check_seen(self, signals: Sequence[Tensor]) -> None:
+        if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):
+            raise self.refuse("an operation that runs outside Python", "give the network without torch.jit or custom C")
+
+    def _unchanged(self, view: ModelView) -> Tensor:
+        with torch.no_grad():
+            return view.logits(self.leaf.detach())
+
+    def _check_same(self, logits: Tensor, expected: Tensor) -> None:
+        """An in-place operation whose result was dropped has been lost; then the logits differ."""
+        slack = max(1e-3, 8 * torch.finfo(expected.dtype).eps)
+        if not torch.allclose(logits, expected.to(logits), rtol=slack, atol=0.1 * slack * float(expected.abs().max())):
+            raise self.refuse(
+                "this use of in-place operations", "use their results (x = relu(x)), or set inplace=False in the model"
+            )
+
+
+def tensors_in(values: Any) -> Iterator[Tensor]:
+    """Every tensor in nested arguments."""
+    if isinstance(values, Tensor):
+        yield values
+    elif isinstance(values, dict):
+        yield from tensors_in(tuple(values.values()))
+    elif isinstance(values, (tuple, list)):
+        for value in values:
+            yield from tensors_in(value)
+
+
+def name_of(operation: Operation) -> str:
+    """What an error calls an operation."""
+    return str(getattr(operation, "__name__", operation))

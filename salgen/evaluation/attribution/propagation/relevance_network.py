@@ -1,0 +1,283 @@
+"""Layer-wise relevance propagation over operations, with zennit's rules.
+
+Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
+before it, or is a map of its own where there is none; sums and averages share relevance in
+proportion; a max pool passes it to the winner; a ReLU and whatever only moves values pass it on.
+Anything else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from zennit.core import BasicHook
+from zennit.rules import Norm, Pass
+
+from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
+from salgen.evaluation.attribution.propagation.operations import (
+    ADD,
+    AVERAGE,
+    DROPOUT,
+    LINEAR,
+    MOVE,
+    RELU,
+    SCALE,
+    WINNER,
+    Operation,
+    Rewiring,
+    name_of,
+    tensors_in,
+)
+from salgen.evaluation.models.inspection.model_view import ModelView
+
+ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
+
+NOT_FOLLOWED = LINEAR | RELU | {functional.batch_norm}  # after these a signal is no longer the input
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """One linear operation of the network.
+
+    Attributes
+    ----------
+    position
+        Its place in the order of calls, from 0.
+    from_input
+        If the operation takes the network's own input, perhaps moved, scaled, pooled or added up:
+        makes bounds of what it takes of bounds of the network's input. It raises a SalgenError where
+        nobody knows them.
+    elementwise
+        Whether it only scales and shifts each value, as a batch norm does with no linear map before it.
+    """
+
+    position: int
+    from_input: Bounds | None
+    elementwise: bool = False
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a backward pass goes through each kind of operation: by a zennit rule, or by the plain gradient (None).
+
+    Attributes
+    ----------
+    linear
+        Chooses for a linear map.
+    passing
+        For a ReLU, and for scaling by a constant.
+    sharing
+        For sums and averages.
+    """
+
+    linear: Callable[[LinearMap], BasicHook | None]
+    passing: BasicHook | None = field(default_factory=Pass)
+    sharing: BasicHook | None = field(default_factory=Norm)
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A linear operation as it was called: ``call(signal, weight, bias)``."""
+
+    call: Callable[[Tensor, Tensor, Tensor | None], Tensor]
+    signal: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    map: LinearMap
+
+
+class RelevanceNetwork(Rewiring):
+    """A forward pass whose backward pass propagates relevance.
+
+    Attributes
+    ----------
+    linear_maps
+        How many linear operations were called.
+    before_last_map
+        Dotted names of the modules that had finished, in that order, when the last of them began that
+        is not elementwise.
+    output
+        The logits (n, K).
+    calls
+        Each linear operation by its position, with the batch norm that was merged into it.
+    """
+
+    def __init__(self, method: str, leaf: Tensor) -> None:
+        super().__init__(method, leaf)
+        self.linear_maps = 0
+        self.before_last_map: tuple[str, ...] = ()
+        self.output = leaf
+        self.calls: dict[int, Affine] = {}
+        self._rules = Rules(linear=lambda _: None)
+        self._affine: dict[int, Affine] = {}
+        self._bounds = InputBounds(leaf)
+
+    @classmethod
+    def forward(
+        cls, method: str, view: ModelView, inputs: Tensor, expected: Callable[[], Tensor] | None = None
+    ) -> Self:
+        """The network after its forward pass, whose logits are `output`; `expected` gives what they must be.
+
+        Raises
+        ------
+        SalgenError
+            If an operation has no rule.
+        """
+        precise = torch.promote_types(inputs.dtype, torch.float32)  # a half's denominators would vanish
+        network = cls(method, inputs.detach().to(precise).requires_grad_())
+        network.output = network.logits(view, expected)
+        return network
+
+    def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
+        """The relevance at `target` that comes of `relevance` at `source`.
+
+        Both are tensors of this forward pass: `output`, one of `outputs`, or `leaf`.
+        """
+        self._rules = rules
+        (found,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
+        return torch.zeros_like(target) if found is None else found
+
+    def connects(self, source: Tensor, target: Tensor) -> bool:
+        """Whether relevance at `source` reaches `target`, which are as in :meth:`propagate`."""
+        nothing = torch.zeros_like(source)
+        (found,) = torch.autograd.grad(source, target, nothing, retain_graph=True, allow_unused=True)
+        return found is not None
+
+    def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The operation with its rule."""
+        result = self._with_rule(operation, args, kwargs)
+        alone = self._affine.get(id(result))
+        if alone is not None and alone.map.elementwise:
+            self._bounds.follow(alone.call, (alone.signal, alone.weight, alone.bias), {}, result)
+        elif operation not in NOT_FOLLOWED:
+            self._bounds.follow(operation, args, kwargs, result)
+        return result
+
+    def _with_rule(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if operation in LINEAR:
+            return self._linear(operation, args, kwargs)
+        if operation is functional.batch_norm:
+            return self._batch_norm(*args, **kwargs)
+        if operation in RELU:
+            return self.run(nn.ReLU(), self._passing, args[0])
+        if operation in DROPOUT:
+            return self._dropout(*args, **kwargs)
+        if operation in AVERAGE:
+            return self.run(_Applied(lambda t: operation(t, *args[1:], **kwargs)), self._sharing, args[0])
+        if operation in ADD:
+            return self._add(*args, **kwargs)
+        if operation in SCALE and len(args) == 2 and isinstance(args[1], (int, float)):
+            return self.run(_Applied(lambda t: operation(t, args[1])), self._passing, args[0])
+        result = operation(*args, **kwargs)
+        if operation not in WINNER | MOVE and any(tensor.requires_grad for tensor in tensors_in(result)):
+            raise self.refuse(name_of(operation), ADVICE)
+        return result
+
+    def _linear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+        given = {**dict(zip(("input", "weight", "bias"), args, strict=False)), **kwargs}
+        signal, weight, bias = given.pop("input"), given.pop("weight"), given.pop("bias", None)
+        if weight.requires_grad:
+            raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
+        return self._apply(
+            Affine(
+                call=lambda x, w, b: operation(x, w, b, *args[3:], **given),
+                signal=signal,
+                weight=weight.to(signal.dtype),
+                bias=None if bias is None else bias.to(signal.dtype),
+                map=self._next_map(signal),
+            )
+        )
+
+    def _batch_norm(
+        self,
+        input: Tensor,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        training: bool = False,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Tensor:
+        """Merged into the linear map before it, or a linear map of its own."""
+        if training or running_mean is None or running_var is None:
+            raise self.refuse("batch norm by the batch's own statistics", "use track_running_stats=True")
+        mean, variance = running_mean.to(input.dtype), running_var.to(input.dtype)
+        scale = (variance + eps).rsqrt() * (1 if weight is None else weight)
+        shift = (0 if bias is None else bias) - mean * scale
+        before = self._affine.get(id(input))
+        if before is None:
+            alone = self._next_map(input, elementwise=True)
+            return self._apply(Affine(_scale_channels, input, scale, shift, alone))
+        merged_weight = before.weight * scale.view(-1, *[1] * (before.weight.ndim - 1))
+        merged_bias = shift if before.bias is None else before.bias * scale + shift
+        return self._apply(replace(before, weight=merged_weight, bias=merged_bias))
+
+    def _next_map(self, signal: Tensor, *, elementwise: bool = False) -> LinearMap:
+        self.linear_maps += 1
+        if not elementwise:
+            self.before_last_map = tuple(self.outputs)
+        return LinearMap(self.linear_maps - 1, self._bounds.of(signal), elementwise)
+
+    def _apply(self, affine: Affine) -> Tensor:
+        self.calls[affine.map.position] = affine
+        module = _Parametrised(affine.call, affine.weight, affine.bias)
+        output = self.run(module, lambda: self._rules.linear(affine.map), affine.signal)
+        if affine.map.elementwise or output.ndim == affine.weight.ndim:  # channels stand where a batch norm has them
+            self._affine[id(output)] = affine
+        return output
+
+    def _dropout(self, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        if training:
+            raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
+        return input
+
+    def _add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+        """A sum shares relevance in proportion to its terms."""
+        terms = [term for term in (input, other) if not (isinstance(term, (int, float)) and term == 0)]
+        if alpha != 1 or not all(isinstance(term, Tensor) for term in terms):
+            raise self.refuse("adding a constant", "put normalisation into Classifier(network, normalise)")
+        if len(terms) == 1:
+            return torch.clone(terms[0])
+        same_shape: list[Tensor] = torch.broadcast_tensors(*terms)  # type: ignore[no-untyped-call]
+        return self.run(_Applied(lambda t: t.sum(dim=-1)), self._sharing, torch.stack(same_shape, dim=-1))
+
+    def _passing(self) -> BasicHook | None:
+        return self._rules.passing
+
+    def _sharing(self) -> BasicHook | None:
+        return self._rules.sharing
+
+
+class _Parametrised(nn.Module):
+    """One call of a linear operation as a module, which is what zennit's rules take."""
+
+    def __init__(self, call: Callable[..., Tensor], weight: Tensor, bias: Tensor | None) -> None:
+        super().__init__()
+        self.call = call
+        self.weight = nn.Parameter(weight.detach(), requires_grad=False)
+        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+
+    def forward(self, signal: Tensor) -> Tensor:
+        return self.call(signal, self.weight, self.bias)
+
+
+class _Applied(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, signal: Tensor) -> Tensor:
+        return self.function(signal)
+
+
+def _scale_channels(signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    shape = (1, -1, *[1] * (signal.ndim - 2))
+    return signal * weight.view(shape) + (0 if bias is None else bias.view(shape))

@@ -1,0 +1,126 @@
+"""Layer-wise relevance propagation: from the class down to the input, by the rules that a method chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from zennit.core import BasicHook
+from zennit.rules import Pass
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.propagation.input_bounds import Bounds
+from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_cache import NetworkCache
+
+STARTS = ("one", "logit")
+
+
+def stabilised(epsilon: float) -> float | Callable[[Tensor], Tensor]:
+    """What zennit's rules take as stabiliser: `epsilon` is added to a denominator, with its sign.
+
+    Without it a denominator that is exactly zero becomes one, so that what it divides stays zero.
+    """
+    return epsilon if epsilon else lambda total: torch.where(total == 0, torch.ones_like(total), total)
+
+
+def mixing(rule: BasicHook) -> Callable[[LinearMap], BasicHook]:
+    """A choice of `rule` for the linear maps that mix their inputs; the others pass relevance on.
+
+    A rule that takes positive and negative contributions apart would multiply the relevance of every
+    value that is only scaled: by alpha, or by -beta.
+    """
+    return lambda layer: Pass() if layer.elementwise else rule
+
+
+def relevance(context: AttributionContext, method: str, rules: Rules, start: str, *, positive: bool = False) -> Tensor:
+    """The relevance of each input element, (n, C, h, w).
+
+    Parameters
+    ----------
+    request
+        What to explain.
+    method
+        The method's name, for errors.
+    rules
+        How relevance goes through each operation.
+    start
+        ``"one"``: the output starts with relevance +1 at the target (and -1 at the best other class
+        of a margin); ``"logit"``: with the logit instead of one.
+    positive
+        Whether ``start="logit"`` takes the positive part of the logit.
+    """
+    network = relevance_network(context, method)
+    logits = network.output.detach()
+    initial = context.start(logits)
+    if start == "logit":
+        initial = initial * (logits.clamp(min=0) if positive else logits)
+    return network.propagate(rules, network.output, initial, network.leaf)
+
+
+def last_mixing(network: RelevanceNetwork) -> int:
+    """The position of the last linear map that mixes its inputs; -1 if there is none."""
+    return max((place for place, call in network.calls.items() if not call.map.elementwise), default=-1)
+
+
+@dataclass(frozen=True)
+class FirstMaps:
+    """The linear maps that take a network's own input.
+
+    Attributes
+    ----------
+    positions
+        Their places in the order of calls, without the very last map's; those that only scale each
+        value do not count, but what they scale does.
+    unbounded
+        Why the bounds of what they take are not known; empty if they are.
+    """
+
+    positions: tuple[int, ...]
+    unbounded: str
+
+
+def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
+    """The first linear maps for images (1, C, h, w) like this one.
+
+    Raises
+    ------
+    SalgenError
+        If the network has an operation that relevance has no rule for.
+    """
+    return _first_maps.of(method, view, image)
+
+
+def _find_first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
+    network = RelevanceNetwork.forward(method, view, image)
+    try:
+        mixing_maps = [call.map for call in network.calls.values() if not call.map.elementwise]
+        first = {layer.position: layer.from_input for layer in mixing_maps if layer.from_input is not None}
+        first.pop(last_mixing(network), None)
+        return FirstMaps(tuple(first), _why_unbounded(network.leaf.detach(), first.values()))
+    finally:
+        network.release()
+
+
+def _why_unbounded(leaf: Tensor, bounds: Iterable[Bounds]) -> str:
+    try:
+        for of in bounds:
+            of((leaf, leaf))
+    except SalgenError as error:
+        return str(error)
+    return ""
+
+
+_first_maps = NetworkCache(_find_first_maps)
+
+
+def relevance_network(context: AttributionContext, method: str) -> RelevanceNetwork:
+    """The batch's forward pass, run once for all methods that propagate relevance."""
+    return context.cache.get(
+        RelevanceNetwork,
+        lambda: RelevanceNetwork.forward(method, context.model, context.inputs, context.passes.logits),
+    )

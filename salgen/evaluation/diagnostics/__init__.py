@@ -1,0 +1,1 @@
+"""Diagnostics: checks of metrics, correlations between them, and suspicious samples."""

@@ -1,0 +1,262 @@
+"""Right for the wrong reason, and wrong for the same one: samples that a person should look at.
+
+A Clever Hans candidate is an image that the model classifies rightly and surely while a faithful map
+points elsewhere than at the object (Li et al. 2020, eq. 19). A false positive is an image without a
+class in which the model sees that class surely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.artifacts.predictions import FILE
+from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
+from salgen.evaluation.scoring.metric_selection import create_metric
+from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
+from salgen.parameters import param
+from salgen.types import Float64
+
+LOCALIZATION = "pointing-game"
+FAITHFULNESS = "insertion-auc:variant=li2020"
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where suspicion begins; the paper states no values.
+
+    The set is {f_c > confidence} and {localization < localization} and {faithfulness > faithfulness}; the
+    sign turns round for a metric of which less is better.
+    """
+
+    name: ClassVar[str] = "find"
+
+    confidence: float = param(0.9, "smallest probability of the class, exclusive", low=0.0, high=1.0)
+    localization: float = param(0.5, "largest localisation score (smallest where less is better), exclusive", low=0.0)
+    faithfulness: float = param(0.5, "smallest faithfulness score (largest where less is better), exclusive")
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """One image.
+
+    Attributes
+    ----------
+    confidence
+        Probability of the class in question: the true one of a Clever Hans candidate.
+    method, localization, faithfulness
+        Whose map points elsewhere, and its two scores; "" and NaN for a false positive.
+    """
+
+    model: str
+    training_seed: int
+    sample_id: str
+    confidence: float
+    class_number: int
+    method: str = ""
+    localization: float = np.nan
+    faithfulness: float = np.nan
+
+
+def suspicious(
+    confidence: Float64,
+    localization: Float64,
+    faithfulness: Float64,
+    thresholds: Thresholds,
+    metrics: tuple[str, str] = (LOCALIZATION, FAITHFULNESS),
+) -> list[int]:
+    """Indices of the set of eq. 19, the largest confidence times faithfulness first; NaN is never in it.
+
+    Parameters
+    ----------
+    confidence, localization, faithfulness
+        float64 (N,): f_c of the class that the map explains, and the map's two scores.
+    metrics
+        Calls of the two metrics. Where less is better, values above the threshold of localisation are bad, and
+        those below the threshold of faithfulness are good.
+
+    Examples
+    --------
+    >>> suspicious(np.array([0.95, 0.99, 0.5]), np.zeros(3), np.array([0.6, 0.7, 0.9]), Thresholds())
+    [1, 0]
+    """
+    where, how = metrics
+    elsewhere = localization < thresholds.localization
+    if not higher_is_better(where):
+        elsewhere = localization > thresholds.localization
+    faithful = faithfulness > thresholds.faithfulness
+    if not higher_is_better(how):
+        faithful = faithfulness < thresholds.faithfulness
+    chosen = np.flatnonzero((confidence > thresholds.confidence) & elsewhere & faithful)
+    product = confidence * _quality(faithfulness, how)
+    return [int(i) for i in chosen[np.argsort(-product[chosen], kind="stable")]]
+
+
+def clever_hans(
+    run: str | Path,
+    method: str,
+    thresholds: Thresholds | None = None,
+    localization: str = LOCALIZATION,
+    faithfulness: str = FAITHFULNESS,
+) -> list[Suspect]:
+    """The Clever Hans candidates of a run by one method's maps, see :func:`suspicious`.
+
+    Parameters
+    ----------
+    run
+        A run folder whose metrics include `localization` and `faithfulness`.
+    method
+        A method's call, as the run has it.
+
+    Raises
+    ------
+    SalgenError
+        If the run has no such method or metric, or is no run; if a metric is of another kind, has no direction,
+        or has no value for any of these maps.
+    """
+    sure, found = _probabilities(run), []
+    for maps in _right_maps(run, method, localization, faithfulness):
+        confidence = np.array([sure[key][c] for key, c in zip(maps.keys, maps.classes, strict=True)], dtype=np.float64)
+        where, how, limits = maps.localization, maps.faithfulness, thresholds or Thresholds()
+        found += [
+            Suspect(*maps.keys[i], float(confidence[i]), int(maps.classes[i]), method, float(where[i]), float(how[i]))
+            for i in suspicious(confidence, where, how, limits, (localization, faithfulness))
+        ]
+    return sorted(found, key=lambda suspect: -suspect.confidence * _quality(suspect.faithfulness, faithfulness))
+
+
+def undefined(
+    run: str | Path, method: str, localization: str = LOCALIZATION, faithfulness: str = FAITHFULNESS
+) -> dict[str, int]:
+    """For each of the two metrics, how many rightly classified samples it has no value for.
+
+    Parameters and faults are those of :func:`clever_hans`.
+    """
+    maps = _right_maps(run, method, localization, faithfulness)
+    return {
+        localization: sum(int(np.isnan(one.localization).sum()) for one in maps),
+        faithfulness: sum(int(np.isnan(one.faithfulness).sum()) for one in maps),
+    }
+
+
+def false_positives(run: str | Path, confidence: float = Thresholds.confidence) -> list[Suspect]:
+    """Images without class c in which f_c exceeds `confidence`, over all classes, the surest first.
+
+    Raises
+    ------
+    SalgenError
+        If `run` is no run.
+    """
+    found: list[Suspect] = []
+    before: Mapping[str, Any] = {}
+    for row in _predictions(run).to_pylist():
+        for number, value in () if _is_the_same_image(row, before) else enumerate(row["probabilities"]):
+            if number not in row.get("present", [row["label"]]) and value > confidence:
+                found.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
+        before = row
+    return sorted(found, key=lambda suspect: -suspect.confidence)
+
+
+def _is_the_same_image(row: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether a sample's image is that of the one before it: one that shows several classes is a sample for each."""
+    names = ("model", "training_seed", "present", "probabilities")
+    return "present" in row and all(row[name] == before.get(name) for name in names)
+
+
+def _probabilities(run: str | Path) -> dict[tuple[str, int, str], list[float]]:
+    """(model, training seed, sample) to the probability of each class."""
+    rows = _predictions(run).to_pylist()
+    return {(row["model"], row["training_seed"], row["sample_id"]): row["probabilities"] for row in rows}
+
+
+def _predictions(run: str | Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(run) / FILE
+    if not path.is_file():
+        raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """One training's maps of the samples that it classifies rightly: who, which class, and the two scores."""
+
+    keys: list[tuple[str, int, str]]
+    classes: NDArray[np.int64]
+    localization: Float64
+    faithfulness: Float64
+
+
+def _right_maps(run: str | Path, method: str, localization: str, faithfulness: str) -> list[_Maps]:
+    cube, found = read_scores(Path(run)), []
+    where, how = (_known("metric", name, cube.metrics, run) for name in (localization, faithfulness))
+    _check_kind(localization, "localisation", "mask", LOCALIZATION)
+    _check_kind(faithfulness, "faithfulness", "model", FAITHFULNESS)
+    _known("method", method, [called for _, called, _ in cube.series], run)
+    for series, (model, called, _) in enumerate(cube.series):
+        for seed in cube.seeds_of(model) if called == method else ():
+            number = cube.models.index(model)
+            right = np.flatnonzero(cube.correct[number, seed])
+            keys = [(model, cube.seeds[seed], cube.samples[i]) for i in right]
+            values = (_first_variant(cube, series, place, seed)[right] for place in (where, how))
+            found.append(_Maps(keys, cube.target[number, seed][right], *values))
+    _check_defined(localization, method, [maps.localization for maps in found])
+    _check_defined(faithfulness, method, [maps.faithfulness for maps in found])
+    return found
+
+
+def _check_kind(call: str, kind: str, need: str, example: str) -> None:
+    metric = create_metric(call)
+    if need not in metric.needs:
+        raise SalgenError(
+            f"{call} is no {kind} metric, because it does not look at the {need}: give one that does, such as {example}"
+        )
+    if metric.higher_is_better is None:
+        raise SalgenError(f"{call} has no direction, so no value of it is good or bad: give one such as {example}")
+
+
+def _check_defined(call: str, method: str, values: Sequence[Float64]) -> None:
+    known = np.concatenate(values)
+    if known.size and np.isnan(known).all():
+        raise SalgenError(
+            f"{call} has no value in this run: not for one map by {method} of an image that a model classifies rightly"
+        )
+
+
+def _quality(values: Any, call: str) -> Any:
+    """A metric's values, turned over within their bounds where less is better."""
+    if higher_is_better(call):
+        return values
+    low, high = bounds(call)
+    return (low + high if np.isfinite(low + high) else 0.0) - values
+
+
+def _known(what: str, name: str, there: Sequence[str], run: str | Path) -> int:
+    if name not in there:
+        known = sorted(set(there))
+        same = [call for call in known if call.partition(":")[0] == name.partition(":")[0]]
+        near = same or get_close_matches(name, known, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise SalgenError(f"{run} has no {what} {name!r}{hint}; it has {', '.join(known)}")
+    return there.index(name)
+
+
+def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Float64:
+    """One metric's values (samples,) in the run's headline variant, or in the one that it has."""
+    variants = np.flatnonzero(cube.scored[series, metric, :, seed].any(axis=1))
+    if not len(variants):
+        return np.full(len(cube.samples), np.nan)
+    variant = int(variants[0])
+    return np.asarray(cube.value[series, metric, variant, seed])

@@ -1,0 +1,212 @@
+"""Metrics on maps of known quality: the truth itself, made worse step by step.
+
+A metric that does not fall while its map gets worse says something else than how good the map is. The
+images have one bright square, and the model is made by hand so that nothing else moves it; hence the
+mask is what it uses, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt, gaussian_filter, shift
+
+from salgen.evaluation.diagnostics.markdown import markdown_table
+from salgen.evaluation.metrics.inputs.declarations import RetrainingMetric
+from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.seeding import Stream
+from salgen.types import Float32, Float64, Mask
+
+SIZE = 32
+SIDE = 8
+SAMPLES = 24
+STEPS = (0.0, 1.0, 2.0, 4.0, 8.0)
+TOLERANCE = 1e-9
+BRIGHT, DARK = 1.0, 0.5  # the square, and the brightest background
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What a metric does while maps get worse in one way.
+
+    Attributes
+    ----------
+    metric, degradation
+        The metric's call, and the way.
+    values
+        Its mean at each step, from the truth to the worst; NaN where no map has a value.
+    verdict
+        ``"falls"``, ``"flat"``, or ``"rises at ..."`` the first step that is rated better than the one
+        before; quality, that is: a lower value of a metric for which less is better is a rise.
+    """
+
+    metric: str
+    degradation: str
+    values: tuple[float, ...]
+    verdict: str
+
+
+def trends(metrics: Mapping[str, Metric]) -> list[Trend]:
+    """Every metric under every degradation; those that are no function of given maps are left out."""
+    return [
+        _trend(name, metric, degradation)
+        for name, metric in metrics.items()
+        if checkable(metric)
+        for degradation in DEGRADATIONS
+    ]
+
+
+def checkable(metric: Metric) -> bool:
+    """Whether a metric judges given maps, rather than explaining again or training, and has a direction."""
+    return not obstacle(metric)
+
+
+def obstacle(metric: Metric) -> str:
+    """Why a metric cannot be checked; "" if it can.
+
+    Examples
+    --------
+    >>> from salgen.registry import METRICS
+    >>> obstacle(METRICS.create("roar"))
+    'trains models: it is no function of a given map'
+    """
+    if isinstance(metric, RetrainingMetric) or "training" in metric.needs:
+        return "trains models: it is no function of a given map"
+    if metric.needs & {"method", "shuffled_maps"}:
+        return "explains again: it is no function of a given map"
+    if metric.higher_is_better is None:
+        return "has no direction: it does not say which map is better"
+    return ""
+
+
+def _trend(name: str, metric: Metric, degradation: str) -> Trend:
+    values = tuple(_mean(metric, degradation, step) for step in range(len(STEPS)))
+    return Trend(name, degradation, values, verdict(values, bool(metric.higher_is_better), degradation))
+
+
+def verdict(values: Sequence[float], higher_is_better: bool, degradation: str) -> str:
+    """Whether quality falls over the steps, see :class:`Trend`; what is undefined is worse than any value."""
+    worst = -math.inf
+    quality = [worst if math.isnan(v) else v if higher_is_better else -v for v in values]
+    for step, (before, after) in enumerate(pairwise(quality), start=1):
+        if after > before + TOLERANCE:
+            return f"rises at {DEGRADATIONS[degradation].levels[step]:g}"
+    return "falls" if quality[-1] < quality[0] - TOLERANCE else "flat"
+
+
+def _mean(metric: Metric, degradation: str, step: int) -> float:
+    """The mean of a metric over all images; failed maps are left out, unless there are no others."""
+    from salgen.evaluation.scoring.scoring import score
+
+    masks, images = _scenes()
+    # A model that ignores the feature should not mark it: for metrics that compare twins the best map is the rest.
+    ignores = "twin_maps" in metric.needs
+    truth = ~masks if ignores else masks
+    maps = DEGRADATIONS[degradation].apply(truth, DEGRADATIONS[degradation].levels[step])
+    noise = Stream(0, "metrics check", "other").uniform(maps.size).reshape(maps.shape)
+    scores = score(
+        maps,
+        masks,
+        {"it": metric},
+        model=_detector(),
+        images=images,
+        targets=np.ones(len(maps), dtype=np.int64),
+        twins=list(np.where(masks[:, np.newaxis], np.float32(0.0), images)),
+        twin_maps=noise,
+        patched_maps=maps,
+        paired_maps=noise,
+        correct=np.ones(len(maps), dtype=bool),
+    )["it"]
+    known = scores[np.isfinite(scores)]
+    return float(known.mean()) if known.size else math.nan
+
+
+@cache
+def _scenes() -> tuple[Mask, Float32]:
+    """Masks bool (N, H, W) of one square each, and images float32 (N, 1, H, W) in which it is bright."""
+    stream = Stream(0, "metrics check")
+    corners = stream.integers(SIZE - 2 * SIDE, 2 * SAMPLES).reshape(SAMPLES, 2) + SIDE // 2
+    masks = np.zeros((SAMPLES, SIZE, SIZE), dtype=bool)
+    for mask, (row, column) in zip(masks, corners, strict=True):
+        mask[row : row + SIDE, column : column + SIDE] = True
+    noise = stream.uniform(SAMPLES * SIZE * SIZE, 0.0, DARK).reshape(masks.shape)
+    images = np.where(masks, BRIGHT, noise).astype(np.float32)
+    return masks, images[:, np.newaxis]
+
+
+@cache
+def _detector() -> Any:
+    """A network that adds up how far pixels are above the background, and answers "square" from half of it on."""
+    import torch
+    from torch import Tensor, nn
+
+    class Bright(nn.Module):
+        def forward(self, images: Tensor) -> Tensor:
+            evidence = (images - DARK).clamp(min=0.0).sum(dim=(1, 2, 3)) / (SIDE * SIDE * (BRIGHT - DARK))
+            return torch.stack([torch.zeros_like(evidence), 8.0 * (evidence - 0.5)], dim=1)
+
+    return Bright().eval()
+
+
+# Ways to be wrong -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """A way in which a map can be wrong, with the steps from none to much, and what the numbers are."""
+
+    unit: str
+    levels: tuple[float, ...]
+    apply: Callable[[Mask, float], Float64]
+
+
+def _shifted(truth: Mask, pixels: float) -> Float64:
+    return np.stack([shift(one.astype(float), (pixels, pixels), order=0, cval=float(one[0, 0])) for one in truth])
+
+
+def _dilated(truth: Mask, radius: float) -> Float64:
+    return np.stack([distance_transform_edt(~one) <= radius for one in truth]).astype(float)
+
+
+def _blurred(truth: Mask, deviation: float) -> Float64:
+    return np.stack([gaussian_filter(one.astype(float), deviation) for one in truth])
+
+
+def _noisy(truth: Mask, deviation: float) -> Float64:
+    noise = Stream(0, "metrics check", "noise").normal(truth.size).reshape(truth.shape)
+    return truth + deviation * noise
+
+
+def _flipped(truth: Mask, share: float) -> Float64:
+    """A growing share of the truth's pixels, the same ones and more at each step, with a negative sign."""
+    order = Stream(0, "metrics check", "flip").uniform(truth.size, 0.0, 1.0).reshape(truth.shape)
+    return np.where(truth, np.where(order < share, -1.0, 1.0), 0.0)
+
+
+DEGRADATIONS = {
+    "shift": Degradation("pixels down and right", STEPS, _shifted),
+    "dilation": Degradation("pixels of radius", STEPS, _dilated),
+    "noise": Degradation("deviation, where the truth is 1", tuple(step / 2.0 for step in STEPS), _noisy),
+    "blur": Degradation("pixels of deviation", STEPS, _blurred),
+    "sign flip": Degradation("share of the truth's pixels", (0.0, 0.25, 0.5, 0.75, 1.0), _flipped),
+}
+
+
+def table(found: Sequence[Trend]) -> str:
+    """The trends as a Markdown table: a row for each metric, a column for each degradation."""
+    rows = []
+    for name in dict.fromkeys(trend.metric for trend in found):
+        mine = {trend.degradation: trend for trend in found if trend.metric == name}
+        rows.append([f"`{name}`", *(_cell(mine[way]) for way in DEGRADATIONS)])
+    return markdown_table(["metric", *DEGRADATIONS], rows)
+
+
+def _cell(trend: Trend) -> str:
+    first, last = (("–" if math.isnan(v) else f"{v:.2f}") for v in (trend.values[0], trend.values[-1]))  # noqa: RUF001
+    return f"{trend.verdict} ({first} to {last})"

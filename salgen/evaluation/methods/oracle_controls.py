@@ -1,0 +1,111 @@
+"""Controls that know the architecture or the answer: the floor of learning and the ceilings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.explanation import Control, Explanation
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.parameters import param
+from salgen.registry import METHODS
+
+NAMES = ("untrained", "oracle", "oracle-edges", "oracle-7x7")
+
+CAM_SIDE = 7  # of a residual network's last layer, for images of 224x224
+
+
+@dataclass(frozen=True)
+class Untrained(Explanation):
+    """A method's map of the same network with weights that have learnt nothing.
+
+    Reduction, sign and dependence on the class are the method's; those named here are the gradient's.
+    """
+
+    name: ClassVar[str] = "untrained"
+    reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
+    reduction: ClassVar[str] = "max_abs"
+    control: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
+
+    of: str = param("gradient", "the method, with its default parameters")
+
+    def __post_init__(self) -> None:
+        method = METHODS.load(self.of)
+        if "model" not in method.needs or "patterns" in method.needs or self.of == self.name:
+            raise SalgenError(
+                f"untrained: of={self.of!r} does not explain a model by its weights alone; choose another"
+            )
+        for declared in ("reduction", "signed", "class_dependent", "resolution", "defined_for"):
+            object.__setattr__(self, declared, getattr(method, declared))
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """As the method."""
+        METHODS.create(self.of).check(model, image)
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Raw attributions of the method."""
+        method, fresh = METHODS.create(self.of), context.untrained()
+        asked = context.again(method.required_passes(fresh, context.inputs[:1]), model=fresh)
+        try:
+            raw: Tensor = method.attribute(asked)
+            return raw
+        finally:
+            asked.cache.release()
+
+
+@dataclass(frozen=True)
+class Oracle(Control):
+    """The ground-truth mask: the ceiling of every localisation metric."""
+
+    name: ClassVar[str] = "oracle"
+    reference: ClassVar[str] = "a ceiling"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """(n, 1, H, W): 1 inside the mask, else 0."""
+        return _mask(context)
+
+
+@dataclass(frozen=True)
+class OracleEdges(Control):
+    """The ground-truth mask's contour: what an edge detector that knows the answer would give.
+
+    Its pixels are those of the mask with one of their four neighbours outside it. The image's frame
+    is no edge; a mask one pixel wide is its own contour.
+    """
+
+    name: ClassVar[str] = "oracle-edges"
+    reference: ClassVar[str] = "a ceiling"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """(n, 1, H, W): 1 on the contour, else 0."""
+        mask = _mask(context)
+        above_and_below = functional.max_pool2d(1 - mask, (3, 1), stride=1, padding=(1, 0))
+        beside = functional.max_pool2d(1 - mask, (1, 3), stride=1, padding=(0, 1))
+        return mask * torch.maximum(above_and_below, beside)
+
+
+@dataclass(frozen=True)
+class Oracle7x7(Control):
+    """The ground-truth mask averaged to 7x7: what the best CAM could give."""
+
+    name: ClassVar[str] = "oracle-7x7"
+    reference: ClassVar[str] = "a ceiling"
+    needs: ClassVar[frozenset[str]] = frozenset({"mask"})
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """(n, 1, 7, 7) in [0, 1]: the mask's share of each cell."""
+        return functional.adaptive_avg_pool2d(_mask(context), CAM_SIDE)
+
+
+def _mask(context: AttributionContext) -> Tensor:
+    assert context.masks is not None  # since the method says that it needs them
+    return context.masks[:, None].to(context.pixels)

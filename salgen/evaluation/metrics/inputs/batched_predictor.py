@@ -1,0 +1,85 @@
+"""A model that metrics ask about many changed images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from salgen.evaluation.attribution.batch_explainer import FORWARD_BATCH_SIZE
+from salgen.evaluation.models.inspection.memory import MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
+
+
+@dataclass(frozen=True, eq=False)
+class BatchedPredictor:
+    """A model in evaluation mode, asked in parts that fit into memory and without gradient.
+
+    Attributes
+    ----------
+    view
+        The model.
+    images
+        float32 (N, C, H, W), as the model takes them before its normalisation, on any device.
+    max_memory
+        GB that may be used, or None for half of what is free.
+    """
+
+    view: ModelView
+    images: Any
+    max_memory: float | None = None
+
+    @cached_property
+    def pixels(self) -> Tensor:
+        """The images on the model's device, in its floating-point type."""
+        return self.view.like(torch.tensor(self.images))
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """The normalised images (N, C, h, w)."""
+        return self.normalised(self.pixels)
+
+    def normalised(self, pixels: Tensor) -> Tensor:
+        """Images mapped through the model's normalisation."""
+        with torch.no_grad():
+            found: Tensor = self.view.normalise(pixels.clone())
+        return found
+
+    @cached_property
+    def black(self) -> Tensor:
+        """Black mapped through the normalisation, (1, C, h, w)."""
+        with torch.no_grad():
+            return self.view.corners(self.pixels)[0]
+
+    @cached_property
+    def batches(self) -> MicroBatches:
+        """How many images pass through the network at once."""
+        budget = memory_budget(self.pixels.device, self.max_memory)
+        return MicroBatches(images_at_once(self.view, self.inputs[:1], FORWARD_BATCH_SIZE, budget, 1))
+
+    def probabilities(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
+        """Probabilities float64 (count, K) of many normalised inputs, made and run a part at a time.
+
+        Parameters
+        ----------
+        count
+            How many inputs there are.
+        inputs
+            Makes those of a part of ``range(count)``: (m, C, h, w).
+        """
+
+        def work(part: slice) -> Tensor:
+            made = inputs(part)
+            return self.view.probabilities(check_logits(self.view.network(made), len(made)).double())
+
+        with torch.inference_mode(False), torch.no_grad():
+            return torch.cat(self.batches.over(count, work))
+
+    @cached_property
+    def original(self) -> Tensor:
+        """Probabilities float64 (N, K) of the images themselves."""
+        return self.probabilities(len(self.inputs), lambda part: self.inputs[part].clone())

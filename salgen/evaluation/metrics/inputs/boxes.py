@@ -1,0 +1,167 @@
+"""What a map marks: the pixels at or above its mean, their largest component, and the box around it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy import ndimage
+
+from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
+from salgen.types import Mask
+
+EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=bool)
+SUMMABLE = 2.0**900  # float64 values up to here can be summed by the billion
+
+
+class Box(NamedTuple):
+    """The pixels of rows ``range(top, bottom)`` and columns ``range(left, right)``."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    @property
+    def area(self) -> int:
+        """The number of pixels."""
+        return (self.bottom - self.top) * (self.right - self.left)
+
+    @property
+    def pixels(self) -> tuple[slice, slice]:
+        """The box as an index into an image (H, W)."""
+        return slice(self.top, self.bottom), slice(self.left, self.right)
+
+    def within(self, outer: Box) -> Box:
+        """The same box where it is given in coordinates of `outer`, and wanted in those of the image around that."""
+        return Box(outer.top + self.top, outer.top + self.bottom, outer.left + self.left, outer.left + self.right)
+
+
+NOTHING = Box(0, 0, 0, 0)
+
+
+class Overlap(NamedTuple):
+    """Counts of pixels: in what is found and what is wanted, in what is found, in what is wanted."""
+
+    both: int
+    found: int
+    requirements: int
+
+    @property
+    def union(self) -> int:
+        """Pixels in one of them or in both, TP + FP + FN."""
+        return self.found + self.requirements - self.both
+
+    @property
+    def iou(self) -> float:
+        """TP / (TP + FP + FN)."""
+        return self.both / self.union
+
+    @property
+    def dice(self) -> float:
+        """2 TP / (2 TP + FP + FN)."""
+        return 2 * self.both / (self.found + self.requirements)
+
+
+def above_mean(saliency: Values, region: Mask) -> Mask:
+    """The pixels whose value is at least the mean, bool (H, W).
+
+    Parameters
+    ----------
+    saliency
+        float32 or float64 (H, W), finite in the region.
+    region
+        bool (H, W): where the mean is taken; nothing outside it is selected.
+
+    Returns
+    -------
+    Mask
+        All of the region for a constant map, told by its extremes. Of any other map the smallest value is
+        left out and the largest is in, as they are for the exact mean, which a sum may miss by its rounding.
+    """
+    values = saliency[region].astype(np.float64)
+    if np.abs(values).max() > SUMMABLE:
+        values *= 1.0 / SUMMABLE
+    low, high = values.min(), values.max()
+    selected = region.copy()
+    if low < high:
+        selected[region] = values >= min(max(values.mean(), np.nextafter(low, high)), high)
+    return selected
+
+
+def largest_component(selected: Mask) -> Mask:
+    """The largest set of 8-connected pixels, bool (H, W); of equal ones the first in raster order.
+
+    Examples
+    --------
+    >>> largest_component(np.array([[True, False, False], [False, True, False], [False, False, False]])).sum()
+    np.int64(2)
+    """
+    labels, count = ndimage.label(selected, EIGHT_NEIGHBOURS)
+    if count < 2:
+        return selected
+    sizes = np.bincount(labels.ravel())
+    sizes[0] = 0
+    number = int(sizes.argmax())
+    if np.count_nonzero(sizes == sizes[number]) > 1:
+        number = labels.flat[int(sizes[labels].argmax())]
+    chosen: Mask = labels == number
+    return chosen
+
+
+def tight_box(selected: Mask) -> Box:
+    """The smallest box around the pixels of a bool (H, W); `NOTHING` if there is none.
+
+    Examples
+    --------
+    >>> tight_box(np.array([[False, False, False], [False, True, True]]))
+    Box(top=1, bottom=2, left=1, right=3)
+    """
+    rows, columns = np.flatnonzero(selected.any(axis=1)), np.flatnonzero(selected.any(axis=0))
+    if not len(rows):
+        return NOTHING
+    return Box(int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
+
+
+def marked(ranking: Ranking) -> Mask:
+    """What a map marks within the scored region: the largest component of the pixels at or above its mean."""
+    return largest_component(above_mean(ranking.saliency, ranking.region))
+
+
+def mask_overlap(found: Mask, requirements: Mask) -> Overlap:
+    """How far two bool (H, W) agree."""
+    return Overlap(*(int(np.count_nonzero(pixels)) for pixels in (found & requirements, found, requirements)))
+
+
+def box_overlap(found: Box, requirements: Box) -> Overlap:
+    """How far two boxes agree."""
+    height = min(found.bottom, requirements.bottom) - max(found.top, requirements.top)
+    width = min(found.right, requirements.right) - max(found.left, requirements.left)
+    return Overlap(max(height, 0) * max(width, 0), found.area, requirements.area)
+
+
+@dataclass(frozen=True)
+class MarkMetric(MaskMetric):
+    """A metric of what a map marks, which depends on where the pixels are.
+
+    The mask itself as a map marks its largest component alone.
+    """
+
+    ignores_position: ClassVar[bool] = False
+
+    def ceiling(self, p: int, n: int) -> float:
+        """NaN: it depends on the mask's shape."""
+        return math.nan
+
+
+def marked_mask_overlap(ranking: Ranking) -> Overlap:
+    """What the map marks against the mask."""
+    return mask_overlap(marked(ranking), ranking.truth)
+
+
+def marked_box_overlap(ranking: Ranking) -> Overlap:
+    """The box around what the map marks against the box around the whole mask."""
+    return box_overlap(tight_box(marked(ranking)), tight_box(ranking.truth))

@@ -1,0 +1,117 @@
+"""Metrics: what makes a saliency map right, one definition each.
+
+A metric plug-in is a frozen dataclass with the members of :class:`Metric`; `declarations` has the
+defaults. No metric takes an absolute value: how channels and signs become a map is the method's
+reduction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+EMPTY_MASK = "empty_mask"
+TRIVIAL_FULL_MASK = "trivial_full_mask"
+MISCLASSIFIED = "misclassified"
+NO_TWIN = "no_twin"
+NON_FINITE_MAP = "non_finite_map"
+ZERO_ENERGY = "zero_energy"
+TOO_FEW_NEGATIVES = "too_few_negatives"
+CONSTANT_MAP = "constant_map"
+FITTED_METHOD = "fitted_method"
+PATCH_MATTERS = "patch_matters"
+PATCH_VANISHED = "patch_vanished"
+
+PATCH_FAULTS = frozenset({PATCH_MATTERS, PATCH_VANISHED})
+
+OWN, PAIRED = "own", "paired"  # whose maps a metric of one model is about: the field `of`
+
+NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD, *PATCH_FAULTS})
+
+FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic")
+
+
+class Metric(Protocol):
+    """What a registered metric declares; its dataclass fields are its parameters.
+
+    Besides, it has one of these:
+
+    - ``__call__(ranking, **evidence) -> (value, reason)`` for one map, see
+      :class:`~salgen.evaluation.metrics.inputs.declarations.MaskMetric`;
+    - ``partial(rankings) -> float64 (k,)`` for one map and ``aggregate(partial) -> float64 (N,)`` once all
+      maps are known, see :class:`~salgen.evaluation.metrics.inputs.declarations.DatasetMetric`;
+    - ``measure(evidence) -> (values, reasons)`` for a batch, see
+      :class:`~salgen.evaluation.metrics.inputs.declarations.ModelMetric`;
+    - none of them, where whole trainings stand behind a value, see
+      :class:`~salgen.evaluation.metrics.inputs.declarations.RetrainingMetric`.
+
+    Attributes
+    ----------
+    name, aliases
+        Registered name, and other names that :func:`salgen.score` takes.
+    kind
+        ``"sample"``: one map at a time; ``"pair"``: two maps of one sample; ``"dataset"``: the values
+        of samples hang together.
+    family
+        One of `FAMILIES`: what it asks. Also the name by which a group is chosen.
+    needs
+        What must be there besides the map: ``"mask"`` (at least one pixel of it in the scored region),
+        ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
+        it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
+        image's twin), ``"training"``, or second maps: ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the
+        twins with a patch that the model ignores), ``"paired_maps"``, ``"paired_twin_maps"``,
+        ``"paired_patched_maps"`` (by a second model: of the images, of the twins, of these with a patch that it
+        ignores), ``"shuffled_maps"`` (by a model trained on permuted labels).
+    takes_empty_masks
+        Whether an empty mask has a value too, though the metric needs ``"mask"``.
+    only_correct
+        Whether it is defined for rightly classified samples only: under both models, or with and without
+        the feature, where two maps are compared.
+    regional
+        Whether it is scored within a region; otherwise only on the whole image.
+    higher_is_better
+        Direction; None for a diagnostic, which ranks nothing.
+    bounds
+        Smallest and largest value that any sample can have. A map that failed gets the worse of them in
+        `Scores.worst_case`, or the worst that was observed where that is infinite.
+    counts_hits
+        Whether a sample is a hit, 1, or a miss, 0, but for ties: the mean is a share of samples.
+    sweep
+        Parameter to the values that a run takes where the call does not set it.
+    scales
+        Scale name to the parameters in which a run differs from the fields' defaults, the papers'.
+    reference
+        Paper and equation.
+    version
+        Changes whenever a value does.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]]
+    kind: ClassVar[str]
+    family: ClassVar[str]
+    needs: ClassVar[frozenset[str]]
+    takes_empty_masks: ClassVar[bool]
+    only_correct: ClassVar[bool]
+    regional: ClassVar[bool]
+    higher_is_better: ClassVar[bool | None]
+    bounds: ClassVar[tuple[float, float]]
+    counts_hits: ClassVar[bool]
+    sweep: ClassVar[Mapping[str, tuple[Any, ...]]]
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]]
+    reference: ClassVar[str]
+    version: ClassVar[str]
+
+
+def compat_of(metric: Metric) -> str | None:
+    """The code or paper whose deviating reading an instance follows, its field `compat`; None for the canonical one."""
+    found: str | None = getattr(metric, "compat", None)
+    return found
+
+
+def worst_of(metric: Metric) -> float:
+    """What a map that failed gets: the worse bound, which may be infinite; NaN for a diagnostic."""
+    if metric.higher_is_better is None:
+        return math.nan
+    return metric.bounds[0] if metric.higher_is_better else metric.bounds[1]

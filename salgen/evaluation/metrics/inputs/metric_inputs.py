@@ -1,0 +1,186 @@
+"""All that metrics may look at: maps, masks, and what is known of the images and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.evaluation.metrics.inputs.metric import OWN, PAIRED, Metric
+from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
+from salgen.seeding import Stream
+from salgen.types import Float32, Mask
+
+if TYPE_CHECKING:
+    from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
+    from salgen.evaluation.models.inspection.model_view import ModelView
+
+T = TypeVar("T")
+
+OF_THE_MASK = frozenset({"mask", "negatives"})
+COUNTERPARTS = (
+    *("twin_maps", "patched_maps"),
+    *("paired_maps", "paired_twin_maps", "paired_patched_maps"),
+    "shuffled_maps",
+)
+Explain = Callable[..., Values]
+
+
+@dataclass(frozen=True, eq=False)
+class Counterpart:
+    """A second map of each sample: of its twin, of that with a patch, or by another model.
+
+    Attributes
+    ----------
+    maps
+        float32 or float64 (N, H, W).
+    correct
+        bool (N,): whether what it explains is classified rightly (the twin: as the sample).
+    there
+        bool (N,): whether the sample has such a map.
+    faults
+        For each why what it explains is not what it should be, or ""; empty where none can be at fault.
+    """
+
+    maps: Values
+    correct: NDArray[np.bool_]
+    there: NDArray[np.bool_]
+    faults: Sequence[str] = ()
+
+    def take(self, chosen: NDArray[np.int64]) -> Counterpart:
+        """That of some samples."""
+        faults = [self.faults[i] for i in chosen] if self.faults else ()
+        return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen], faults)
+
+
+@dataclass(frozen=True, eq=False)
+class MetricInputs:
+    """The maps of one method for a batch of N samples, with what else is known; None where it is not.
+
+    Attributes
+    ----------
+    maps
+        float32 or float64 (N, H, W).
+    masks
+        bool (N, K, H, W): K acceptable masks.
+    valid
+        bool (N, H, W): the scored region.
+    images
+        float32 (N, C, H, W), as the model takes them before its normalisation.
+    targets
+        int64 (N,): the class that each map explains.
+    twins
+        For each sample its twin, float32 (C, H, W), or None.
+    correct
+        bool (N,): whether the model classifies it rightly.
+    counterparts
+        Of `COUNTERPARTS` to the second maps.
+    view, max_memory
+        The model, and GB that asking it may use.
+    explain
+        Explains again by the same method: ``explain(pixels, targets, ids=, masks=, view=)`` gives
+        maps (n, H, W).
+    fitted
+        Whether the method was fitted to this model, so that it can explain no other one.
+    ids, seed
+        The samples' names and the run's seed, which key all randomness.
+    """
+
+    maps: Values
+    masks: Mask | None = None
+    valid: Mask | None = None
+    images: Float32 | None = None
+    targets: NDArray[np.int64] | None = None
+    twins: Sequence[Float32 | None] | None = None
+    correct: NDArray[np.bool_] | None = None
+    counterparts: dict[str, Counterpart] = field(default_factory=dict)
+    view: ModelView | None = None
+    max_memory: float | None = None
+    explain: Explain | None = None
+    fitted: bool = False
+    ids: Sequence[str] = ()
+    seed: int = 0
+    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.maps)
+
+    @property
+    def given(self) -> frozenset[str]:
+        """What metrics may need and is there."""
+        offered = {
+            "mask": self.masks,
+            "negatives": self.masks,
+            "image": self.images,
+            "target": self.targets,
+            "correct": self.correct,
+            "twin": self.twins,
+            "model": self.view,
+            "method": self.explain,
+        }
+        return frozenset({*(name for name, value in offered.items() if value is not None), *self.counterparts})
+
+    @cached_property
+    def predictor(self) -> BatchedPredictor:
+        """The model and the images, for metrics that need both."""
+        from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
+
+        assert self.view is not None  # needs name it
+        return BatchedPredictor(self.view, self.images, self.max_memory)
+
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """A value that several metrics need, computed for the first; the key names all that it depends on."""
+        if key not in self._known:
+            self._known[key] = compute()
+        value: T = self._known[key]
+        return value
+
+    def streams(self, purpose: str) -> list[Stream]:
+        """One stream of random numbers per sample, the same in whatever batch the sample is."""
+        return [Stream(self.seed, purpose, sample) for sample in self.ids]
+
+    def explained(self, pixels: Any, targets: Any, view: ModelView | None = None) -> Values:
+        """Maps (N, H, W) of other images, targets or another model, by the same method with the same randomness."""
+        assert self.explain is not None  # needs name it
+        masks = None if self.masks is None else self.masks[:, 0]
+        return self.explain(pixels, targets, ids=list(self.ids), masks=masks, view=view)
+
+    def rankings(self, index: int) -> list[Ranking]:
+        """One sample's map under each of its acceptable masks; without masks, under an empty one."""
+        saliency, valid = self.maps[index], None if self.valid is None else self.valid[index]
+        masks = np.zeros((1, *saliency.shape), dtype=bool) if self.masks is None else self.masks[index]
+        return [Ranking(saliency, mask, valid) for mask in masks]
+
+    def counts(self, metric: Metric, index: int) -> bool:
+        """Whether a sample is rightly classified wherever the metric asks for it."""
+        if not metric.only_correct:
+            return True
+        others = [self.counterparts[name].correct[index] for name in metric.needs & set(COUNTERPARTS)]
+        own = self.correct is None or getattr(metric, "of", OWN) == PAIRED or bool(self.correct[index])
+        return own and all(others)
+
+    def take(self, chosen: NDArray[np.int64]) -> MetricInputs:
+        """The evidence of some samples."""
+        if len(chosen) == len(self):
+            return self
+
+        def part(value: Any) -> Any:
+            return None if value is None else value[chosen]
+
+        return replace(
+            self,
+            maps=self.maps[chosen],
+            masks=part(self.masks),
+            valid=part(self.valid),
+            images=part(self.images),
+            targets=part(self.targets),
+            twins=None if self.twins is None else [self.twins[i] for i in chosen],
+            correct=part(self.correct),
+            counterparts={name: other.take(chosen) for name, other in self.counterparts.items()},
+            ids=[self.ids[i] for i in chosen],
+            _known={},
+        )

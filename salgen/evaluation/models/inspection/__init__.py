@@ -1,0 +1,1 @@
+"""Inspection of a network: its structure, layers, memory and randomised copies."""

@@ -1,0 +1,172 @@
+"""A model as saliency methods see it: a private copy that shares the weights.
+
+Methods hook, cut and rewire this copy, so nothing they do, and no exception, can change the
+caller's model: its mode, flags, hooks and gradients are never touched. Weights are shared, not
+copied, and ask for no gradient.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.models.classifier import Classifier
+
+SCORES = ("logit", "margin")
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """A classifier in evaluation mode whose parameters ask for no gradient.
+
+    Attributes
+    ----------
+    normalise
+        Pixels to the tensor that backward methods attribute to.
+    network
+        That tensor to logits (N, K).
+    cam_layer
+        The module of `network` that the CAM family uses, if the model names one.
+    unit_pixels
+        Whether pixels are known to lie in [0, 1], as those of a :class:`Classifier` do.
+    multi_label
+        Whether each logit has a probability of its own, as the model's attribute of that name says.
+    """
+
+    normalise: nn.Module
+    network: nn.Module
+    cam_layer: str | None
+    unit_pixels: bool
+    multi_label: bool = False
+
+    @classmethod
+    def of(cls, model: nn.Module) -> ModelView:
+        """A view of any module; only a :class:`Classifier` has a normalisation of its own.
+
+        Raises
+        ------
+        SalgenError
+            If the model cannot be copied.
+        """
+        private = _private_copy(model).eval()
+        several = bool(getattr(private, "multi_label", False))
+        if isinstance(private, Classifier):
+            return cls(private.normalise, private.network, private.cam_layer, unit_pixels=True, multi_label=several)
+        layer = getattr(private, "cam_layer", None)
+        return cls(nn.Identity(), private, layer, unit_pixels=False, multi_label=several)
+
+    def like(self, images: Tensor) -> Tensor:
+        """The images on the model's device, in its floating-point type."""
+        weights = [p for p in (*self.network.parameters(), *self.normalise.parameters()) if p.is_floating_point()]
+        return images.to(weights[0].device, weights[0].dtype) if weights else images
+
+    def logits(self, inputs: Tensor) -> Tensor:
+        """Checked logits (N, K) of normalised inputs, which a network that works in place does not change."""
+        return check_logits(self.network(inputs.clone()), len(inputs))
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """(N, K): softmax, or sigmoid where a label says nothing of the others or there is one class alone."""
+        alone = self.multi_label or logits.shape[1] == 1
+        return logits.sigmoid() if alone else logits.softmax(dim=1)
+
+    def scores(self, inputs: Tensor, targets: Tensor, score: str) -> Tensor:
+        """The explained value (N,) of normalised inputs: target logit, or its margin over the best other."""
+        logits = self.logits(inputs)
+        return (logits * score_gradient(logits, targets, score)).sum(dim=1)
+
+    def corners(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Black and white, each (1, C, H, W), mapped through the normalisation.
+
+        Raises
+        ------
+        SalgenError
+            If the normalisation gives no finite value for a uniform image.
+        """
+        uniform = torch.zeros_like(pixels[:1])
+        black, white = self.normalise(uniform), self.normalise(uniform + 1)
+        if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
+            raise SalgenError("the model's normalisation maps a black or white image to values that are not finite")
+        return black, white
+
+
+def check_logits(logits: Any, count: int) -> Tensor:
+    """The model's output, if it is finite logits (count, K).
+
+    Raises
+    ------
+    SalgenError
+        If it is anything else.
+    """
+    if not isinstance(logits, Tensor):
+        raise SalgenError(f"the model returns {type(logits).__name__}: it must return logits, a tensor (N, K)")
+    if logits.ndim != 2 or len(logits) != count:
+        raise SalgenError(
+            f"the model's output for {count} images has shape {tuple(logits.shape)}: must be logits ({count}, K)"
+        )
+    broken = ~torch.isfinite(logits).all(dim=1)
+    if bool(broken.any()):
+        first = int(broken.nonzero()[0])
+        raise SalgenError(f"the model's output is NaN or infinite (image {first} of its batch): check its weights")
+    return logits
+
+
+def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
+    """Where the backward pass starts, (N, K): +1 at the target and, for a margin, -1 at the best other class.
+
+    Raises
+    ------
+    SalgenError
+        If a target is no class of the model, or a margin is asked of a single class.
+    """
+    classes = logits.shape[1]
+    if bool((targets >= classes).any()) or bool((targets < 0).any()):
+        wrong = int(targets[(targets >= classes) | (targets < 0)][0])
+        raise SalgenError(f"target {wrong}: the model has {classes} classes, so targets are 0..{classes - 1}")
+    start = torch.zeros_like(logits).scatter_(1, targets[:, None], 1.0)
+    if score == "logit":
+        return start
+    if classes < 2:
+        raise SalgenError("score='margin' needs two classes or more; this model has 1: use score='logit'")
+    others = logits.detach().masked_fill(start.bool(), -torch.inf)
+    return start.scatter_(1, others.argmax(dim=1, keepdim=True), -1.0)
+
+
+def _private_copy(model: nn.Module) -> nn.Module:
+    """A copy of the modules, which share the weights, without `torch.compile` or parallel wrappers anywhere."""
+    try:
+        with torch.inference_mode(False):
+            known: dict[int, Any] = {id(t): _shared(t) for module in model.modules() for t in _tensors_of(module)}
+            for module in reversed(list(model.modules())):  # a wrapper's own content first
+                inner = _wrapped(module)
+                if inner is not None:
+                    known[id(module)] = copy.deepcopy(inner, known)
+            private: nn.Module = copy.deepcopy(model, known)
+            return private
+    except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
+        raise SalgenError(
+            f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _wrapped(module: nn.Module) -> nn.Module | None:
+    """What a module made by `torch.compile`, or a parallel one, is a wrapper of."""
+    if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+        inner: nn.Module = module.module
+        return inner
+    return None if isinstance(module, torch.jit.ScriptModule) else module._modules.get("_orig_mod")
+
+
+def _tensors_of(module: nn.Module) -> list[Tensor]:
+    own = [*module._parameters.values(), *module._buffers.values(), *vars(module).values()]
+    return [value for value in own if isinstance(value, Tensor)]
+
+
+def _shared(tensor: Tensor) -> Tensor:
+    """The same values without gradient; autograd can use none that were made in inference mode, which are copied."""
+    shared = tensor.detach().clone() if tensor.is_inference() else tensor.detach()
+    return nn.Parameter(shared, requires_grad=False) if isinstance(tensor, nn.Parameter) else shared

@@ -1,0 +1,174 @@
+"""What a network computes for images of one size: learnt by running one image, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from salgen.evaluation.models.inspection.model_view import ModelView
+
+_RELU_NODE = "ReluBackward"
+_NORM_NODE = "NativeLayerNormBackward"
+_POOL_NODE = "Pool"
+
+
+@dataclass(frozen=True)
+class NetworkTrace:
+    """What the modules of a network give for images of one size.
+
+    Attributes
+    ----------
+    outputs
+        Dotted names of the modules that ran, in the order in which they last finished, to the shape
+        of what they gave for one image, or to the name of its type if it is no tensor.
+    stages
+        From fine to coarse: the module that gives the last rectified map of its resolution, of those
+        that everything after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the
+        ReLU before each max pool of a VGG.
+    bottleneck
+        The module that gave the last map, of more than one pixel per channel, through which alone
+        the logits depend on the image; of modules that give the same map, the outermost. Pools only
+        make a map coarser, and don't count. None if there is none.
+    features_last
+        The modules whose outputs evidently have their channels last, (N, h, w, K) or (N, T, K): a
+        layer norm over the last axis gave or took them.
+    bytes
+        All that the forward pass of one image computes, intermediate results included.
+    """
+
+    outputs: dict[str, tuple[int, ...] | str]
+    stages: tuple[str, ...]
+    bottleneck: str | None
+    features_last: frozenset[str]
+    bytes: int
+
+    @classmethod
+    def of(cls, view: ModelView, image: Tensor) -> NetworkTrace:
+        """The layout for images (1, C, h, w) like this one; found by running it, once per network and size."""
+        known = _layouts.setdefault(view.network, {})
+        size = tuple(image.shape[1:])
+        if size not in known:
+            known[size] = _Trace.of(view, image[:1]).layout()
+        return known[size]
+
+    def pixels(self, name: str) -> int:
+        """Of each channel that a module gives; 0 if it gives no channels, or does not run."""
+        return _pixels(self.outputs.get(name, ""))
+
+
+_layouts: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
+
+
+@contextmanager
+def hooked(hooks: Iterable[tuple[nn.Module, Callable[..., Any]]]) -> Iterator[None]:
+    """Forward hooks for as long as the block runs."""
+    handles = [module.register_forward_hook(hook) for module, hook in hooks]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@dataclass
+class _Trace:
+    """One image's forward pass: what each module gave last, and the autograd node that made it."""
+
+    outputs: dict[str, tuple[int, ...] | str]
+    nodes: dict[str, Any]
+    end: Any = None
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, view: ModelView, image: Tensor) -> _Trace:
+        trace = cls({}, {})
+        named = list(view.network.named_modules())
+        hooks = [(m, partial(trace.note, name)) for name, m in named if not isinstance(m, torch.jit.ScriptModule)]
+        with torch.enable_grad(), hooked(hooks), _Counter() as counter:
+            trace.end = view.logits(image.detach().requires_grad_()).grad_fn
+        trace.bytes = counter.bytes
+        return trace
+
+    def note(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
+        self.outputs.pop(name, None)  # a module that runs again goes to the end
+        self.nodes.pop(name, None)
+        if isinstance(output, Tensor):
+            self.outputs[name], self.nodes[name] = tuple(output.shape), output.grad_fn
+        else:
+            self.outputs[name] = type(output).__name__
+
+    def layout(self) -> NetworkTrace:
+        """Without the nodes, which hold the pass's tensors."""
+        features_last = self._features_last()
+        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
+
+    def _stages(self) -> tuple[str, ...]:
+        sizes: dict[tuple[int, ...], list[str]] = {}
+        for name, node in self.nodes.items():
+            shape = self.outputs[name]
+            if _pixels(shape) > 1 and node is not None and node.name().startswith(_RELU_NODE):
+                sizes.setdefault(tuple(shape[2:]), []).append(name)  # type: ignore[arg-type]
+        found = (
+            next((n for n in reversed(names) if self._carries_all(self.nodes[n])), None) for names in sizes.values()
+        )
+        return tuple(name for name in found if name is not None)
+
+    def _bottleneck(self, features_last: frozenset[str]) -> str | None:
+        maps = (n for n in self.nodes if n in features_last or _pixels(self.outputs[n]) > 1)
+        return next((n for n in reversed([*maps]) if not self._pooled(n) and self._carries_all(self.nodes[n])), None)
+
+    def _pooled(self, name: str) -> bool:
+        return self.nodes[name] is not None and _POOL_NODE in self.nodes[name].name()
+
+    def _features_last(self) -> frozenset[str]:
+        norms = [
+            n for n in _before(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
+        ]
+        found = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
+        several = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
+        return frozenset(name for name in several if self.nodes.get(name) in found)
+
+    def _carries_all(self, node: Any) -> bool:
+        """Whether the logits depend on the image through this node alone."""
+        # only the image has nothing before it: nothing else in the network asks for a gradient
+        return self.end is not None and all(here.next_functions for here in _before(self.end, {node}))
+
+
+def _before(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
+    """The autograd nodes that `end` depends on, and itself, none of them through those that were seen."""
+    known, ahead = {None, *seen}, [end]
+    while ahead:
+        here = ahead.pop()
+        if here not in known:
+            known.add(here)
+            yield here
+            ahead.extend(before for before, _ in here.next_functions)
+
+
+def _pixels(shape: tuple[int, ...] | str) -> int:
+    return prod(shape[2:]) if len(shape) == 4 and not isinstance(shape, str) else 0
+
+
+class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes of every tensor that is computed."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.bytes = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        self.bytes += sum(leaf.nbytes for leaf in tree_leaves(result) if isinstance(leaf, Tensor))
+        return result

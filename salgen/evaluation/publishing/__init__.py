@@ -1,0 +1,1 @@
+"""Publishing of runs: their release, card and redaction."""

@@ -1,0 +1,61 @@
+"""`run.json` as it is published: no paths of the machine, and no maps that show an image which may not be passed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
+from salgen.registry import METHODS
+
+# An absolute path in a text; what follows ``://`` or another ``/`` is no path of the machine.
+_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
+
+
+def published_record(record: Mapping[str, Any], *, pixels: bool) -> dict[str, Any]:
+    """What a published ``run.json`` holds.
+
+    Parameters
+    ----------
+    record
+        That of the run.
+    pixels
+        Whether images may be passed on. If not, the maps of methods that show the image are left out, and
+        `maps_left_out` names the methods.
+    """
+    hidden = [] if pixels else [m["call"] for m in record["methods"] if _shows_image(m["name"])]
+    folders = set(map(folder_name, hidden))
+    maps = record.get("maps") or {}
+    kept = {name: key for name, key in maps.items() if parts_of(name)[0] not in folders}
+    plain = {key: _without_paths(value) for key, value in record.items() if key != "maps"}
+    command = record.get("command")
+    return {
+        **plain,
+        "command": None if command is None else [_last_parts(str(word)) for word in command],
+        "maps": kept,
+        "maps_left_out": list(dict.fromkeys([*(record.get("maps_left_out") or []), *(hidden if maps else [])])),
+    }
+
+
+def _last_parts(word: str) -> str:
+    """A word of a command, with the last part of a path in the place of the path."""
+    option, equals, value = word.partition("=")
+    if equals and "/" not in option:
+        return f"{option}={_last_parts(value)}"
+    return PurePath(word).name or word
+
+
+def _without_paths(value: Any) -> Any:
+    """JSON values in whose texts absolute paths are cut to their last part."""
+    if isinstance(value, str):
+        return _PATH.sub(r"\1", value)
+    if isinstance(value, dict):
+        return {key: _without_paths(inner) for key, inner in value.items()}
+    return [_without_paths(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _shows_image(name: str) -> bool:
+    """Whether a method's maps show the image; a method that does not say is taken to."""
+    return bool(getattr(METHODS.load(name), "shows_image", True))

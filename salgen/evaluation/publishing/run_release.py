@@ -1,0 +1,169 @@
+"""A run as it is published: scores, maps, models and report, with the texts that say what they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets.format import checksums
+from salgen.datasets.format import manifest as manifests
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.format.shards import shards_of
+from salgen.datasets.metadata import citation
+from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing.dataset_release import as_published, check_sound, shards_to_publish, with_checksums
+from salgen.evaluation.publishing.redaction import published_record
+from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant
+from salgen.evaluation.report import console_summary
+from salgen.evaluation.report.page import PAGE, render
+from salgen.evaluation.report.runs import content_faults, read_runs
+from salgen.evaluation.runs.artifacts import predictions
+from salgen.evaluation.runs.artifacts.record_reader import read_record
+from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
+from salgen.evaluation.runs.gallery_maps import GALLERY
+from salgen.evaluation.runs.run_record import RECORD, record_text
+from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_files, checkpoint_of
+from salgen.evaluation.statistics.comparisons import COMPARISONS
+from salgen.evaluation.statistics.score_cube import SCORES
+from salgen.evaluation.statistics.summary import SUMMARY
+from salgen.evaluation.verification.verify_run import run_problems
+from salgen.files import sha256_of
+from salgen.progress import progress
+
+TABLES = (SCORES, SUMMARY, COMPARISONS, predictions.FILE)
+VERSION = "1.0.0"
+
+
+@contextmanager
+def published_run(
+    folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False
+) -> Iterator[Release]:
+    """A run as it is published; files that had to be written are there within the ``with`` block.
+
+    The report is written anew. Where the data set's source is not known to allow that pixels are passed on,
+    pictures, images and maps that show them are left out.
+
+    Parameters are those of :func:`salgen.datasets.publishing.dataset_release.published`.
+
+    Raises
+    ------
+    SalgenError
+        If the run is not finished or was altered.
+    """
+    check_sound(folder, run_problems(folder, samples=0))
+    there = read_record(folder / RECORD)
+    pixels = may_redistribute or _is_redistributable(folder, there)
+    record = published_record(there, pixels=pixels)
+    checkpoints = _checkpoints(folder, record)
+    with _data(folder, record, pixels) as (data, images):
+        contents = Contents(record, console_summary([folder]), images, all(checkpoints))
+        files: dict[str, Path | bytes] = {name: folder / name for name in (*TABLES, *record["maps"])}
+        files |= {path.relative_to(folder).as_posix(): path for path in _others(folder, checkpoints, images)}
+        files |= {**data, RECORD: record_text(record).encode()}
+        yield _edition(contents, {**files, PAGE: _page(folder, contents)}, publication)
+
+
+def _is_redistributable(folder: Path, record: Mapping[str, Any]) -> bool:
+    """Whether the run, and the data that it keeps, say that pixels may be passed on."""
+    data = folder / DATA
+    return bool(record["dataset"].get("redistributable")) and (
+        not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
+    )
+
+
+def _others(folder: Path, checkpoints: Sequence[Path | None], images: bool) -> list[Path]:
+    """What a run may lack: certificates, pictures, models."""
+    names = [CERTIFICATES, *((GALLERY,) if images else ())]
+    found = [folder / name for name in names if (folder / name).is_file()]
+    return found + [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
+
+
+def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
+    sums = _checksums(files)
+    card = run_card(contents, files, publication)
+    texts: dict[str, bytes] = {
+        checksums.CARD: card.encode(),
+        citation.FILE: _citation(contents, sums[RECORD], publication).encode(),
+    }
+    digests = {**sums, **{name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}}
+    texts[checksums.CROISSANT] = run_croissant(contents, digests, publication).encode()
+    return Release(
+        files=with_checksums({**files, **texts}, sums),
+        root=f"{contents.record['dataset']['generator']}-run",
+        title=contents.title,
+        card=card,
+        keywords=TAGS,
+        version=VERSION,
+        note=f"SHA-256 of the run's record ({RECORD}): {sums[RECORD]}",
+        publication=publication,
+    )
+
+
+def _checksums(files: Mapping[str, Path | bytes]) -> dict[str, str]:
+    """SHA-256 of every file."""
+    paths = {name: content for name, content in files.items() if isinstance(content, Path)}
+    found = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if isinstance(content, bytes)}
+    with progress("checksums", len(paths), "files") as advance:
+        for name, path in paths.items():
+            found[name] = sha256_of(path)
+            advance()
+    return found
+
+
+def _checkpoints(folder: Path, record: Mapping[str, Any]) -> list[Path | None]:
+    """The folder of each model's weights, if it has one."""
+    return [
+        checkpoint_of(folder, model["name"], model["seed"], str(model.get("weights_sha256")))
+        for model in record["models"]
+    ]
+
+
+@contextmanager
+def _data(folder: Path, record: Mapping[str, Any], pixels: bool) -> Iterator[tuple[dict[str, Path | bytes], bool]]:
+    """The split's data that a run with maps keeps, without pixels where they may not be passed on.
+
+    Yields
+    ------
+    The files, and whether pixels are published.
+    """
+    data = folder / DATA
+    if not record["maps"]:
+        yield {}, pixels
+        return
+    there = read_manifest(data)
+    described = as_published(there, pixels=pixels)
+    shards = shards_of(there, record["dataset"]["split"])
+    with shards_to_publish(data, there, described, shards) as found:
+        named: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in found.items()}
+        yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels and pixels
+
+
+def _page(folder: Path, contents: Contents) -> bytes:
+    """The run's report, without pictures where pixels may not be passed on."""
+    with content_faults([folder]):
+        (run,) = read_runs([folder])
+        shown = replace(run, record=contents.record, path=folder if contents.pixels else folder / "without pictures")
+        return f"{render([shown]).strip()}\n".encode()
+
+
+def _citation(contents: Contents, digest: str, publication: PublicationMetadata) -> str:
+    return citation.cff_text(
+        title=contents.title,
+        kind="run",
+        abstract=contents.abstract,
+        version=VERSION,
+        identifier=(digest, f"SHA-256 of the run's record, {RECORD}"),
+        publication=publication,
+        references=citation.papers_in(_reference(method["reference"]) for method in contents.record["methods"]),
+    )
+
+
+def _reference(text: str) -> str:
+    """``Authors 2021, Title`` as the papers in docstrings are written: ``Authors 2021, *Title*``."""
+    authors, comma, title = text.partition(", ")
+    return f"{authors}, *{title}*" if comma else text

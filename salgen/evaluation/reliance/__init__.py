@@ -1,0 +1,1 @@
+"""Reliance: samples rendered again, and whether the model used the feature."""

@@ -1,0 +1,91 @@
+"""The samples of a data set rendered again from their recipes, to ask a model about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.reading.batch import to_unit
+from salgen.datasets.reading.reader import Dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.reliance.reliance import REDRAWS, Answers
+from salgen.generators.factory import generator_of
+from salgen.generators.generator import Generator
+from salgen.types import Float32, Float64, Recipe
+
+Ask = Callable[[Float32], Float64]  # images (n, C, H, W) in [0, 1] to logits (n, K)
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """The generator that made a data set, opened again.
+
+    Attributes
+    ----------
+    generator
+        The generator with its source.
+    seed
+        The data set's.
+    """
+
+    generator: Generator
+    seed: int
+
+    @classmethod
+    def of(cls, dataset: Dataset, source: str | None, index: int) -> Renderer:
+        """What renders a data set, tried on one of its samples.
+
+        Raises
+        ------
+        SalgenError
+            If generator or source are not there or not the same, no background can be drawn again, or
+            the sample comes out with other pixels.
+        """
+        renderer = cls(generator_of(dataset.spec, source), dataset.spec.seed)
+        (batch,) = dataset.batches(1, [index])
+        recipe = batch.recipes[0]
+        image = renderer.generator.render(recipe).image
+        if not np.array_equal(image.transpose(2, 0, 1), batch.levels()[0]):
+            raise SalgenError(f"sample {recipe.id}, rendered again, has other pixels than the stored one")
+        renderer.generator.features(renderer.generator.redraw(recipe, renderer.seed, 0))
+        return renderer
+
+    def answers(self, recipes: Sequence[Recipe], ask: Ask) -> list[Answers]:
+        """What a model says of samples shown in all ways; of each way, as many images are held as there are recipes."""
+        pairs = list(self.generator.render_pairs(recipes))
+        sample = ask(_images(sample.image for sample, _ in pairs))
+        twins = self._of_some([twin for _, twin in pairs], ask)
+        redraws = [self._redrawn(recipes, number, ask) for number in range(REDRAWS)]
+        without = self._without_each(recipes, ask)
+        return [
+            Answers(sample[i], twins[i], np.stack([redraw[i] for redraw in redraws]), without[i])
+            for i in range(len(recipes))
+        ]
+
+    def _of_some(self, levels: Sequence[NDArray[Any] | None], ask: Ask) -> list[Float64 | None]:
+        there = [image for image in levels if image is not None]
+        logits = iter(ask(_images(there)) if there else ())
+        return [None if image is None else next(logits) for image in levels]
+
+    def _redrawn(self, recipes: Sequence[Recipe], number: int, ask: Ask) -> Float64:
+        redrawn = [self.generator.redraw(recipe, self.seed, number) for recipe in recipes]
+        return ask(_images(sample.image for sample, _ in self.generator.render_pairs(redrawn, twins=False)))
+
+    def _without_each(self, recipes: Sequence[Recipe], ask: Ask) -> list[dict[str, Float64]]:
+        found: list[dict[str, Float64]] = [{} for _ in recipes]
+        single = [(i, name) for i, recipe in enumerate(recipes) for name in self.generator.features(recipe)]
+        for start in range(0, len(single), len(recipes)):
+            part = single[start : start + len(recipes)]
+            logits = ask(_images(self.generator.render(recipes[i], omit=(name,)).image for i, name in part))
+            for (i, name), said in zip(part, logits, strict=True):
+                found[i][name] = said
+        return found
+
+
+def _images(levels: Iterable[NDArray[Any]]) -> Float32:
+    """Integer levels (H, W, C) as float32 (n, C, H, W) in [0, 1], as a data set's reader gives them."""
+    return to_unit(np.stack([image.transpose(2, 0, 1) for image in levels]))

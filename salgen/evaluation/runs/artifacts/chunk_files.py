@@ -1,0 +1,95 @@
+"""The files of a run's units: a chunk of samples under one method, scored, one row per metric and sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.evaluation.scoring.metric_computation import PartialScores, worst_case
+from salgen.types import ResultRow
+
+PARTS = "parts"
+
+ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
+RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
+MEASURES = "measures"  # what a metric of whole data sets keeps of a map until all are known
+UNIT_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
+
+
+@dataclass(frozen=True)
+class ScoreChunk:
+    """A chunk of samples under one method, and the file of their scores."""
+
+    call: str
+    indices: tuple[int, ...]
+    path: Path
+
+    def read(self) -> pa.Table:
+        """The rows of the unit's file, if it is the one that was written for it."""
+        rows = read_rows(self.path, UNIT_COLUMNS)
+        if self.record().get("method") != self.call:
+            raise _damaged(self.path, "it holds other rows")
+        return rows
+
+    def record(self) -> dict[str, Any]:
+        """What its file says of how it was made: method, seconds, maps and more."""
+        try:
+            record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise _damaged(self.path, error) from None
+        return record
+
+
+def read_rows(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """The rows of a part of a run, if it has these columns.
+
+    Raises
+    ------
+    SalgenError
+        If it has not, or cannot be read.
+    """
+    try:
+        rows = pq.read_table(path).replace_schema_metadata(None)
+        if not rows.schema.equals(pa.schema(columns)):
+            raise ValueError("it holds other rows")
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+    return rows
+
+
+def _damaged(path: Path, why: object) -> SalgenError:
+    return SalgenError(f"{path} is damaged ({why}): remove it and run the same command again")
+
+
+def unit_table(
+    shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], measured: PartialScores
+) -> pa.Table:
+    """One row per metric and sample; a shared value is one for all rows, or one per sample."""
+    if not metrics:
+        return pa.schema(UNIT_COLUMNS).empty_table()
+    count = len(ids)
+    columns: dict[str, Any] = {
+        name: np.tile(value, len(metrics)) if isinstance(value, np.ndarray) else [value] * (count * len(metrics))
+        for name, value in shared.items()
+    }
+    worst = [worst_case(metric, measured.values[name], measured.reasons[name]) for name, metric in metrics.items()]
+    kept = [measured.partial.get(name, [None] * count) for name in metrics]
+    columns |= {
+        "sample_id": list(ids) * len(metrics),
+        "metric": np.repeat(list(metrics), count),
+        "variant": [variant] * (count * len(metrics)),
+        "value": np.concatenate([measured.values[name] for name in metrics]),
+        "value_worst_case": np.concatenate(worst),
+        "reason": [reason for name in metrics for reason in measured.reasons[name]],
+        MEASURES: [found for per_metric in kept for found in per_metric],
+    }
+    return pa.table({name: pa.array(columns[name], type=kind) for name, kind in UNIT_COLUMNS.items()})

@@ -1,0 +1,166 @@
+"""What a model says of every image of a split: `predictions.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.files import atomic_path
+from salgen.types import Float32, Mask
+
+if TYPE_CHECKING:
+    from salgen.datasets.reading.reader import Dataset
+
+FILE = "predictions.parquet"
+SEEN = 0.5  # probability above which a model of several labels sees a class
+
+Classes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says of every sample of a split.
+
+    Attributes
+    ----------
+    labels
+        int64 (N,): the true class.
+    probabilities
+        float32 (N, K).
+    present
+        bool (N, K): the classes that each image shows, where it may show several.
+    """
+
+    labels: Classes
+    probabilities: Float32
+    present: Mask | None = None
+
+    @cached_property
+    def predicted(self) -> Classes:
+        """int64 (N,): see :func:`predicted_classes`."""
+        return predicted_classes(self.probabilities, self.labels, self.present is not None)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of samples whose predicted class is the true one."""
+        return float(np.mean(self.labels == self.predicted))
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of a model that does not look: the share of the most frequent class.
+
+        Where an image may show several, the share of absent classes that the model sees too.
+        """
+        if self.present is None:
+            return float(np.bincount(self.labels).max() / len(self.labels))
+        absent = ~self.present
+        return float(np.mean(self.probabilities[absent] > SEEN)) if absent.any() else 0.0
+
+
+def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool) -> Classes:
+    """The predicted class of each sample, int64 (N,): the most likely one.
+
+    A sample of an image that may show several classes is about one of them. That one is predicted where its
+    probability is above a half, and otherwise the most likely of the others.
+
+    Parameters
+    ----------
+    probabilities
+        float32 (N, K).
+    labels
+        int64 (N,): what the samples are about.
+    multi_label
+        Whether an image may show several.
+    """
+    if not multi_label:
+        return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
+    rows = np.arange(len(labels))
+    others = probabilities.copy()
+    others[rows, labels] = -1.0
+    return np.where(probabilities[rows, labels] > SEEN, labels, others.argmax(axis=1)).astype(np.int64)
+
+
+def predict_split(dataset: Dataset, task: str, path: Path, ask: Callable[[Float32], Float32]) -> Predictions:
+    """The predictions kept in the file `path`, or those of ``ask(images) -> probabilities``, which are then kept there.
+
+    Raises
+    ------
+    SalgenError
+        If the file is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    labels = np.asarray(dataset.column(task), dtype=np.int64)
+    if not path.exists():
+        keep_probabilities(path, np.concatenate([ask(batch.images) for batch in dataset.batches(CHUNK)]))
+    try:
+        column = pq.read_table(path)["probabilities"].combine_chunks()
+        probabilities = np.stack(column.to_numpy(zero_copy_only=False)).astype(np.float32)
+        if len(probabilities) != len(labels):
+            raise ValueError("it holds other rows")
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise SalgenError(f"{path} is damaged ({error}): remove it and run the same command again") from None
+    return Predictions(labels, probabilities, present_in(dataset, task))
+
+
+def keep_probabilities(path: Path, probabilities: Float32) -> None:
+    """Write what a model says of the samples of a split, float32 (N, K), for :func:`predict_split` to read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.table({"probabilities": _lists(probabilities)}), temporary)
+
+
+def present_in(dataset: Dataset, task: str) -> Mask | None:
+    """The classes that each image shows, bool (N, K), where it may show several."""
+    return dataset.classes_present(task) if task in dataset.manifest.multi_label else None
+
+
+def write_predictions(
+    run: Path, ids: Sequence[str], models: Sequence[tuple[str, int]], said: Sequence[Predictions]
+) -> None:
+    """Write ``predictions.parquet``: a row for each model, training seed and sample of the split.
+
+    Where an image may show several classes, a column `present` has the numbers of those that it shows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = [
+        pa.table(
+            {
+                "model": pa.array([name] * len(ids), pa.string()),
+                "training_seed": pa.array([seed] * len(ids), pa.int64()),
+                "sample_id": pa.array(ids, pa.string()),
+                "label": pa.array(one.labels, pa.int64()),
+                "predicted": pa.array(one.predicted, pa.int64()),
+                "probabilities": _lists(one.probabilities),
+                **({} if one.present is None else {"present": _numbers(one.present)}),
+            }
+        )
+        for (name, seed), one in zip(models, said, strict=True)
+    ]
+    with atomic_path(run / FILE) as temporary:
+        pq.write_table(pa.concat_tables(tables), temporary)
+
+
+def _lists(values: Float32) -> Any:
+    import pyarrow as pa
+
+    return pa.array(list(values.astype(np.float32)), pa.list_(pa.float32()))
+
+
+def _numbers(present: Mask) -> Any:
+    import pyarrow as pa
+
+    return pa.array([np.flatnonzero(row).tolist() for row in present], pa.list_(pa.int64()))

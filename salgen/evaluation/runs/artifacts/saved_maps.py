@@ -1,0 +1,255 @@
+"""Saliency maps on disk, so that others can score them without the model.
+
+A folder for each model and method holds a Parquet file for each chunk of samples: float32, bytes shuffled
+(``BYTE_STREAM_SPLIT``) and compressed with zstd, which gives back every bit. Half precision would tie pixels
+that differ and so change every metric that ranks them. Any reader of Parquet reads them.
+
+A file's metadata holds a digest of all that its maps depend on, so that a run goes on with those that are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError, reason
+from salgen.evaluation.metrics.inputs.metric import PATCH_FAULTS
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS
+from salgen.files import atomic_path
+from salgen.types import Float32, Mask
+
+FOLDER = "maps"
+OF_SAMPLES = "maps"  # the maps of the samples themselves, beside those of COUNTERPARTS
+KINDS = (OF_SAMPLES, *COUNTERPARTS)
+METADATA = b"salgen"
+DAMAGE = (  # what a damaged file of maps leads to when it is read
+    *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError),
+    *(ArithmeticError, RecursionError, MemoryError),
+)
+LONGEST_NAME = 80
+COLUMNS = {
+    "sample_id": pa.string(),
+    "target": pa.int64(),
+    "correct": pa.bool_(),
+    "there": pa.bool_(),
+    "map": pa.list_(pa.list_(pa.float32())),
+}
+_PART = "[A-Za-z0-9+_-][A-Za-z0-9.+_-]*"
+_NAME = re.compile(rf"{FOLDER}/{_PART}/({_PART})/({'|'.join(KINDS)})-([0-9]{{5,}})\.parquet")
+_VALUES = "map.list.element.list.element"
+
+
+@dataclass(frozen=True, eq=False)
+class SavedMaps:
+    """The maps of one method for some samples.
+
+    Attributes
+    ----------
+    ids
+        The samples' names.
+    targets
+        int64 (N,): the class that each map explains.
+    correct, there
+        bool (N,): whether the model is right about the image; whether the sample has such a map (not every one has
+        a twin).
+    values
+        float32 (N, H, W).
+    reduction, native_resolution, seconds
+        How channels became one, the (h, w) at which the method computed the maps, and what they took.
+    faults
+        Samples to why what their map explains is not what it should be.
+    """
+
+    ids: list[str]
+    targets: NDArray[np.int64]
+    correct: Mask
+    there: Mask
+    values: Float32
+    reduction: str
+    native_resolution: tuple[int, int]
+    seconds: float
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+def folder_name(text: str) -> str:
+    """A name that any file system takes for a model's or a method's call; different for different calls."""
+    plain = re.sub(r"[^A-Za-z0-9.+-]+", "_", text)
+    if plain == text and len(plain) <= LONGEST_NAME and plain == plain.lower() and plain[0].isalnum():
+        return plain
+    return f"{plain[:LONGEST_NAME].strip('._') or 'call'}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def maps_name(model: str, seed: int, call: str, kind: str, chunk: int) -> str:
+    """Where the maps of a chunk lie within a run folder.
+
+    Parameters
+    ----------
+    kind
+        One of `KINDS`.
+    chunk
+        The chunk's place among the scored samples.
+    """
+    return f"{FOLDER}/{folder_name(model)}-seed{seed}/{folder_name(call)}/{kind}-{chunk:05d}.parquet"
+
+
+def parts_of(name: str) -> tuple[str, str]:
+    """The method's folder and the kind of the maps in a file.
+
+    Raises
+    ------
+    SalgenError
+        If the name is none that :func:`maps_name` gives.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise SalgenError(f"{name!r} is no name of a file of maps")
+    return found[1], found[2]
+
+
+def write_maps(path: Path, kept: SavedMaps, key: str) -> None:
+    """Write a file of maps, whole or not at all; `key` is a digest of all that they depend on."""
+    record = {
+        "key": key,
+        "reduction": kept.reduction,
+        "native_resolution": list(kept.native_resolution),
+        "seconds": kept.seconds,
+        **({"faults": dict(kept.faults)} if kept.faults else {}),
+    }
+    columns = [
+        pa.array(kept.ids, pa.string()),
+        pa.array(kept.targets, pa.int64()),
+        pa.array(kept.correct, pa.bool_()),
+        pa.array(kept.there, pa.bool_()),
+        _nested(np.ascontiguousarray(kept.values, dtype=np.float32)),
+    ]
+    table = pa.table(columns, schema=pa.schema(COLUMNS, metadata={METADATA: json.dumps(record).encode()}))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        pq.write_table(
+            table,
+            temporary,
+            compression="zstd",
+            use_dictionary=False,
+            use_byte_stream_split=[_VALUES],
+            write_statistics=False,
+            write_page_checksum=True,
+        )
+
+
+def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
+    """The maps of a file: all of them, or those of some samples, in their order.
+
+    Raises
+    ------
+    SalgenError
+        If it is missing, damaged, or holds something else.
+    """
+    try:
+        table = _of(pq.read_table(path, page_checksum_verification=True), ids)
+        record = _record(table.schema.metadata)
+        if not table.schema.equals(pa.schema(COLUMNS)) or any(table[name].null_count for name in COLUMNS):
+            raise ValueError("it has other columns, or gaps")
+        height, width = (int(side) for side in record["native_resolution"])
+        return SavedMaps(
+            ids=table["sample_id"].to_pylist(),
+            targets=table["target"].to_numpy().astype(np.int64),
+            correct=_flags(table["correct"]),
+            there=_flags(table["there"]),
+            values=_values(table["map"]),
+            reduction=str(record["reduction"]),
+            native_resolution=(height, width),
+            seconds=float(record["seconds"]),
+            faults=_faults(record),
+        )
+    except FileNotFoundError:
+        raise SalgenError(f"{path} is missing: the run does not hold these maps") from None
+    except DAMAGE as error:
+        raise SalgenError(
+            f"{path} is damaged ({reason(error)}): remove it and evaluate with --keep-maps again"
+        ) from None
+
+
+def _of(table: pa.Table, ids: list[str] | None) -> pa.Table:
+    """The rows of some samples."""
+    if ids is None or table["sample_id"].to_pylist() == ids:
+        return table
+    places = pc.index_in(pa.array(ids, pa.string()), table["sample_id"])
+    if places.null_count:
+        raise ValueError(f"it holds no map of sample {ids[places.is_null().index(True).as_py()]}")
+    return table.take(places)
+
+
+def check_maps(folder: Path, name: str, keys: Mapping[str, str]) -> None:
+    """Raise a SalgenError if a file of maps is not the one that a run speaks of.
+
+    Parameters
+    ----------
+    folder, name
+        The run, and the file within it.
+    keys
+        What the run's record says: files of maps to the digest of all that they depend on.
+    """
+    if name not in keys:
+        raise SalgenError(f"{folder / name} is missing: the run does not hold these maps")
+    if (folder / name).is_file() and key_of(folder / name) != keys[name]:
+        raise SalgenError(
+            f"{folder / name} holds maps of another evaluation than {folder.name} speaks of, which was stopped or is "
+            "damaged: evaluate again with --keep-maps"
+        )
+
+
+def key_of(path: Path) -> str | None:
+    """The digest of what the maps of a file depend on; None where there is no such file, or no sound one."""
+    try:
+        return str(_record(pq.read_schema(path).metadata)["key"])
+    except DAMAGE:
+        return None
+
+
+def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((metadata or {}).get(METADATA, b"{}"))
+    return record
+
+
+def _faults(record: Mapping[str, Any]) -> dict[str, str]:
+    faults = record.get("faults", {})
+    if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
+        raise ValueError("it names faults that there are not")
+    return faults
+
+
+def _nested(values: Float32) -> pa.Array:
+    """float32 (N, H, W) as a list of lists, without a copy."""
+    count, height, width = values.shape
+    rows = pa.ListArray.from_arrays(
+        pa.array(np.arange(0, count * height * width + 1, width, dtype=np.int32)), pa.array(values.reshape(-1))
+    )
+    return pa.ListArray.from_arrays(pa.array(np.arange(0, count * height + 1, height, dtype=np.int32)), rows)
+
+
+def _values(column: pa.ChunkedArray) -> Float32:
+    """A list of lists as float32 (N, H, W), which it must be."""
+    maps = column.combine_chunks()
+    heights, rows = maps.value_lengths().to_numpy(), maps.flatten()
+    widths = rows.value_lengths().to_numpy()
+    if not len(heights) or len({*heights.tolist()}) != 1 or len({*widths.tolist()}) != 1 or rows.null_count:
+        raise ValueError("the maps are not of one size")
+    flat = rows.flatten()
+    if flat.null_count:
+        raise ValueError("a map has gaps")
+    return np.asarray(flat.to_numpy().reshape(len(heights), int(heights[0]), int(widths[0])), dtype=np.float32)
+
+
+def _flags(column: pa.ChunkedArray) -> Mask:
+    return np.asarray(column.to_numpy(), dtype=np.bool_)

@@ -1,0 +1,190 @@
+"""The models that a run explains: trained here, read from a checkpoint, or made by the user's own function."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from salgen.datasets.reading.reader import Dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.training.checkpoints import WEIGHTS, LoadedCheckpoint, check_fits, load_checkpoint, read_card
+from salgen.evaluation.training.training import train, train_seeds
+from salgen.files import sha256_of
+from salgen.registry import MODELS
+
+
+@dataclass(frozen=True)
+class EvaluatedModel:
+    """A model under evaluation.
+
+    Attributes
+    ----------
+    name, seed
+        What the table calls it, and its training seed.
+    classifier
+        Images (N, C, H, W) in [0, 1] to logits (N, K), in evaluation mode.
+    digest
+        SHA-256 of its weights.
+    folder
+        Where what is fitted to it is kept.
+    origin
+        What ``run.json`` says of how it came about.
+    task
+        What it was trained to tell, or None where that is not known.
+    """
+
+    name: str
+    seed: int
+    classifier: nn.Module
+    digest: str
+    folder: Path
+    origin: Mapping[str, Any]
+    task: str | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return next((p.device for p in self.classifier.parameters()), torch.device("cpu"))
+
+    @classmethod
+    def of(cls, trained: LoadedCheckpoint) -> EvaluatedModel:
+        """A checkpoint's model."""
+        card = trained.card
+        origin = {
+            "checkpoint": trained.path.name,
+            "trained_on": {"name": card.dataset, "fingerprint": card.dataset_fingerprint},
+            "settings": card.settings,
+            "training_seconds": card.seconds,
+        }
+        digest = sha256_of(trained.path / WEIGHTS)
+        return cls(card.model, card.seed, trained.classifier, digest, trained.path, origin, card.task)
+
+
+def is_factory(model: str | Path) -> bool:
+    """Whether it is written as ``package.module:function`` rather than a name or a folder."""
+    return ":" in str(model) and not Path(model).exists()
+
+
+def train_subjects(
+    dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
+) -> list[EvaluatedModel]:
+    """A registered model, trained with each seed."""
+    how: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
+    trained = train_seeds(dataset.path, run, model=model, source=dataset.source, **how)
+    return [EvaluatedModel.of(one) for one in trained]
+
+
+def train_again(
+    subject: EvaluatedModel,
+    dataset: Dataset,
+    out: Path,
+    *,
+    task: str | None = None,
+    images: Path | None = None,
+    **changes: Any,
+) -> EvaluatedModel:
+    """A fresh model trained as a checkpoint's was, with the same seed, except for the task, the images or settings."""
+    card = read_card(subject.folder)
+    settings = {**card.parameters, **card.settings, **changes}
+    how: dict[str, Any] = {"model": card.model, "seed": card.seed, "task": task or card.task, "source": dataset.source}
+    return EvaluatedModel.of(train(dataset.path, out, settings=settings, images=images, **how))
+
+
+def load_subject(dataset: Dataset, model: str | Path, run: Path, any_task: bool = False) -> EvaluatedModel:
+    """A model that is trained already: a checkpoint's, or what ``package.module:function`` returns.
+
+    Raises
+    ------
+    SalgenError
+        If it is neither, cannot be loaded, or does not fit the data.
+    """
+    if is_factory(model):
+        return _from_factory(str(model), dataset, run)
+    if not Path(model).exists():
+        MODELS.load(str(model))  # raises with the nearest registered name
+    checkpoint = load_checkpoint(Path(model))
+    check_fits(checkpoint, dataset, any_task)
+    return EvaluatedModel.of(checkpoint)
+
+
+def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
+    found = _found(text)
+    made = found if isinstance(found, nn.Module) else _call(found, text)
+    if not isinstance(made, nn.Module):
+        raise SalgenError(f"model {text}: it returned {type(made).__name__}, and must return a torch.nn.Module")
+    classifier = made.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    logits = _logits(text, classifier, dataset)
+    origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
+    return EvaluatedModel(text, 0, classifier, _digest(text, classifier, logits), run, origin)
+
+
+def _found(text: str) -> Any:
+    """What ``package.module:function`` names, looked up in the working directory too: a function or a module."""
+    module, _, name = text.partition(":")
+    if not module or not name or module.endswith(".py") or "/" in module:
+        raise SalgenError(f"model {text}: write PACKAGE.MODULE:FUNCTION, such as my_models:detector")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = getattr(import_module(module), name)
+    except (Exception, SystemExit) as error:  # a user's module may fail in any way
+        raise SalgenError(f"model {text}: cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(here)
+    if not callable(found):
+        raise SalgenError(f"model {text}: {name} is no function; it must return a torch.nn.Module")
+    return found
+
+
+def _call(function: Callable[[], Any], text: str) -> Any:
+    try:
+        return function()
+    except SalgenError as error:
+        raise SalgenError(f"model {text}: {error}") from None
+    except (Exception, SystemExit) as error:  # as may its function
+        raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
+
+
+def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
+    """What the model says of the data set's first image: one logit for each of its classes, or an error."""
+    device = next((p.device for p in classifier.parameters()), torch.device("cpu"))
+    image = torch.from_numpy(dataset[0]["image"][None]).to(device)
+    task, classes = next(iter(dataset.tasks.items()))
+    classifier.multi_label = task in dataset.manifest.multi_label  # type: ignore[assignment]
+    view = ModelView.of(classifier)
+    try:
+        with torch.inference_mode():
+            logits = view.network(view.normalise(view.like(image)))
+    except Exception as error:  # a user's network may fail in any way
+        reason = str(error).strip().partition("\n")[0]
+        raise SalgenError(f"model {text} fails on an image {tuple(image.shape)}: {reason}") from error
+    shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+    if shape != (1, len(classes)):
+        raise SalgenError(
+            f"model {text} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
+            f"{', '.join(classes)}"
+        )
+    found: torch.Tensor = logits
+    return found
+
+
+def _digest(text: str, classifier: nn.Module, logits: torch.Tensor) -> str:
+    """Of all that is known of a model: its weights, its modules, and what it says of an image.
+
+    Logits are taken to four digits, which the number of threads does not change.
+    """
+    said = " ".join(f"{value:.3e}" for value in logits.flatten().tolist())
+    digest = hashlib.sha256(f"{text}\n{classifier!r}\n{said}".encode())
+    for name, tensor in classifier.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

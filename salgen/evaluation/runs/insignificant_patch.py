@@ -1,0 +1,192 @@
+"""Functionally insignificant patches: what can be seen in an image and yet leaves the model's logits as they were.
+
+Shown a twin x (the image without its feature), a model gives logits z(x). A patch in the feature's place starts as
+the feature itself, and its pixels alone are moved, within [0, 1], towards the least of
+
+    mean over classes of ((z(x + patch) - z(x)) / spread)^2 + `STAY` * mean over the patch of (pixels - feature)^2,
+
+where the spread is the distance of the largest logit of x from the smallest. The first term takes the patch's
+effect away, the second keeps it looking like the feature. Steps are Adam's with one size for all pixels of a patch, so
+that they go along the gradient and change pixels of no consequence least. Nothing is random.
+
+References
+----------
+Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*, input independence rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, pi
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED
+from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
+from salgen.types import Float32, Float64, Mask
+
+VERSION = "1"  # changes whenever a patch does
+
+STEPS = 100
+RATE = 0.02  # of the first step, root mean square over the patch's pixels; it falls to 0 as half a cosine
+MOMENTUM = (0.9, 0.9)  # of the gradient, and of its mean square over the patch
+STAY = 0.05  # weight of looking like the feature
+MOST_CHANGE = 0.01  # of the spread of the twin's logits, by which one may differ where a patch holds
+LEAST_SEEN = 0.5  # of the feature's own mean difference from the twin, which a visible patch has at least
+AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Patched:
+    """Images with a patch, and how well each does what it is meant for.
+
+    Attributes
+    ----------
+    images
+        float32 (N, C, H, W) in [0, 1]: the twins, with a patch inside the mask.
+    change
+        float64 (N,): the largest difference of a logit from the twin's, in spreads of the twin's logits.
+    seen
+        float64 (N,): the patch's mean absolute difference from the twin, in that of the feature; 0 where the
+        feature cannot be seen itself.
+    faults
+        For each "" where the patch holds: the predicted class is the twin's, `change` is at most `MOST_CHANGE`, and
+        `seen` is at least `LEAST_SEEN`. Otherwise ``patch_matters``, or else ``patch_vanished``.
+    """
+
+    images: Float32
+    change: Float64
+    seen: Float64
+    faults: list[str]
+
+
+def insignificant_patches(
+    view: ModelView, images: Float32, twins: Float32, masks: Mask, labels: Classes, max_memory: float | None = None
+) -> Patched:
+    """A patch for each image that looks like its feature and leaves the model's logits as they are without it.
+
+    Parameters
+    ----------
+    view
+        The model, whose parameters stay as they are.
+    images, twins
+        float32 (N, C, H, W) in [0, 1]: with the feature and without it.
+    masks
+        bool (N, H, W): the feature's place.
+    labels
+        int64 (N,): what the samples are about; which class is predicted depends on it where an image may show
+        several.
+    max_memory
+        GB that may be used, or None for half of what is free.
+
+    Returns
+    -------
+    Patched
+        Each patch is a function of its own sample, but for rounding.
+
+    Raises
+    ------
+    SalgenError
+        If the model's logits depend on the patch, but have no gradient.
+    """
+    if not len(images):
+        return Patched(twins, np.zeros(0), np.zeros(0), [])
+    budget = memory_budget(view.like(torch.zeros(1)).device, max_memory)
+    with torch.inference_mode(False):
+        first = view.normalise(view.like(torch.from_numpy(images[:1].copy())))
+        parts = MicroBatches(images_at_once(view, first.detach(), AT_ONCE, budget, WITH_GRADIENT))
+        found = parts.over(
+            len(images), lambda part: _patched(view, images[part], twins[part], masks[part], labels[part])
+        )
+    return Patched(
+        np.concatenate([one.images for one in found]),
+        np.concatenate([one.change for one in found]),
+        np.concatenate([one.seen for one in found]),
+        [fault for one in found for fault in one.faults],
+    )
+
+
+def _patched(view: ModelView, images: Float32, twins: Float32, masks: Mask, labels: Classes) -> Patched:
+    """Those of a part that fits into memory."""
+    device = view.like(torch.zeros(1)).device
+    feature, plain, place = (torch.tensor(values, device=device) for values in (images, twins, masks[:, np.newaxis]))
+    with torch.no_grad():
+        aim = _logits(view, plain)
+    pixels = _moved(view, torch.where(place, feature, plain), place, aim)
+    with torch.no_grad():
+        logits = _logits(view, pixels)
+    change = ((logits - aim).abs().amax(dim=1) / _spread(view, aim)).double().cpu().numpy()
+    seen = _seen(pixels, feature, plain, place)
+    before, after = (_classes(view, one, labels) for one in (aim, logits))
+    ignored = (before == after) & (change <= MOST_CHANGE)
+    faults = [
+        PATCH_MATTERS if not holds else "" if much >= LEAST_SEEN else PATCH_VANISHED
+        for holds, much in zip(ignored, seen, strict=True)
+    ]
+    return Patched(pixels.cpu().numpy(), change, seen, faults)
+
+
+def _moved(view: ModelView, start: Tensor, place: Tensor, aim: Tensor) -> Tensor:
+    """The pixels (n, C, H, W) after all steps; those outside the place are as they were."""
+    pixels, mean, square = start.clone(), torch.zeros_like(start), start.new_zeros(len(start), 1, 1, 1)
+    count = (place.sum(dim=(1, 2, 3), keepdim=True) * start.shape[1]).clamp(min=1)
+    for step in range(STEPS):
+        gradient = _gradient(view, pixels, start, aim, count) * place
+        mean.lerp_(gradient, 1 - MOMENTUM[0])
+        square.lerp_(gradient.square().sum(dim=(1, 2, 3), keepdim=True) / count, 1 - MOMENTUM[1])
+        rate = RATE * (1 + cos(pi * step / STEPS)) / 2
+        size = (square / (1 - MOMENTUM[1] ** (step + 1))).sqrt().clamp(min=torch.finfo(start.dtype).tiny)
+        pixels = (pixels - rate / (1 - MOMENTUM[0] ** (step + 1)) * mean / size).clamp(0.0, 1.0)
+    return pixels
+
+
+def _gradient(view: ModelView, pixels: Tensor, start: Tensor, aim: Tensor, count: Tensor) -> Tensor:
+    """Of what is to be least, at the pixels (n, C, H, W)."""
+    with torch.enable_grad():
+        leaf = pixels.detach().requires_grad_()
+        logits = _logits(view, leaf)
+        _check_gradient(logits, aim)
+        effect = ((logits - aim) / _spread(view, aim)[:, None]).square().mean(dim=1)
+        away = ((leaf - start).square() / count).sum(dim=(1, 2, 3))
+        (gradient,) = torch.autograd.grad((effect + STAY * away).sum(), leaf)
+    return gradient
+
+
+def _logits(view: ModelView, pixels: Tensor) -> Tensor:
+    """Logits (n, K), in single precision or better."""
+    logits = view.logits(view.normalise(view.like(pixels.clone())))
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def _check_gradient(logits: Tensor, aim: Tensor) -> None:
+    if not logits.requires_grad and not torch.equal(logits, aim):
+        raise SalgenError(
+            "a patch that the model ignores is found by gradients, and the model's output has none: remove detach() or "
+            "torch.no_grad() from its forward, or leave out metric 'iir'"
+        )
+
+
+def _spread(view: ModelView, logits: Tensor) -> Tensor:
+    """How far the logits (n, K) lie apart, (n,); where each has a probability of its own, also from 0."""
+    alone = view.multi_label or logits.shape[1] == 1
+    known = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if alone else logits
+    apart: Tensor = known.amax(dim=1) - known.amin(dim=1)
+    return apart.clamp(min=torch.finfo(logits.dtype).tiny)
+
+
+def _seen(pixels: Tensor, feature: Tensor, plain: Tensor, place: Tensor) -> Float64:
+    """The patch's mean difference from the twin in that of the feature, float64 (n,); 0 where there is no feature."""
+    own, left = (((one - plain).abs() * place).double().sum(dim=(1, 2, 3)) for one in (feature, pixels))
+    found: Any = torch.where(own > 0, left / own.clamp(min=torch.finfo(own.dtype).tiny), 0.0).cpu().numpy()
+    return np.asarray(found)
+
+
+def _classes(view: ModelView, logits: Tensor, labels: Classes) -> Classes:
+    probabilities = view.probabilities(logits).cpu().numpy().astype(np.float32)
+    return predicted_classes(probabilities, labels, view.multi_label)

@@ -1,0 +1,58 @@
+"""What a run keeps beside its maps, so that it can be scored again elsewhere: the split's data and the models."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from salgen.datasets.format import manifest as manifests
+from salgen.datasets.format.shards import shards_of
+from salgen.errors import SalgenWarning
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
+from salgen.files import copy_file, sha256_of
+
+if TYPE_CHECKING:
+    from salgen.evaluation.runs.evaluated_models import EvaluatedModel
+    from salgen.evaluation.runs.plan import Plan
+
+DATA = "dataset"
+CHECKPOINTS = "checkpoints"
+
+
+def keep_for_scoring(plan: Plan, run: Path) -> None:
+    """Copy the split that was evaluated, and models that lie outside the run folder, into it."""
+    data = plan.dataset
+    names = [manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))]
+    for name in names:
+        copy_file(data.path / name, run / DATA / name)
+    for subject in plan.models:
+        there = checkpoint_of(run, subject.name, subject.seed, subject.digest)
+        if there is None and (subject.folder / WEIGHTS).is_file():
+            _copy_checkpoint(subject, run)
+        elif there is None:
+            message = (
+                f"the weights of {subject.name} are not kept: no metric that asks the model can be scored from the maps"
+            )
+            warnings.warn(message, SalgenWarning, stacklevel=2)
+
+
+def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:
+    """The folder within a run that holds a model's checkpoint, if one with these weights is there."""
+    name = f"{folder_name(model)}-seed{seed}"
+    for folder in (run / name, run / CHECKPOINTS / name):
+        if (folder / CARD).is_file() and (folder / WEIGHTS).is_file() and sha256_of(folder / WEIGHTS) == digest:
+            return folder
+    return None
+
+
+def checkpoint_files(folder: Path) -> list[Path]:
+    """What belongs to a checkpoint: its card, its weights, and the patterns that were fitted to it."""
+    return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
+
+
+def _copy_checkpoint(subject: EvaluatedModel, run: Path) -> None:
+    target = run / CHECKPOINTS / f"{folder_name(subject.name)}-seed{subject.seed}"
+    for path in checkpoint_files(subject.folder):
+        copy_file(path, target / path.name)

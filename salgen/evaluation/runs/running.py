@@ -1,0 +1,217 @@
+"""Evaluate: every method on every sample under every metric, in one pass over the data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from salgen.datasets.reading.reader import Dataset, open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.arguments import check_methods_given
+from salgen.evaluation.attribution.method_selection import Selection, select_methods
+from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.evaluation.reliance.rerender import Renderer
+from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.chunk_executors import unit_executor
+from salgen.evaluation.runs.evaluated_models import is_factory, load_subject, train_again, train_subjects
+from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_folder
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.run_metrics import run_metrics
+from salgen.evaluation.runs.second_model import Pairing
+from salgen.evaluation.training.training_config import initial_classifier
+from salgen.parameters import build
+from salgen.registry import MODELS
+
+PERMUTED = "permuted-labels"  # the folder of models that label randomisation compares with
+
+
+def evaluate(
+    path: str | Path,
+    *,
+    model: str | Path = "lesion-cnn",
+    paired_model: str | Path | None = None,
+    paired_task: str | None = None,
+    methods: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    out: str | Path | None = None,
+    split: str | None = None,
+    scale: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    seeds: int = 1,
+    max_memory: float | None = None,
+    source: str | None = None,
+    keep_maps: bool = False,
+    executor: str = "local",
+    ray_address: str | None = None,
+    workers: int | None = None,
+    command: Sequence[str] | None = None,
+    **conventions: Any,
+) -> Path:
+    """Train where no checkpoint is given, explain, score, and write a run folder.
+
+    Parameters
+    ----------
+    path
+        A data set folder.
+    model
+        A registered model, which is trained first; the folder of a checkpoint; or
+        ``"package.module:function"``, whose result is a trained ``torch.nn.Module`` from images in
+        [0, 1] to logits, perhaps a :class:`~salgen.evaluation.models.classifier.Classifier`.
+    paired_model
+        A second trained model, as `model` without being trained here, for metrics that contrast two.
+    paired_task
+        Another task of the data set, which a second model learns here: for each training seed one that is trained as
+        the first is. Its maps of the same images explain their class of that task.
+    methods
+        Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``; None for all that are defined for the
+        model. The controls are always added.
+    metrics
+        Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
+        for a metric with each. None for those that rank pixels. The first one is the headline.
+    out
+        The run folder; ``runs/<data set>-<model>`` by default.
+    split
+        ``"test"`` by default.
+    scale, settings, seeds
+        How to train, see :func:`salgen.evaluation.training.training.train_seeds`. The scale also sets how
+        many samples the expensive methods draw.
+    max_memory
+        GB that explaining may use on the model's device; half of what is free by default.
+    source
+        The outside material the data set was made from, where that is not its generator's own: samples
+        are rendered again for the reliance certificate, and those of recipes only to be seen at all.
+    keep_maps
+        Keep the maps, the split's data and the models in the run folder, so that others can score the maps: see
+        :func:`salgen.evaluation.runs.rescoring.rescore`.
+    executor
+        What explains and scores: ``local``, which is this process, or ``ray``: workers with a GPU each, or with a
+        processor each where there is none. The scores are the same on the same kind of machine.
+    ray_address
+        ``HOST:PORT`` of a running Ray, or ``auto``; None starts one on this machine. All machines of a cluster must
+        see `path`, `out` and models under the same path, and have the same salgen.
+    workers
+        Processes of a Ray that is started here; as many as there are processors if None.
+    command
+        What to record as the command.
+    conventions
+        `limit`, `target`, `mask`, `reduce`, `score` and `seed`, see
+        :class:`~salgen.evaluation.runs.artifacts.conventions.Conventions`.
+
+    Returns
+    -------
+    The run folder, with ``scores.parquet``, ``summary.csv``, ``comparisons.csv``, ``predictions.parquet``,
+    ``certificates.parquet`` where samples can be rendered again, ``run.json`` and ``gallery.npz``.
+
+    Raises
+    ------
+    SalgenError
+        If a name, a number, the data set or the checkpoint is not what it must be.
+    """
+    started = time.monotonic()
+    _check_kinds(model, out)
+    runs = unit_executor(executor, workers, ray_address)
+    dataset = open_dataset(path, split, source)
+    run = Path(out) if out is not None else default_run(path, model)
+    check_run_folder(run, dataset)
+    training = Training(scale, settings, seeds)
+    selection = select_methods(None if methods is None else check_methods_given(methods), scale)
+    pairing = Pairing(paired_model, paired_task)
+    pairing.check(dataset, model)
+    chosen = run_metrics(metrics, scale, dataset, model, pairing.given)
+    memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
+    plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
+    plan = replace(plan, keep_maps=keep_maps)
+    if source is not None and not dataset.manifest.recipes_only:  # those are rendered by it, certified or not
+        Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
+    with run_folder(run):
+        plan = _with_models(plan, model, pairing, training, run)
+        return execute_run(plan, run, started, source=source, executor=runs, command=command)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How models are trained where none is given: see :func:`salgen.evaluation.training.training.train_seeds`."""
+
+    scale: str
+    settings: Mapping[str, Any] | None
+    seeds: int
+
+
+def _plan(
+    dataset: Dataset,
+    model: str | Path,
+    selection: Selection,
+    metrics: dict[str, Metric],
+    conventions: Conventions,
+    training: Training,
+    run: Path,
+    max_memory: float | None,
+) -> Plan:
+    """What is to be done, checked as far as it can be before a model is trained."""
+    loaded = [] if str(model) in MODELS.entries else [load_subject(dataset, model, run)]
+    if loaded and (training.settings or training.seeds != 1):
+        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
+    network = (
+        loaded[0].classifier
+        if loaded
+        else initial_classifier(
+            dataset.path,
+            model=str(model),
+            scale=training.scale,
+            settings=training.settings,
+            source=dataset.source,
+        )
+    )
+    first = torch.from_numpy(dataset[0]["image"][None])
+    methods, left_out = selection.defined_for(network, first, _lacking(dataset))
+    plan = Plan(dataset, loaded, methods, metrics, conventions, left_out, max_memory)
+    plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # a class that is unknown
+    plan.check_scored()
+    return plan
+
+
+def _with_models(plan: Plan, model: str | Path, pairing: Pairing, training: Training, run: Path) -> Plan:
+    """The plan with all models that it needs: loaded, or trained with every seed."""
+    how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
+    models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
+    shuffled = {
+        subject.seed: train_again(
+            subject, plan.dataset, run / PERMUTED / f"{subject.name}-seed{subject.seed}", labels="permuted"
+        )
+        for subject in (models if "shuffled_maps" in plan.needs else ())
+    }
+    return replace(plan, models=models, paired=pairing.models(models, plan.dataset, run), shuffled=shuffled)
+
+
+def _check_kinds(model: Any, out: Any) -> None:
+    if isinstance(model, torch.nn.Module):
+        raise SalgenError(
+            "model is a torch.nn.Module: evaluate takes a name, a checkpoint's folder or 'package.module:function', "
+            "which it can record; salgen.explain takes any module"
+        )
+    for what, value in (("model", model), ("out", out)):
+        if not isinstance(value, (str, Path)) and not (what == "out" and value is None):
+            raise SalgenError(f"{what} = {value!r}: must be text or a path")
+
+
+def _lacking(dataset: Dataset) -> dict[str, str]:
+    """What methods may need and this data set cannot give."""
+    if dataset.spec.splits.get("train"):
+        return {}
+    return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
+
+
+def default_run(path: str | Path, model: str | Path) -> Path:
+    """Where a run goes when no folder is given."""
+    checkpoint = Path(model).resolve()
+    name = f"{checkpoint.parent.name}-{checkpoint.name}"
+    if str(model) in MODELS.entries or is_factory(model):
+        name = str(model).replace(":", "-")
+    return Path("runs") / f"{Path(path).resolve().name}-{name}"

@@ -1,0 +1,1 @@
+"""Scoring: maps and masks to values, and the selection of metrics."""

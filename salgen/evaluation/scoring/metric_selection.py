@@ -1,0 +1,119 @@
+"""Which metrics are meant: names, calls with parameters, groups, and sweeps over a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
+from salgen.parameters import build, call_text, parse_call
+from salgen.registry import METRICS
+
+ALL = "all"
+DEFAULT = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass", "pointing-game")
+SEPARATOR = "|"
+
+Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
+
+
+def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, Metric]:
+    """Metrics by name.
+
+    Parameters
+    ----------
+    metrics
+        Names, calls, instances, or groups: ``"all"`` and the families stand for those metrics that need
+        no more than `given`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
+        gives instances names of its own.
+    given
+        What there is, see :attr:`Metric.needs`.
+
+    Raises
+    ------
+    SalgenError
+        If a name or a parameter is unknown.
+
+    Examples
+    --------
+    >>> list(choose_metrics(["roc-auc", "iou:threshold=0.3|0.5"]))
+    ['roc-auc', 'iou:threshold=0.3', 'iou']
+    """
+    if isinstance(metrics, Mapping):
+        return {name: create_metric(one) if isinstance(one, str) else _instance(one) for name, one in metrics.items()}
+    chosen: dict[str, Metric] = {}
+    for item in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else metrics:
+        if not isinstance(item, str):
+            chosen[call_text(_instance(item))] = item
+        elif item == ALL or item in FAMILIES:
+            chosen |= _group(item, given)
+        elif SEPARATOR in item:
+            chosen |= {call_text(metric): metric for metric in map(create_metric, alternatives(item))}
+        else:
+            chosen[item] = create_metric(item)
+    return chosen
+
+
+def swept(calls: Sequence[str], given: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
+    """As :func:`choose_metrics`, with the scale's defaults, and a metric that declares a sweep with each of its values.
+
+    A parameter that the call sets is neither swept nor the scale's.
+    """
+    chosen: dict[str, Metric] = {}
+    for call in calls:
+        for metric in choose_metrics(call, given).values():
+            mine = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
+            sweeps = {key: values for key, values in metric.sweep.items() if key not in mine}
+            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in mine}
+            for values in product(*sweeps.values()):
+                one = _with(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
+                chosen[call_text(one)] = one
+    return chosen
+
+
+def create_metric(call: str) -> Metric:
+    """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
+    name, values = parse_call(call)
+    if name in METRICS.entries:
+        found = METRICS.load(name)
+    else:
+        classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
+        if name in (ALL, *FAMILIES):
+            raise SalgenError(f"{name} is a group of metrics and takes no parameters: write {name}, or name a metric")
+        if "," in name:
+            raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
+        if name not in classes:
+            raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
+        found = classes[name]
+    metric: Metric = build(found, values)
+    return metric
+
+
+def alternatives(call: str) -> Iterator[str]:
+    """``"iou:threshold=0.3|0.5"`` as a call for each value."""
+    name, values = parse_call(call)
+    for choice in product(*(text.split(SEPARATOR) for text in values.values())):
+        yield f"{name}:" + ",".join(f"{key}={value}" for key, value in zip(values, choice, strict=True))
+
+
+def _instance(item: Any) -> Metric:
+    if isinstance(item, type) or not hasattr(item, "needs"):
+        raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
+    found: Metric = item
+    return found
+
+
+def _group(name: str, given: Collection[str]) -> dict[str, Metric]:
+    order = dict.fromkeys([*DEFAULT, *METRICS.names()])  # the usual headline first
+    every: dict[str, Metric] = {found: METRICS.create(found) for found in order}
+    return {
+        found: metric for found, metric in every.items() if name in (ALL, metric.family) and metric.needs <= set(given)
+    }
+
+
+def _with(metric: Metric, changes: Mapping[str, object]) -> Metric:
+    import dataclasses
+
+    changed: Metric = dataclasses.replace(metric, **changes) if changes else metric  # type: ignore[type-var]
+    return changed

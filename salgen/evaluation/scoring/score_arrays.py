@@ -1,0 +1,144 @@
+"""Arrays that `score` may be given: NumPy or tensors, checked, and brought into one form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.ranking import Values
+from salgen.types import Float32, Mask, SaliencyMap
+
+
+def as_images(images: Any, shape: tuple[int, ...]) -> Float32:
+    """float32 (N, C, H, W), finite, of the maps' size."""
+    array = _as_array(images)
+    if len(array) != shape[0]:
+        raise SalgenError(f"images: {len(array)} of them for {shape[0]} maps; give one per map")
+    if array.ndim != 4 or (array.shape[0], *array.shape[2:]) != shape or array.dtype.kind != "f":
+        raise SalgenError(
+            f"images are {array.dtype} of shape {array.shape} and maps have {shape}: images must be floating-point "
+            "(N, C, H, W) of the maps' size"
+        )
+    _check_finite(array, "images")
+    return array.astype(np.float32, copy=False)
+
+
+def _check_finite(array: NDArray[Any], what: str) -> None:
+    broken = ~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
+    if broken.any():
+        raise SalgenError(f"{what}: number {int(np.flatnonzero(broken)[0])} has NaN or infinite values")
+
+
+def as_targets(targets: Any, count: int) -> NDArray[np.int64]:
+    """int64 (N,)."""
+    array = _as_array(targets)
+    if array.dtype.kind not in "iu" or array.shape != (count,):
+        raise SalgenError(f"targets are {array.dtype} of shape {array.shape}: must be {count} integers, one per map")
+    return array.astype(np.int64)
+
+
+def as_twins(twins: Any, images: Float32 | None, count: int) -> list[Float32 | None]:
+    """For each map float32 (C, H, W), or None."""
+    if not hasattr(twins, "__len__") or isinstance(twins, str) or len(twins) != count:
+        raise SalgenError(f"twins must be {count} images, one per map, or None where there is none")
+    found = [None if twin is None else _as_twin(twin) for twin in twins]
+    wrong = [twin.shape for twin in found if twin is not None and images is not None and twin.shape != images.shape[1:]]
+    if images is not None and wrong:
+        raise SalgenError(f"a twin has shape {wrong[0]} and images {images.shape[1:]}: they must be alike")
+    return found
+
+
+def _as_twin(twin: Any) -> Float32:
+    array = _as_array(twin)
+    if array.ndim != 3 or array.dtype.kind != "f":
+        raise SalgenError(f"a twin is {array.dtype} of shape {array.shape}: must be floating-point (C, H, W), or None")
+    _check_finite(array[np.newaxis], "twins")
+    return array.astype(np.float32, copy=False)
+
+
+def as_ids(ids: Any, count: int) -> list[str]:
+    """The samples' names, "0", "1", ... by default."""
+    if ids is None:
+        return [str(i) for i in range(count)]
+    from salgen.evaluation.attribution.arguments import check_ids
+
+    return check_ids(ids, count)
+
+
+def as_seed(seed: Any) -> int:
+    """A non-negative integer."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise SalgenError(f"seed = {seed!r}: must be an integer of 0 or more")
+    return int(seed)
+
+
+def as_correct(correct: Any, count: int) -> NDArray[np.bool_]:
+    """Bool (N,)."""
+    array = _as_bool(correct, "correct")
+    if array.shape != (count,):
+        raise SalgenError(f"correct has shape {array.shape}: must be ({count},), one per map")
+    return array
+
+
+def as_maps(maps: Any, what: str = "maps") -> Values:
+    """float32 or float64 (N, H, W), in the given type where it is one of these."""
+    array = _as_array(maps.values if isinstance(maps, SaliencyMap) else maps)
+    if array.ndim != 3:
+        raise SalgenError(f"{what} have shape {array.shape}: must be (N, H, W), one map per image")
+    if array.dtype.kind not in "fiub":
+        raise SalgenError(f"{what} are of type {array.dtype}: must be real numbers")
+    small = array.dtype.kind in "fb" and array.dtype.itemsize <= 4
+    return array.astype(np.float32 if small else np.float64, copy=False)
+
+
+def as_masks(masks: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Masks as bool (N, K, H, W)."""
+    array = _as_bool(masks, "masks")
+    if array.shape == shape:
+        return array[:, np.newaxis]
+    if array.ndim == 4 and array.shape[1] and (array.shape[0], *array.shape[2:]) == shape:
+        return array
+    raise SalgenError(
+        f"masks have shape {array.shape} and maps {shape}: "
+        "masks must be (N, H, W) like the maps, or (N, K, H, W) for K acceptable masks"
+    )
+
+
+def as_valid(valid: Any, shape: tuple[int, ...]) -> Mask | None:
+    """Bool (N, H, W), or None."""
+    if valid is None:
+        return None
+    array = _as_bool(valid, "valid")
+    if array.shape not in (shape, shape[1:]):
+        raise SalgenError(f"valid has shape {array.shape} and maps {shape}: valid must be (H, W) or (N, H, W)")
+    return np.broadcast_to(array, shape)
+
+
+def _as_bool(values: Any, what: str) -> NDArray[np.bool_]:
+    array = _as_array(values)
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind not in "fiu":
+        raise SalgenError(f"{what} are of type {array.dtype}: must be bool, or 0 and 1")
+    other = array[(array != 0) & (array != 1)]
+    if other.size:
+        raise SalgenError(
+            f"{what} hold the value {other[0]}: must be bool, or 0 and 1; compare first, as in {what} > 0"
+        )
+    return array.astype(np.bool_)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """A NumPy array of an array or a tensor; torch is not imported."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise SalgenError("an array of numpy.ma hides values: give plain arrays, and valid= for the scored region")
+    try:
+        if hasattr(values, "detach"):
+            values = values.detach().cpu()
+            values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:  # ragged lists, sparse tensors
+        raise SalgenError(f"not a dense array: {error}") from None

@@ -1,0 +1,1 @@
+"""Statistics over scores: intervals, tests, ranks and summaries."""

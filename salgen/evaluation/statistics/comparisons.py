@@ -1,0 +1,191 @@
+"""`comparisons.csv`: which methods differ, by how much, and whether chance alone would do that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from salgen.evaluation.statistics.comparison_groups import Family, Key, families, family
+from salgen.evaluation.statistics.permutation import ALPHA, sign_flip_p_values
+from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
+from salgen.evaluation.statistics.summary import csv_text
+from salgen.evaluation.statistics.tolerance import differences
+from salgen.files import write_text
+from salgen.types import Float64
+
+COMPARISONS = "comparisons.csv"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two methods on the same samples, each sample's score the mean over training seeds.
+
+    Attributes
+    ----------
+    samples
+        Which samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+    n
+        How many of them have values.
+    difference
+        Mean of a's score less b's, in the metric's units, a map that failed counted as the worst. Less
+        than 0 is better for a where a low value is good.
+    effect_size
+        The mean of the differences over their standard deviation (Cohen's d_z); infinite where all are
+        alike and not 0.
+    win_share
+        Share of samples on which a is better than b; a tie, where they differ by rounding alone, is half a win.
+    p_value
+        Of a two-sided sign-flip permutation test of the mean difference. It says what other samples
+        would show of these trainings.
+    p_holm
+        The same under Holm's correction over all pairs of the family: the methods under test and floors of one
+        data set, model, metric and variant, on one choice of samples. Each region and each choice of
+        samples is corrected for itself, not for how many of them one looks at: decide by the headline one.
+    higher_is_better
+        The metric's direction.
+    """
+
+    samples: str
+    model: str
+    metric: str
+    variant: str
+    method_a: str
+    reduction_a: str
+    method_b: str
+    reduction_b: str
+    n: int
+    difference: float
+    effect_size: float
+    win_share: float
+    p_value: float
+    p_holm: float
+    higher_is_better: bool
+
+    @property
+    def keys(self) -> tuple[Key, Key]:
+        """The two methods."""
+        return (self.method_a, self.reduction_a), (self.method_b, self.reduction_b)
+
+    @property
+    def better(self) -> Key | None:
+        """The method with the better mean, by however little; None where they are equal."""
+        if self.difference == 0:
+            return None
+        return self.keys[0 if (self.difference > 0) == self.higher_is_better else 1]
+
+    def significant(self, alpha: float = ALPHA) -> bool:
+        """Whether the two differ, after Holm's correction."""
+        return self.p_holm <= alpha
+
+
+def compare(
+    cube: ScoreCube, model: str, metric: str, variant: str, members: Sequence[int] | None = None, *, seed: int = 0
+) -> list[Comparison]:
+    """All pairs of a model's methods under one metric and variant.
+
+    Parameters
+    ----------
+    members
+        Which entries of the cube's first axis; by default methods under test and floors.
+    seed
+        Seed of the sign flips.
+
+    Returns
+    -------
+    Empty if there are fewer than two methods with values.
+
+    Raises
+    ------
+    SalgenError
+        If the metric is a diagnostic.
+    """
+    found = family(cube, model, metric, variant, members)
+    return compare_families([found], seed=seed) if found is not None else []
+
+
+def compare_families(found: Iterable[Family], *, seed: int = 0) -> list[Comparison]:
+    """All pairs of several families, each under a correction of its own alone; faster than one by one."""
+    chosen = list(found)
+    p_values = sign_flip_p_values([one.values for one in chosen], seed=seed)
+    return [row for one, p in zip(chosen, p_values, strict=True) for row in _rows(one, p)]
+
+
+def _rows(of: Family, p_values: Float64) -> Iterator[Comparison]:
+    values = of.values[of.used]
+    columns = (*_effects(values, of.higher_is_better), p_values, holm(p_values))
+    numbers = np.stack(columns, axis=1).tolist()
+    for (a, b), (difference, effect, wins, p, corrected) in zip(combinations(of.keys, 2), numbers, strict=True):
+        who = of.samples, of.model, of.metric, of.variant, *a, *b
+        yield Comparison(*who, len(values), difference, effect, wins, p, corrected, of.higher_is_better)
+
+
+def _effects(values: Float64, higher: bool) -> tuple[Float64, Float64, Float64]:
+    """Mean difference, d_z and win share of all pairs of columns (N, K)."""
+    found: list[tuple[Float64, Float64, Float64]] = []
+    for one in range(values.shape[1] - 1):
+        away = differences(values[:, one : one + 1], values[:, one + 1 :])
+        wins = (away > 0 if higher else away < 0).mean(axis=0) + (away == 0).mean(axis=0) / 2
+        found.append((away.mean(axis=0), effect_sizes(away), wins))
+    difference, effect, wins = (np.concatenate(column) for column in zip(*found, strict=True))
+    return difference, effect, wins
+
+
+def effect_sizes(differences: Float64) -> Float64:
+    """Mean over standard deviation of each column (N, K): 0 where all are 0, infinite where all are alike otherwise.
+
+    NaN where there is one sample.
+    """
+    if len(differences) < 2:
+        return np.full(differences.shape[1], np.nan)
+    mean, spread = differences.mean(axis=0), differences.std(axis=0, ddof=1)
+    alike = spread <= 1e-12 * np.abs(differences).max(axis=0)
+    constant = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    return np.where(alike, constant, mean / np.where(alike, 1.0, spread))
+
+
+def holm(p_values: Float64) -> Float64:
+    """The p values under Holm's step-down correction: the chance of any false finding is at most alpha.
+
+    References
+    ----------
+    Holm 1979, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
+    Statistics 6(2).
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = p_values[order] * np.arange(len(p_values), 0, -1)
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return corrected
+
+
+def indistinguishable(comparisons: Iterable[Comparison], best: Key, alpha: float = ALPHA) -> list[Key]:
+    """The methods of one family whose difference from the best one is not significant."""
+    return [_other(row, best) for row in comparisons if best in row.keys and not row.significant(alpha)]
+
+
+def not_better(comparisons: Iterable[Comparison], floor: Key, alpha: float = ALPHA) -> list[Key]:
+    """The methods of one family that are not significantly better than a floor, such as an edge filter."""
+    of_floor = [row for row in comparisons if floor in row.keys]
+    return [_other(row, floor) for row in of_floor if row.better in (None, floor) or not row.significant(alpha)]
+
+
+def _other(comparison: Comparison, one: Key) -> Key:
+    a, b = comparison.keys
+    return b if a == one else a
+
+
+def compare_subsets(cube: ScoreCube) -> list[Comparison]:
+    """All pairs of all families, for all, the correctly classified and, where there are any, the certified samples."""
+    return [row for subset in cube.subsets for row in compare_families(families(cube.restricted(subset)))]
+
+
+def write_comparisons(run: Path, cube: ScoreCube | None = None) -> Path:
+    """Write ``comparisons.csv`` as :func:`~salgen.evaluation.statistics.summary.write_summary` does ``summary.csv``."""
+    path = Path(run) / COMPARISONS
+    columns = [f.name for f in fields(Comparison) if f.name != "higher_is_better"]
+    write_text(path, csv_text(columns, compare_subsets(cube or read_scores(Path(run)))))
+    return path

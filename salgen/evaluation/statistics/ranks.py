@@ -1,0 +1,137 @@
+"""Mean ranks of methods over samples, and how far apart they must be: what a critical-difference plot shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import chi2, rankdata, studentized_range
+
+from salgen.evaluation.statistics.comparison_groups import Family, Key, family
+from salgen.evaluation.statistics.permutation import ALPHA
+from salgen.evaluation.statistics.score_cube import ScoreCube
+from salgen.evaluation.statistics.tolerance import levels
+from salgen.types import Float64
+
+
+@dataclass(frozen=True)
+class MeanRanks:
+    """The methods of one family by their mean rank over samples.
+
+    Attributes
+    ----------
+    keys, ranks
+        The methods from best to worst, and float64 (K,): their mean ranks; 1 is best, and methods that tie
+        on a sample share the mean of their ranks.
+    n
+        Number of samples.
+    statistic, p_value
+        Friedman's, of the hypothesis that all methods rank alike.
+    critical_difference
+        Mean ranks that differ by this much or more differ significantly (Nemenyi).
+    cliques
+        Maximal groups of methods that do not, each a (start, stop) in `keys`.
+    """
+
+    samples: str
+    model: str
+    metric: str
+    variant: str
+    keys: list[Key]
+    ranks: Float64
+    n: int
+    statistic: float
+    p_value: float
+    critical_difference: float
+    cliques: list[tuple[int, int]]
+
+
+def rank_methods(
+    cube: ScoreCube, model: str, metric: str, variant: str, members: Sequence[int] | None = None
+) -> MeanRanks | None:
+    """The mean ranks of a model's methods under one metric and variant; None if there are not two with values.
+
+    Parameters
+    ----------
+    members
+        Which entries of the cube's first axis; by default methods under test and floors.
+
+    Raises
+    ------
+    SalgenError
+        If the metric is a diagnostic.
+    """
+    found = family(cube, model, metric, variant, members)
+    return rank_family(found) if found is not None else None
+
+
+def rank_family(of: Family) -> MeanRanks:
+    """The mean ranks of a family's methods, each sample's score the mean over training seeds."""
+    values = of.values[of.used]
+    ranks = sample_ranks(values, of.higher_is_better)
+    means = ranks.mean(axis=0)
+    order = np.argsort(means, kind="stable")
+    difference = critical_difference(len(of.keys), len(values))
+    return MeanRanks(
+        samples=of.samples,
+        model=of.model,
+        metric=of.metric,
+        variant=of.variant,
+        keys=[of.keys[i] for i in order],
+        ranks=means[order],
+        n=len(values),
+        **dict(zip(("statistic", "p_value"), friedman(ranks), strict=True)),
+        critical_difference=difference,
+        cliques=cliques(means[order], difference),
+    )
+
+
+def sample_ranks(values: Float64, higher_is_better: bool) -> Float64:
+    """float64 (N, K): the rank of each method on each sample; values that are equal up to rounding tie."""
+    ascending = levels(values)
+    return np.asarray(rankdata(-ascending if higher_is_better else ascending, axis=1), dtype=np.float64)
+
+
+def friedman(ranks: Float64) -> tuple[float, float]:
+    """Friedman's statistic of ranks (N, K), corrected for ties, and its chi-squared p value with K - 1 degrees.
+
+    Where all methods tie on all samples, 0 and 1.
+
+    References
+    ----------
+    Friedman 1937, *The use of ranks to avoid the assumption of normality*, JASA 32(200); Conover 1999,
+    *Practical nonparametric statistics*, section 5.8 (ties).
+    """
+    methods = ranks.shape[1]
+    middle = (methods + 1) / 2
+    spread = ((ranks - middle) ** 2).sum()
+    if spread == 0:
+        return 0.0, 1.0
+    between = ((ranks.sum(axis=0) - len(ranks) * middle) ** 2).sum()
+    statistic = float((methods - 1) * between / spread)
+    return statistic, float(chi2.sf(statistic, methods - 1))
+
+
+@lru_cache
+def critical_difference(methods: int, samples: int, alpha: float = ALPHA) -> float:
+    """The difference of mean ranks that is significant among all pairs of K methods: q sqrt(K (K + 1) / 6N).
+
+    References
+    ----------
+    Nemenyi 1963; Demšar 2006, *Statistical comparisons of classifiers over multiple data sets*, JMLR 7,
+    section 3.2.2 and table 5.
+    """
+    q = studentized_range.ppf(1 - alpha, methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(methods * (methods + 1) / (6 * samples)))
+
+
+def cliques(ranks: Float64, difference: float) -> list[tuple[int, int]]:
+    """Maximal runs (start, stop) of two or more ascending mean ranks that lie less than a difference apart."""
+    stops = np.searchsorted(ranks, ranks + difference, side="left")
+    found: list[tuple[int, int]] = []
+    for start, stop in enumerate(stops.tolist()):
+        if stop - start > 1 and (not found or stop > found[-1][1]):
+            found.append((start, stop))
+    return found

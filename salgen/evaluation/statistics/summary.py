@@ -1,0 +1,233 @@
+"""`summary.csv`: for each method, metric and variant what its scores come to, and how sure that is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
+from salgen.evaluation.scoring.metric_groups import bounds, counts_hits, higher_is_better
+from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS, bootstrap_interval
+from salgen.evaluation.statistics.intervals import normalised
+from salgen.evaluation.statistics.proportions import are_hits
+from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores, score_cube
+from salgen.files import write_text
+from salgen.parameters import parse_call
+from salgen.types import Float64
+
+SUMMARY = "summary.csv"
+ALL_SEEDS = "all"
+WHY_UNDEFINED = ("n_excluded_masks", "n_invalid_maps", "n_not_applicable")
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """The scores of one method under one metric and variant, for one training seed or all of them.
+
+    Attributes
+    ----------
+    samples
+        Which samples count: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+    n
+        Defined values: samples times training seeds.
+    n_undefined
+        Undefined values; of these `n_excluded_masks` because the mask is unusable, `n_not_applicable` because
+        the sample has no value by the metric's definition (misclassified, without a twin), both for
+        every method alike, and `n_invalid_maps` because the map failed.
+    mean, standard_deviation, median
+        Of the defined values.
+    mean_per_class
+        The mean over target classes of the means within each: all classes weigh alike.
+    ci_low, ci_high
+        95 % interval of the mean, within the metric's bounds; NaN for less than two samples.
+    mean_worst_case, ci_low_worst_case, ci_high_worst_case
+        The same when a map that failed has the worst value: what rankings use.
+    interval
+        What the two intervals are over, and where all values are 0 or 1 that they are Clopper and Pearson's and
+        not a bootstrap's; empty where there is neither.
+    normalised
+        (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the
+        oracle is no better than chance, and for a diagnostic.
+    reasons
+        How often each reason was given. A value may be defined and have one (a trivial mask).
+    """
+
+    samples: str
+    model: str
+    method: str
+    reduction: str
+    metric: str
+    variant: str
+    training_seed: str
+    n: int
+    n_undefined: int
+    n_excluded_masks: int
+    n_invalid_maps: int
+    n_not_applicable: int
+    mean: float
+    mean_per_class: float
+    standard_deviation: float
+    median: float
+    ci_low: float
+    ci_high: float
+    mean_worst_case: float
+    ci_low_worst_case: float
+    ci_high_worst_case: float
+    normalised: float
+    interval: str
+    reasons: dict[str, int] = field(default_factory=dict)
+
+
+def summarise(scores: Any) -> list[SummaryRow]:
+    """Summary rows of a table of scores (pyarrow) or of its cube: each training seed, then all of them.
+
+    The rows are of the cube's subset of samples; what was not scored there has no row.
+    """
+    cube = scores if isinstance(scores, ScoreCube) else score_cube(scores)
+    rows: list[SummaryRow] = []
+    for model in dict.fromkeys(model for model, _, _ in cube.series):
+        seeds = cube.seeds_of(model)
+        for chosen in [[seed] for seed in seeds] + ([seeds] if seeds else []):
+            label = ALL_SEEDS if chosen is seeds else str(cube.seeds[chosen[0]])
+            rows.extend(_rows(cube, model, chosen, label))
+    return rows
+
+
+def summarise_subsets(cube: ScoreCube) -> list[SummaryRow]:
+    """The rows of :func:`summarise` for each of the cube's subsets of samples."""
+    return [row for subset in cube.subsets for row in summarise(cube.restricted(subset))]
+
+
+def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator[SummaryRow]:
+    members = cube.members(model)
+    value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]
+    scored = cube.scored[members][:, :, :, seeds]
+    classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
+    why = np.array([_why(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
+    low, high = _intervals(value, cube.metrics)
+    same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
+    low_worst, high_worst = (low, high) if same else _intervals(worst, cube.metrics)
+    known = np.isfinite(low) | np.isfinite(low_worst)
+    relative, shares = _normalised(cube, members, value), _shares(worst, cube.metrics)
+    for index in zip(*np.nonzero(scored.any(axis=(3, 4))), strict=True):
+        member, metric, variant = (members[index[0]], int(index[1]), int(index[2]))
+        name, method, reduction = cube.series[member]
+        reasons = sum((cube.reasons.get((member, metric, variant, seed), Counter()) for seed in seeds), Counter[str]())
+        yield SummaryRow(
+            samples=cube.subset,
+            model=name,
+            method=method,
+            reduction=reduction,
+            metric=cube.metrics[metric],
+            variant=cube.variants[variant],
+            training_seed=label,
+            **_counts_and_means(value[index], worst[index], scored[index], why[index], classes),
+            ci_low=float(low[index]),
+            ci_high=float(high[index]),
+            ci_low_worst_case=float(low_worst[index]),
+            ci_high_worst_case=float(high_worst[index]),
+            normalised=float(relative[index]),
+            interval=_interval_words(len(seeds), bool(shares[index])) if known[index] else "",
+            reasons=dict(sorted(reasons.items())),
+        )
+
+
+def _counts_and_means(
+    value: Float64, worst: Float64, scored: NDArray[np.bool_], why: NDArray[np.int8], classes: NDArray[np.int64]
+) -> dict[str, Any]:
+    """The fields of a row that come of its own values, arrays (seeds, samples), alone."""
+    known = np.isfinite(value)
+    defined, undefined = value[known], scored & ~known
+    counts = np.bincount(why[undefined], minlength=len(WHY_UNDEFINED)).tolist()
+    return {
+        "n": defined.size,
+        "n_undefined": int(undefined.sum()),
+        **dict(zip(WHY_UNDEFINED, counts, strict=True)),
+        "mean": _mean(defined),
+        "mean_per_class": _mean_per_class(defined, classes[known]),
+        "standard_deviation": float(defined.std(ddof=1)) if defined.size > 1 else np.nan,
+        "median": float(np.median(defined)) if defined.size else np.nan,
+        "mean_worst_case": _mean(worst[np.isfinite(worst)]),
+    }
+
+
+def _why(reason: str) -> int:
+    """Which of `WHY_UNDEFINED` counts undefined values with this reason."""
+    if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK):
+        return 0
+    return 2 if reason in NOT_THE_MAPS_DOING else 1
+
+
+def _mean(values: Float64) -> float:
+    return float(values.mean()) if values.size else np.nan
+
+
+def _mean_per_class(values: Float64, classes: NDArray[np.int64]) -> float:
+    counts = np.bincount(classes)
+    return _mean(np.bincount(classes, weights=values)[counts > 0] / counts[counts > 0])
+
+
+def _intervals(values: Float64, metrics: Sequence[str]) -> tuple[Float64, Float64]:
+    """Intervals of (series, metrics, variants, seeds, samples) over the last two axes, within the metrics' bounds."""
+    *shape, seeds, samples = values.shape
+    columns, shares = values.reshape(-1, seeds, samples).transpose(1, 2, 0), _shares(values, metrics)
+    found = bootstrap_interval(columns, shares=shares.reshape(-1))
+    least, most = np.array([bounds(metric) for metric in metrics]).T[:, None, :, None]
+    low, high = (np.clip(end.reshape(shape), least, most) for end in found)
+    return low, high
+
+
+def _shares(values: Float64, metrics: Sequence[str]) -> NDArray[np.bool_]:
+    """Which of (series, metrics, variants) are shares of hits: 0 or 1 throughout, of a metric that counts hits.
+
+    The mask itself has a ROC-AUC of 1 on all samples too, but nothing says that the next sample is 1 or 0.
+    """
+    *_, seeds, samples = values.shape
+    hits = are_hits(values.reshape(-1, seeds, samples).transpose(1, 2, 0)).reshape(values.shape[:3])
+    return np.asarray(hits & np.array([counts_hits(metric) for metric in metrics])[:, None])
+
+
+def _interval_words(seeds: int, share: bool) -> str:
+    over = "training seeds x samples" if seeds >= CROSSED_SEEDS else "samples"
+    given = ["conditional on these models"] if 1 < seeds < CROSSED_SEEDS else []
+    return "; ".join([over, *given, *(["Clopper-Pearson"] if share else [])])
+
+
+def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
+    names = [parse_call(cube.series[i][1])[0] for i in members]
+    if "random" not in names or "oracle" not in names:
+        return np.full(value.shape[:3], np.nan)
+    directions = np.array([{True: 1.0, False: -1.0, None: np.nan}[higher_is_better(m)] for m in cube.metrics])
+    return normalised(value, value[names.index("random")], value[names.index("oracle")], directions[:, None])
+
+
+def write_summary(run: Path, cube: ScoreCube | None = None) -> Path:
+    """Write ``summary.csv`` in the folder `run`, from its scores or their cube, and return its path."""
+    path = Path(run) / SUMMARY
+    write_text(path, csv_text([f.name for f in fields(SummaryRow)], summarise_subsets(cube or read_scores(Path(run)))))
+    return path
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:
+    """Attributes of rows as comma-separated text under their names; an undefined number is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(getattr(row, name)) for name in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{reason}: {count}" for reason, count in value.items())
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.6g}"
+    return str(value)

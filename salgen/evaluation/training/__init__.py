@@ -1,0 +1,1 @@
+"""Training of classifiers, its settings, and checkpoints."""

@@ -1,0 +1,279 @@
+"""Checkpoints: weights as safetensors beside a JSON that says what they are. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError, reason
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.random_state import random_state
+from salgen.files import write_bytes, write_text
+from salgen.registry import MODELS
+from salgen.spec import LARGEST_SIDE
+
+if TYPE_CHECKING:
+    from salgen.datasets.reading.reader import Dataset
+
+WEIGHTS = "weights.safetensors"
+CARD = "model.json"
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """All that determines a training.
+
+    Attributes
+    ----------
+    model, parameters
+        Registered name, and the plug-in's parameters as JSON values.
+    channels, image_size
+        Of the images: C and [H, W].
+    task, class_names
+        What is told apart.
+    dataset, dataset_fingerprint
+        The data set's name, which two copies need not share, and its fingerprint.
+    seed, settings
+        Training seed and settings as JSON values.
+    multi_label
+        Whether an image may show several of the classes.
+    """
+
+    model: str
+    parameters: dict[str, Any]
+    channels: int
+    image_size: list[int]
+    task: str
+    class_names: list[str]
+    dataset: str = field(compare=False)
+    dataset_fingerprint: str
+    seed: int
+    settings: dict[str, Any]
+    multi_label: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class CheckpointMetadata(TrainingConfig):
+    """What `model.json` holds: the training's setup and outcome.
+
+    Attributes
+    ----------
+    history
+        Per epoch: train_loss, val_loss, val_accuracy.
+    best_epoch
+        The epoch, counted from 1, whose weights these are, chosen by the validation split.
+    test_accuracy, test_correct, n_test
+        Measured once, on the chosen weights. An image of several classes is right if it shows the most likely one.
+    chance
+        Share of the test split's images that show the most frequent class.
+    seconds, images_per_second, device, versions
+        What the training took, and on what it ran.
+    """
+
+    history: list[dict[str, float]]
+    best_epoch: int
+    test_accuracy: float
+    test_correct: int
+    n_test: int
+    chance: float
+    seconds: float
+    images_per_second: float
+    device: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LoadedCheckpoint:
+    """A trained classifier, in evaluation mode, with its card and its folder."""
+
+    classifier: Classifier
+    card: CheckpointMetadata
+    path: Path
+
+
+def build_classifier(setup: TrainingConfig) -> Classifier:
+    """A fresh classifier: its weights depend on `setup` alone, and none are read or fetched.
+
+    Raises
+    ------
+    SalgenError
+        If the model is unknown, or it does not take these parameters or such images.
+    """
+    plugin = MODELS.create(setup.model, setup.parameters)
+    height, width = setup.image_size
+    with random_state("training", setup.seed, "weights"):
+        network = plugin.build(setup.channels, len(setup.class_names), (height, width))
+    layer = plugin.cam_layer(network)
+    return Classifier(network, plugin.normalise(setup.channels), cam_layer=layer, multi_label=setup.multi_label)
+
+
+def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: CheckpointMetadata) -> None:
+    """Write a checkpoint; the card comes last, so a folder that has one is whole.
+
+    Raises
+    ------
+    SalgenError
+        If the folder cannot be written to.
+    """
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_bytes(folder / WEIGHTS, safetensors.torch.save(tensors))
+        write_text(folder / CARD, json.dumps(asdict(card), indent=2, allow_nan=False) + "\n")
+    except OSError as error:
+        raise SalgenError(f"cannot write the checkpoint {folder}: {error.strerror or error}") from None
+
+
+def load_checkpoint(path: str | Path, device: str | torch.device | None = None) -> LoadedCheckpoint:
+    """Read a checkpoint.
+
+    Parameters
+    ----------
+    path
+        The folder that holds ``weights.safetensors`` and ``model.json``.
+    device
+        Where the weights go; None means a CUDA device if there is one, else the CPU.
+
+    Returns
+    -------
+    The model in evaluation mode, its weights in channels-last order, in which explaining is faster.
+
+    Raises
+    ------
+    SalgenError
+        If a file is missing or damaged, or the weights are not those of the model that the card names.
+    """
+    path = Path(path)
+    card = read_card(path)
+    weights = _read_weights(path / WEIGHTS)
+    try:
+        classifier = build_classifier(card)
+    except (SalgenError, RuntimeError, MemoryError, ArithmeticError, TypeError, ValueError) as error:
+        raise SalgenError(f"{path / CARD}: no such network can be built ({reason(error)})") from None
+    misfit = _misfit(classifier.state_dict(), weights)
+    if misfit:
+        raise SalgenError(
+            f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} describes it: {misfit}"
+        )
+    classifier.load_state_dict(weights)
+    place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
+    classifier = classifier.to(place, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return LoadedCheckpoint(classifier.eval(), card, path)
+
+
+def read_card(path: Path) -> CheckpointMetadata:
+    """The card of a checkpoint folder.
+
+    Raises
+    ------
+    SalgenError
+        If there is none, or it is malformed.
+    """
+    file = path / CARD
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        inside = [found.parent for found in sorted(path.glob(f"*/{CARD}"))]
+        hint = f"; did you mean {inside[0]}?" if inside else ""
+        raise SalgenError(
+            f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}{hint}"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise SalgenError(
+            f"{file} cannot be read as JSON ({reason(error)}): train again, or restore the file"
+        ) from None
+    names = {f.name for f in fields(CheckpointMetadata)}
+    if isinstance(values, dict):
+        values.setdefault("multi_label", False)  # older cards do not say
+    if not isinstance(values, dict) or values.keys() != names:
+        wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
+        raise SalgenError(f"{file} is not the card of a checkpoint ({wrong}): train again, or restore the file")
+    _check_kinds(values, file)
+    return CheckpointMetadata(**values)
+
+
+def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = False) -> None:
+    """Check that a model takes a data set's images and tells the classes of its default task, or of `any_task`, apart.
+
+    Raises
+    ------
+    SalgenError
+        If the number of channels, the image size, the task, its classes or how many an image may show differ.
+    """
+    card = trained.card
+    channels, height, width = dataset[0]["image"].shape
+    task = card.task if any_task and card.task in dataset.tasks else next(iter(dataset.tasks))
+    classes, several = dataset.tasks[task], task in dataset.manifest.multi_label
+    compared: dict[str, tuple[Any, ...]] = {
+        "channels": (card.channels, channels),
+        "image size": ("x".join(map(str, card.image_size)), f"{height}x{width}"),
+        "classes": (", ".join(card.class_names), ", ".join(classes)),
+        "task": (card.task, task),
+        "classes of an image": tuple("several" if many else "one" for many in (card.multi_label, several)),
+    }
+    for what, (model_has, data_has) in compared.items():
+        if model_has != data_has:
+            raise SalgenError(
+                f"checkpoint {trained.path} does not fit {dataset.path}: {what} {model_has} in the model, {data_has} "
+                f"in the data; use the data set that it was trained on ({card.dataset}), or train a model on this one"
+            )
+
+
+def difference(one: TrainingConfig, other: TrainingConfig) -> str | None:
+    """The first thing in which two trainings differ, in words, or None."""
+    for item in fields(TrainingConfig):
+        if not item.compare:
+            continue
+        left, right = getattr(one, item.name), getattr(other, item.name)
+        if left == right:
+            continue
+        if isinstance(left, dict):
+            name = next(key for key in sorted({*left, *right}) if left.get(key) != right.get(key))
+            return f"{name} = {left.get(name)} there, {right.get(name)} here"
+        return f"{item.name.replace('_', ' ')} = {left} there, {right} here"
+    return None
+
+
+def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
+    kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float), "bool": bool}
+    for item in fields(CheckpointMetadata):
+        kind = str(item.type).partition("[")[0]
+        if not isinstance(values[item.name], kinds[kind]):  # type: ignore[arg-type]
+            raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be of type {kind})")
+    size, classes = values["image_size"], values["class_names"]
+    faults = {
+        "image_size must be two numbers of pixels": len(size) == 2
+        and all(type(extent) is int and 1 <= extent <= LARGEST_SIDE for extent in size),
+        "channels must be 1 or 3": values["channels"] in (1, 3),
+        "class_names must be two texts or more": len(classes) > 1 and all(isinstance(name, str) for name in classes),
+    }
+    for fault, absent in faults.items():
+        if not absent:
+            raise SalgenError(f"{file} is not the card of a checkpoint ({fault})")
+
+
+def _read_weights(file: Path) -> dict[str, Tensor]:
+    try:
+        return safetensors.torch.load(file.read_bytes())
+    except FileNotFoundError:
+        raise SalgenError(f"the checkpoint {file.parent} has no {WEIGHTS}: train again, or restore the file") from None
+    except (OSError, safetensors.SafetensorError) as error:
+        raise SalgenError(f"{file} is damaged ({reason(error)}): train again, or restore the file") from None
+
+
+def _misfit(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> str | None:
+    missing, unknown = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
+    if missing or unknown:
+        return f"tensor {missing[0]!r} is missing" if missing else f"tensor {unknown[0]!r} is unknown"
+    for name, tensor in expected.items():
+        if tensor.shape != found[name].shape:
+            return f"tensor {name!r} has shape {tuple(found[name].shape)}, not {tuple(tensor.shape)}"
+    return None

@@ -1,0 +1,164 @@
+"""A classifier with its optimiser: one epoch over a split, one measurement of a split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, OneCycleLR
+
+from salgen.evaluation.training.augmentation import Augmentation
+from salgen.evaluation.training.training_data import DeviceSplit
+from salgen.evaluation.training.training_settings import TrainingSettings
+from salgen.progress import Advance
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+
+@dataclass(frozen=True)
+class Batching:
+    """How the images of an epoch fall into steps; what does not fill a step is left to the next epoch's order.
+
+    Attributes
+    ----------
+    size
+        Images per step over all devices.
+    steps
+        Steps per epoch.
+    """
+
+    size: int
+    steps: int
+
+    @classmethod
+    def of(cls, images: int, batch_size: int) -> Batching:
+        """Batches of `batch_size`, or one of all images where there are fewer."""
+        size = min(images, batch_size)
+        return cls(size, images // size)
+
+    @property
+    def images(self) -> int:
+        """Images per epoch."""
+        return self.size * self.steps
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """A classifier under training.
+
+    Attributes
+    ----------
+    classifier
+        The classifier itself, whose weights are trained in place.
+    network
+        The same, as Fabric runs it: on its device, in its precision, with gradients shared.
+    """
+
+    fabric: Fabric
+    classifier: nn.Module
+    network: nn.Module
+    optimiser: Any
+    schedule: LRScheduler
+    batching: Batching
+    augmentation: Augmentation | None
+
+    @classmethod
+    def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Trainer:
+        """Set a classifier up to be trained on a split of that many images."""
+        batching = Batching.of(images, settings.batch_size)
+        optimiser = _optimiser(classifier, settings)
+        schedule = _schedule(optimiser, settings, batching.steps)
+        network, wrapped = fabric.setup(classifier, optimiser)
+        return cls(fabric, classifier, network, wrapped, schedule, batching, Augmentation.of(settings))
+
+    def epoch(self, split: DeviceSplit, order: Tensor, advance: Advance) -> float:
+        """Train on the images in the given order, and return the mean loss."""
+        self.network.train()
+        total = torch.zeros((), device=self.fabric.device)
+        for start in range(0, self.batching.images, self.batching.size):
+            images, labels = split.batch(self._share(order[start : start + self.batching.size]))
+            if self.augmentation is not None:
+                images = self.augmentation.images(images)
+            loss = _loss(self.network(images), labels)
+            self.optimiser.zero_grad()
+            self.fabric.backward(loss)
+            self.optimiser.step()
+            self.schedule.step()
+            total += loss.detach()
+            advance(self.batching.size)
+        return float(self._sum(total)) / self.fabric.world_size / self.batching.steps
+
+    def measure(self, split: DeviceSplit) -> tuple[float, int]:
+        """Mean loss over a split, and the number of images that show the class which is most likely."""
+        self.network.eval()
+        order = torch.arange(len(split), device=self.fabric.device)
+        sums = torch.zeros(2, dtype=torch.float64)
+        with torch.no_grad():
+            for start in range(0, len(split), self.batching.size):
+                images, labels = split.batch(self._share(order[start : start + self.batching.size]))
+                logits = self.network(images).float()
+                sums += torch.stack([_loss(logits, labels, "sum"), _hits(logits, labels).sum()]).cpu()
+        loss_sum, correct = self._sum(sums).tolist()
+        return loss_sum / len(split), int(correct)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that training goes on from."""
+        return {
+            "classifier": self.classifier.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "schedule": self.schedule.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go back to where :meth:`state_dict` was taken."""
+        self.classifier.load_state_dict(state["classifier"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.schedule.load_state_dict(state["schedule"])
+
+    def _share(self, indices: Tensor) -> Tensor:
+        """The part of a batch that this process works on."""
+        return indices[self.fabric.global_rank :: self.fabric.world_size]
+
+    def _sum(self, values: Tensor) -> Tensor:
+        """The sum over all processes."""
+        if self.fabric.world_size == 1:
+            return values
+        return cast(Tensor, self.fabric.all_reduce(values.to(self.fabric.device), reduce_op="sum"))
+
+
+def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
+    """Cross-entropy with the class of an image; where it may show several, the mean of that with each class alone."""
+    if labels.ndim == 1:
+        return cross_entropy(logits, labels, reduction=reduction)
+    loss = binary_cross_entropy_with_logits(logits, labels, reduction=reduction)
+    return loss / labels.shape[1] if reduction == "sum" else loss
+
+
+def _hits(logits: Tensor, labels: Tensor) -> Tensor:
+    """Whether each image shows the class that is most likely, (n,)."""
+    best = logits.argmax(dim=1)
+    return best == labels if labels.ndim == 1 else labels.gather(1, best[:, None])[:, 0] > 0
+
+
+def _optimiser(classifier: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
+    weights, rate, decay = classifier.parameters(), settings.learning_rate, settings.weight_decay
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(weights, lr=rate, momentum=settings.momentum, weight_decay=decay)
+    return torch.optim.AdamW(weights, lr=rate, weight_decay=decay)
+
+
+def _schedule(optimiser: torch.optim.Optimizer, settings: TrainingSettings, steps: int) -> LRScheduler:
+    if settings.schedule == "constant":
+        return LambdaLR(optimiser, _unchanged)
+    if settings.schedule == "cosine":
+        return CosineAnnealingLR(optimiser, T_max=settings.epochs * steps)
+    return OneCycleLR(optimiser, max_lr=settings.learning_rate, total_steps=settings.epochs * steps)
+
+
+def _unchanged(step: int) -> float:
+    return 1.0

@@ -1,0 +1,283 @@
+"""Training: epochs until the stopping rule holds, each one resumable, the best by validation kept."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import version
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from salgen.errors import SalgenError
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.random_state import random_state
+from salgen.evaluation.training.checkpoints import (
+    CARD,
+    CheckpointMetadata,
+    LoadedCheckpoint,
+    TrainingConfig,
+    build_classifier,
+    load_checkpoint,
+    read_card,
+    save_checkpoint,
+)
+from salgen.evaluation.training.trainer import Trainer
+from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
+from salgen.evaluation.training.training_data import DeviceSplit, load_split
+from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
+from salgen.evaluation.training.training_state import (
+    STATE,
+    Epoch,
+    TrainingState,
+    best_epoch,
+    is_over,
+    read_state,
+    remove_state,
+    write_state,
+)
+from salgen.files import remove_temporaries, sha256_of
+from salgen.parameters import to_json
+from salgen.progress import Advance, progress
+from salgen.registry import MODELS
+from salgen.seeding import Stream
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+LIBRARIES = ("salgen", "numpy", "torch", "lightning-fabric", "safetensors")
+
+
+def train(
+    dataset_path: str | Path,
+    out: str | Path,
+    *,
+    model: str = "lesion-cnn",
+    scale: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    task: str | None = None,
+    images: Path | None = None,
+    source: str | None = None,
+) -> LoadedCheckpoint:
+    """Train a model, or return what the same call has trained before.
+
+    Parameters
+    ----------
+    dataset_path
+        A data set folder with the splits ``train``, ``val`` and ``test``.
+    out
+        The checkpoint's folder. A stopped training goes on there at the epoch it was in, and ends
+        with the weights of one that was never stopped.
+    model, scale, settings
+        What to train and how, see :func:`~salgen.evaluation.training.training_settings.choose_settings`.
+    seed
+        Decides the initial weights and the order of the images.
+    task
+        What to learn; the data set's default task if None.
+    images
+        A folder with ``<split>.npy`` of each split, which stand in for the data set's images.
+    source
+        The outside material, where the data set holds recipes only and was made from the user's own.
+
+    Returns
+    -------
+    The weights of the epoch with the best validation accuracy, among equals the one with the lowest
+    validation loss. The test split is measured once, on these.
+
+    Raises
+    ------
+    SalgenError
+        If a name or setting is wrong, `out` holds another training, or the loss is not finite.
+    """
+    path, out = Path(dataset_path), Path(out)
+    plugin, chosen = choose_settings(model, scale, settings)
+    of_training = to_json(chosen)
+    del of_training["max_memory_gb"]  # nothing depends on it
+    if images is not None:
+        of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
+    setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
+    build_classifier(setup)  # that the image is too small for it is better known before any work
+    if (out / CARD).exists():
+        check_same(out, read_card(out), setup)
+        remove_state(out)
+    else:
+        _prepare_folder(out)
+        given: dict[str, Any] = {"images": images, "source": source}
+        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, **given))
+        if failure is not None:
+            with suppress(OSError):
+                out.rmdir()  # only if nothing is in it
+            raise failure
+    return load_checkpoint(out)
+
+
+def train_seeds(
+    dataset_path: str | Path,
+    out: str | Path,
+    *,
+    model: str = "lesion-cnn",
+    scale: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    seeds: int = 3,
+    task: str | None = None,
+    source: str | None = None,
+) -> list[LoadedCheckpoint]:
+    """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`."""
+    if seeds < 1:
+        raise SalgenError(f"seeds = {seeds}: must be 1 or more")
+    how: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
+    return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **how) for seed in range(seeds)]
+
+
+def _prepare_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        remove_temporaries(out)
+    except OSError as error:
+        raise SalgenError(f"cannot use {out} as a checkpoint's folder: {error.strerror or error}") from None
+
+
+def _fabric(settings: TrainingSettings) -> Fabric:
+    """One device is used by this process; several by a process each, which leave the files behind."""
+    from lightning_fabric import Fabric  # takes a second, and a finished training needs none
+    from lightning_fabric.utilities.exceptions import MisconfigurationException
+
+    strategy = "auto" if settings.devices == 1 else "ddp_spawn"
+    try:
+        return Fabric(devices=settings.devices, strategy=strategy, precision=settings.precision)  # type: ignore[arg-type]
+    except (MisconfigurationException, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise SalgenError(f"cannot train with devices = {settings.devices}: {reason}") from None
+
+
+def _run(
+    fabric: Fabric,
+    path: Path,
+    out: Path,
+    setup: TrainingConfig,
+    settings: TrainingSettings,
+    images: Path | None,
+    source: str | None,
+) -> SalgenError | None:
+    """Train and write the checkpoint. An error is returned, since it may have to leave its process."""
+    try:
+        classifier = _start(setup, out)
+        where = setup.task, fabric.device, settings.max_memory_gb, images
+        train, val = (
+            load_split(path, split, *where, settings.label_order(setup.seed, split), source)
+            for split in ("train", "val")
+        )
+        learner = Trainer.prepare(fabric, classifier, settings, len(train))
+        state = _resume(learner, setup, out)
+        _fit(learner, state, setup, settings, out, train, val)
+        learner.classifier.load_state_dict(state.best)
+        test = load_split(path, "test", *where, source=source)
+        card = _card(learner, setup, state, test)
+        if fabric.is_global_zero:
+            save_checkpoint(out, state.best, card)
+            remove_state(out)
+    except torch.cuda.OutOfMemoryError:
+        return SalgenError(f"training needs more memory than {fabric.device} has: make batch_size smaller")
+    except ValueError as error:  # torch's, of a batch norm that has one value for each channel
+        return SalgenError(f"training {setup.model} with batch_size = {settings.batch_size}: {error}")
+    except SalgenError as error:
+        return error
+    finally:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()  # threads of its that are left at exit may abort the process
+    return None
+
+
+def _start(setup: TrainingConfig, out: Path) -> Classifier:
+    """The classifier before its first epoch; one that goes on gets its weights from the state instead."""
+    classifier = build_classifier(setup)
+    if not (out / STATE).exists():
+        MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
+    return classifier
+
+
+def _resume(learner: Trainer, setup: TrainingConfig, out: Path) -> TrainingState:
+    found = read_state(out)
+    if found is None:
+        return TrainingState()
+    there, state, learned = found
+    check_same(out / STATE, there, setup)
+    learner.load_state_dict(learned)
+    return state
+
+
+def _fit(
+    learner: Trainer,
+    state: TrainingState,
+    setup: TrainingConfig,
+    settings: TrainingSettings,
+    out: Path,
+    train: DeviceSplit,
+    val: DeviceSplit,
+) -> None:
+    """Add epochs to `state` until the stopping rule holds; each leaves the state on disk."""
+    images, first = learner.batching.images, learner.fabric.is_global_zero
+    label = f"train {setup.model} seed {setup.seed}"
+    with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
+        while not is_over(state.history, settings):
+            epoch = _epoch(learner, state, setup, train, val, advance if first else _silent)
+            if not (isfinite(epoch.train_loss) and isfinite(epoch.val_loss)):
+                if first:
+                    remove_state(out)
+                raise SalgenError(
+                    f"the loss is not finite in epoch {len(state.history) + 1} of training {setup.model}, seed "
+                    f"{setup.seed}: use a lower learning_rate than {settings.learning_rate:g}"
+                )
+            state.add(epoch, learner.classifier)
+            if first:
+                write_state(out, setup, state, learner.state_dict())
+
+
+def _epoch(
+    learner: Trainer,
+    state: TrainingState,
+    setup: TrainingConfig,
+    train: DeviceSplit,
+    val: DeviceSplit,
+    advance: Advance,
+) -> Epoch:
+    """One pass over the training images in this epoch's order, then validation."""
+    number, started = len(state.history), time.perf_counter()
+    order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
+    with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
+        train_loss = learner.epoch(train, order.to(learner.fabric.device), advance)
+    trained = time.perf_counter()
+    val_loss, correct = learner.measure(val)
+    state.training_seconds += trained - started
+    state.seconds += time.perf_counter() - started
+    return Epoch(train_loss, val_loss, correct / len(val))
+
+
+def _card(learner: Trainer, setup: TrainingConfig, state: TrainingState, test: DeviceSplit) -> CheckpointMetadata:
+    _, correct = learner.measure(test)
+    images = learner.batching.images * len(state.history)
+    device = learner.fabric.device
+    return CheckpointMetadata(
+        **asdict(setup),
+        history=[asdict(epoch) for epoch in state.history],
+        best_epoch=best_epoch(state.history) + 1,
+        test_accuracy=correct / len(test),
+        test_correct=correct,
+        n_test=len(test),
+        chance=test.chance,
+        seconds=round(state.seconds, 3),
+        images_per_second=round(images / max(state.training_seconds, 1e-9), 1),
+        device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+    )
+
+
+def _silent(count: int = 1, /) -> None:
+    """No progress, where another process shows it."""

@@ -1,0 +1,76 @@
+"""What a training is: data set, model, task, seed and settings, known before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.training.checkpoints import TrainingConfig, build_classifier, difference
+from salgen.evaluation.training.training_settings import choose_settings
+from salgen.parameters import to_json
+
+SPLITS = ("train", "val", "test")
+
+
+def initial_classifier(
+    dataset_path: str | Path,
+    *,
+    model: str,
+    scale: str = "small",
+    settings: Mapping[str, Any] | None = None,
+    source: str | None = None,
+) -> Classifier:
+    """The classifier that such a training begins with, as its architecture draws it, for a look before any work."""
+    plugin, chosen = choose_settings(model, scale, settings)
+    return build_classifier(setup_of(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen), source))
+
+
+def setup_of(
+    path: Path,
+    task: str | None,
+    model: str,
+    parameters: dict[str, Any],
+    seed: int,
+    settings: dict[str, Any],
+    source: str | None = None,
+) -> TrainingConfig:
+    """All that determines a training on a data set folder; `source` is for one that holds recipes only.
+
+    Raises
+    ------
+    SalgenError
+        If the seed is negative, a split is missing, or there is no such task.
+    """
+    if seed < 0:
+        raise SalgenError(f"seed = {seed}: must be 0 or more")
+    dataset = open_dataset(path, "train", source)
+    missing = [split for split in SPLITS if split not in dataset.spec.splits]
+    if missing:
+        raise SalgenError(f"{path} has no split {missing[0]!r}: training takes the splits {', '.join(SPLITS)}")
+    task = next(iter(dataset.tasks)) if task is None else task
+    if task not in dataset.tasks:
+        raise unknown_name("task", task, dataset.tasks)
+    return TrainingConfig(
+        model=model,
+        parameters=parameters,
+        channels=dataset[0]["image"].shape[0],
+        image_size=list(dataset.spec.image_size),
+        task=task,
+        class_names=list(dataset.tasks[task]),
+        dataset=dataset.name,
+        dataset_fingerprint=dataset.fingerprint,
+        seed=seed,
+        settings=settings,
+        multi_label=task in dataset.manifest.multi_label,
+    )
+
+
+def check_same(place: Path, there: TrainingConfig, here: TrainingConfig) -> None:
+    """Raise a SalgenError if what lies at `place` is another training."""
+    differs = difference(there, here)
+    if differs:
+        raise SalgenError(f"{place} holds another training ({differs}): choose another folder, or remove it")

@@ -1,0 +1,94 @@
+"""A split as training needs it: decoded once, kept on the device as integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.seeding import Stream
+
+
+@dataclass(frozen=True)
+class DeviceSplit:
+    """All images of a split on one device.
+
+    Attributes
+    ----------
+    images
+        uint8 or uint16 (N, C, H, W).
+    labels
+        int64 (N,), or where an image may show several classes float32 (N, K) of zeros and ones.
+    """
+
+    images: Tensor
+    labels: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def chance(self) -> float:
+        """Share of images that show the most frequent class."""
+        return float(
+            self.labels.mean(dim=0).max() if self.labels.ndim == 2 else torch.bincount(self.labels).max() / len(self)
+        )
+
+    def batch(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        """Images as float32 (n, C, H, W) in [0, 1] and their labels; made on the device."""
+        if self.images.dtype == torch.uint16:  # not every device can index this type
+            images = self.images.view(torch.int16)[indices].view(torch.uint16)
+        else:
+            images = self.images[indices]
+        return images.float().div_(torch.iinfo(images.dtype).max), self.labels[indices]
+
+
+def load_split(
+    path: Path,
+    split: str,
+    task: str,
+    device: torch.device,
+    max_memory_gb: float | None,
+    images: Path | None = None,
+    label_order: Stream | None = None,
+    source: str | None = None,
+) -> DeviceSplit:
+    """Decode a split and move it to a device.
+
+    Parameters
+    ----------
+    images
+        A folder whose ``<split>.npy`` stands in for the data set's images.
+    label_order
+        What permutes the labels.
+    source
+        As for :func:`~salgen.datasets.reading.reader.open_dataset`.
+
+    Raises
+    ------
+    SalgenError
+        If the decoded images would take more memory than is allowed.
+    """
+    dataset = open_dataset(path, split, source)
+    height, width = dataset.spec.image_size
+    size = len(dataset) * dataset[0]["image"].shape[0] * height * width * (dataset.spec.bit_depth // 8)
+    allowed = max_memory_gb * 1e9 if max_memory_gb is not None else memory_budget(device, None)
+    if size > allowed:
+        raise SalgenError(
+            f"split {split!r} of {path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used on "
+            f"{device}: set max_memory_gb higher, or use a smaller data set"
+        )
+    if task in dataset.manifest.multi_label:
+        labels = torch.from_numpy(dataset.classes_present(task)).float()
+    else:
+        labels = torch.tensor(dataset.column(task), dtype=torch.int64)
+    if label_order is not None:
+        labels = labels[torch.from_numpy(label_order.permutation(len(labels)))]
+    pixels = dataset.images() if images is None else np.load(images / f"{split}.npy")
+    return DeviceSplit(torch.from_numpy(pixels).to(device), labels.to(device))

@@ -1,0 +1,134 @@
+"""Where a training stands: its epochs so far and its best weights, kept on disk between epochs."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.training.checkpoints import TrainingConfig
+from salgen.evaluation.training.training_settings import TrainingSettings
+from salgen.files import write_bytes
+
+STATE = "training.pt"
+STEADY = 2  # epochs for which an accuracy must hold
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch came to.
+
+    Attributes
+    ----------
+    train_loss
+        Mean over the steps, while the weights changed.
+    val_loss, val_accuracy
+        Of the weights at its end.
+    """
+
+    train_loss: float
+    val_loss: float
+    val_accuracy: float
+
+
+@dataclass
+class TrainingState:
+    """A training's past.
+
+    Attributes
+    ----------
+    history
+        The epochs so far.
+    best
+        The weights at the end of the best one, on the CPU.
+    seconds, training_seconds
+        Time spent, in all and without validation.
+    """
+
+    history: list[Epoch] = field(default_factory=list)
+    best: dict[str, Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
+    training_seconds: float = 0.0
+
+    def add(self, epoch: Epoch, classifier: nn.Module) -> None:
+        """Take an epoch in, and its weights if it is the best so far."""
+        self.history.append(epoch)
+        if best_epoch(self.history) == len(self.history) - 1:
+            self.best = {name: tensor.detach().cpu().clone() for name, tensor in classifier.state_dict().items()}
+
+
+def best_epoch(history: Sequence[Epoch]) -> int:
+    """Index of the epoch with the best validation accuracy, then the lowest validation loss, then the first."""
+    return max(range(len(history)), key=lambda k: (history[k].val_accuracy, -history[k].val_loss, -k))
+
+
+def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
+    """Whether a training ends after these epochs.
+
+    Notes
+    -----
+    An epoch counts as better if its validation loss is more than `min_delta` below the loss of the
+    last better one; the first epoch is better than none.
+    """
+    losses = [epoch.val_loss for epoch in history]
+    if len(losses) >= settings.epochs:
+        return True
+    if losses and settings.stop_loss is not None and losses[-1] < settings.stop_loss:
+        return True
+    last = [epoch.val_accuracy for epoch in history[-STEADY:]]
+    if settings.stop_accuracy is not None and len(last) == STEADY and min(last) >= settings.stop_accuracy:
+        return True
+    best, waited = float("inf"), 0
+    for loss in losses:
+        best, waited = (loss, 0) if loss < best - settings.min_delta else (best, waited + 1)
+    return settings.patience is not None and waited >= settings.patience
+
+
+def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learned: dict[str, Any]) -> None:
+    """Keep a state, and what the learner goes on from, in place of the one before.
+
+    Raises
+    ------
+    SalgenError
+        If the folder cannot be written to.
+    """
+    buffer = io.BytesIO()
+    past = {"history": [asdict(epoch) for epoch in state.history], "best": state.best}
+    times = {"seconds": state.seconds, "training_seconds": state.training_seconds}
+    torch.save({"setup": json.dumps(asdict(setup)), "learned": learned, **past, **times}, buffer)
+    try:
+        write_bytes(folder / STATE, buffer.getvalue())
+    except OSError as error:
+        raise SalgenError(f"cannot write {folder / STATE}: {error.strerror or error}") from None
+
+
+def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, Any]] | None:
+    """What :func:`write_state` kept, or None if nothing was.
+
+    Raises
+    ------
+    SalgenError
+        If the file is damaged.
+    """
+    file = folder / STATE
+    if not file.exists():
+        return None
+    try:
+        kept = torch.load(file, map_location="cpu", weights_only=True)
+        history = [Epoch(**epoch) for epoch in kept["history"]]
+        state = TrainingState(history, kept["best"], kept["seconds"], kept["training_seconds"])
+        return TrainingConfig(**json.loads(kept["setup"])), state, kept["learned"]
+    except Exception:  # a damaged file fails in any way, and none of them runs what it holds
+        raise SalgenError(f"{file} is damaged: remove it, and the training starts again") from None
+
+
+def remove_state(folder: Path) -> None:
+    """Remove a state that is no longer needed."""
+    (folder / STATE).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Verification of data sets, archives and runs: recompute and compare."""

@@ -1,0 +1,59 @@
+"""Is a data set or a run what it says it is, as a folder or as an archive? All problems are found at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from salgen.datasets.archives.checks import archive_problems
+from salgen.datasets.archives.files import SUFFIXES, is_archive
+from salgen.datasets.verification import verify_dataset as data_sets
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.verification.verify_run import run_problems
+
+
+def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> list[str]:
+    """Check a data set's or a run's folder, or an archive of one.
+
+    Of a data set, checked are the checksums, the spec's fingerprint, the schema, and for every sample its
+    id, the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
+    and rendered again and must come out with the same recipe and the same bits.
+    Of a run, checked are the checksums, where it was published; that its scores are those its record speaks
+    of, and all else follows from them and from the predictions; and where it kept its maps those, its data
+    and its models: some samples are rendered, asked, explained and scored again.
+    An archive is checked to the last byte of its headers and padding as well, and unpacked into a
+    temporary folder for the rest.
+
+    Parameters
+    ----------
+    path
+        The folder or the archive.
+    source
+        The outside material that a data set was made from, where that is not the generator's default.
+    samples
+        How many samples to render again, evenly spread over the splits, or of a run to score again; 0 for none.
+
+    Returns
+    -------
+    One line for each problem; none for what is sound.
+
+    Raises
+    ------
+    SalgenError
+        If there is no such folder or archive.
+    """
+    place = Path(path)
+    if is_archive(place):
+        return archive_problems(place, lambda folder: _folder_problems(folder, source, samples))
+    if not place.is_dir():
+        fault = "is not a folder" if place.exists() else "does not exist"
+        raise SalgenError(
+            f"{place} {fault}: give the folder of a data set or a run, or an archive ({', '.join(SUFFIXES)})"
+        )
+    return _folder_problems(place, source, samples)
+
+
+def _folder_problems(folder: Path, source: str | None, samples: int) -> list[str]:
+    check = run_problems if (folder / RECORD).is_file() else data_sets.verify
+    return check(folder, source=source, samples=samples)

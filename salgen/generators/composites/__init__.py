@@ -1,0 +1,1 @@
+"""Objects pasted on scenes: BAM, eBAM and images of several objects."""

@@ -1,0 +1,281 @@
+"""BAM: objects pasted on scenes, with labels of both.
+
+References
+----------
+Yang and Kim 2019, *Benchmarking attribution methods with relative feature importance*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import floor, sqrt
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.composites.libraries import Composite, Library
+from salgen.generators.composites.pasting import Pixels, Window, paste, resized
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.painted_base import Painted, check_edit
+from salgen.parameters import param
+from salgen.registry import LIBRARIES
+from salgen.types import Float64
+
+NAMES = ("bam",)
+
+OBJECTS = ("backpack", "bird", "dog", "elephant", "kite", "pizza", "stop sign", "toilet", "truck", "zebra")
+SCENES = (
+    *("bamboo_forest", "bedroom", "bowling_alley", "bus_interior", "cockpit", "corn_field", "laundromat", "runway"),
+    *("ski_slope", "track/outdoor"),
+)
+STAND_INS, OWN_COPY = "stand-ins", "own-copy"
+OBJECT, SCENE, CORE = "object", "scene", "object_core"
+OPAQUE = 128  # of 255: half
+SMALLEST = 4  # pixels of an object
+KEPT = 256  # resized objects: more than a block has
+
+
+@dataclass(frozen=True)
+class Bam(Painted):
+    """Objects pasted on scenes: what is the object, what is the scene, and which of them does a model use?
+
+    Every image has two labels. A model that learns one of them sees the same pixels as a model that learns the
+    other, so their maps can be contrasted (MCS, MCR), and a map of the scene model should not rest on the object
+    (IDR). Within a block of images each object stands on each scene once; an object with its size and place is the
+    same on all scenes of the block, and a scene is the same under all objects. The twin is the scene alone, and
+    `omit=("scene",)` gives the object alone, on black.
+
+    The objects' mask is their alpha: what is black in an object is not transparent. With a folder of your own that
+    holds `coco`, `miniplaces` or both in their published layouts as the source, objects are cut out of COCO's
+    photographs and pasted on MiniPlaces; what you have no copy of is drawn.
+
+    Beside drawn scenes, four of the photographs that scikit-image ships can be named: `photograph/brick`, `grass`,
+    `gravel` and `hubble_deep_field`, those that look about the same everywhere. Pictures are crops of them, and no
+    two splits share a part of the photograph.
+
+    With `common_in=i` objects stand on the first i scenes only, on all images of these, and the one task is the
+    scene: the more scenes they stand on, the less a model can need them (relative contrast). All else is as it is
+    without.
+    """
+
+    name: ClassVar[str] = "bam"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "bam"
+    default_source: ClassVar[str] = STAND_INS
+    takes: ClassVar[str] = "PATH of a folder with coco, miniplaces or both"
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"pictures": 40}),
+        "small": Scale({"train": 9000, "val": 500, "test": 1000}, {}),
+        "full": Scale({"train": 90_000, "val": 10_000, "test": 10_000}, {"image_size": (128, 128), "pictures": 900}),
+    }
+
+    objects: tuple[str, ...] = param(OBJECTS, "classes of objects")
+    scenes: tuple[str, ...] = param(SCENES, "classes of scenes")
+    pictures: int = param(
+        100, "pictures of each class for training; for each other split a tenth, at least ten", low=10
+    )
+    area: tuple[float, float] = param(
+        (1 / 3, 1 / 2), "least and most of the image that a square object takes", low=0.01, high=1.0
+    )
+    common_in: int | None = param(
+        None,
+        "on how many scenes, from the first on, objects stand; without it on all, and then both have labels",
+        low=0,
+    )
+
+    def __post_init__(self) -> None:
+        for what, names in self._choices().items():
+            if len(names) < 2 or len(set(names)) < len(names):
+                raise SalgenError(f"{what} = {','.join(names)}: give two classes or more, each once")
+        if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
+            raise SalgenError(f"common_in = {self.common_in}: there are {len(self.scenes)} scenes")
+        if self.area[0] > self.area[1]:
+            raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must not be above the most")
+        if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
+            raise SalgenError(
+                f"area = {self.area[0]:g},{self.area[1]:g}: objects of less than {SMALLEST} pixels show nothing"
+            )
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The object, and the scene; the scene alone where not every image has an object."""
+        scene = {SCENE: self.scenes}
+        return {OBJECT: self.objects, **scene} if self.common_in is None else scene
+
+    @property
+    def exact(self) -> bool:
+        """Whether image and twin are equal outside the mask of a task; the scene's does not hold the object."""
+        return self.common_in is None
+
+    def open_source(self, given: str | None) -> Composite:
+        """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces.
+
+        Raises
+        ------
+        SalgenError
+            If the folder holds neither, a copy is not complete, or a class is unknown.
+        """
+        wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
+        drawn = given in (None, STAND_INS)
+        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(given)), *wanted)
+        found: Composite = library.open()
+        return found
+
+    def prepare(self, source: Composite) -> Composite:
+        """The source itself, from which pictures are read as they are needed."""
+        return source
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """A combination of the block, with the pictures, the size and the place that belong to it."""
+        kinds = len(self.objects), len(self.scenes)
+        block, place = divmod(context.index, kinds[0] * kinds[1])
+        turn, rank = divmod(place, kinds[0])
+        thing = int(_order(context, "objects", block, kinds[0])[rank])
+        scene = int(_order(context, "scenes", block, kinds[1])[(turn + rank) % kinds[1]])
+        number = self._picture(context, OBJECT, thing, block)
+        natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
+        height, width = self._size(context, block * kinds[0] + thing, *natural)
+        space = context.stream("place", key=block * kinds[0] + thing)
+        row, column = (
+            int(space.integers(side - length + 1, 1)[0])
+            for side, length in zip(self.image_size, (height, width), strict=True)
+        )
+        return {
+            OBJECT: thing,
+            "object_number": number,
+            "height": height,
+            "width": width,
+            "row": row,
+            "column": column,
+            **self._scene(context, scene, block),
+        }
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same object on another picture of the same scene."""
+        return {**parameters, **self._scene(context, parameters[SCENE], context.index)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The object, where there is one."""
+        return [OBJECT] if self._stands(parameters) else []
+
+    def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
+        """The scene alone, float64 (H, W, 3) in [0, 1]."""
+        name, number = material.scenes.classes[parameters[SCENE]], parameters["scene_number"]
+        return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Composite, edit: Edit) -> None:
+        """Paste the object by its alpha."""
+        check_edit(edit, (OBJECT, SCENE), {})
+        if SCENE in edit.omit:
+            canvas[:] = 0.0
+        if OBJECT not in edit.omit and self._stands(parameters):
+            paste(canvas, _pasted(parameters, material), _window(parameters))
+
+    def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Rendered:
+        """The image with both labels; the regions are where the object is, where it covers, and where it is not."""
+        alpha = np.zeros(self.image_size, dtype=np.uint8)
+        if OBJECT not in edit.omit and self._stands(parameters):
+            alpha[_window(parameters).slices] = _pasted(parameters, material)[..., 3]
+        there = alpha > 0
+        scene = ~there if SCENE not in edit.omit else np.zeros_like(there)
+        return Rendered(image, self.labels(parameters), {OBJECT: there, CORE: alpha >= OPAQUE, SCENE: scene})
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The scene without the object, where there is one."""
+        return Edit(omit=(OBJECT,)) if self._stands(parameters) else None
+
+    def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
+        """Both classes, as they were drawn."""
+        return {task: parameters[task] for task in self.tasks}
+
+    def target(self, task: str) -> str:
+        """The object's pixels for its class; for the scene's all others."""
+        return task
+
+    def region_names(self) -> list[str]:
+        """The object, its opaque part, and the scene."""
+        return [OBJECT, CORE, SCENE]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """Size and centre of the object, if there is one, and the pictures' numbers."""
+        about = {name: parameters[name] for name in ("height", "width", "object_number")}
+        centre = {
+            name: parameters[name] + (parameters[length] - 1) / 2
+            for name, length in (("row", "height"), ("column", "width"))
+        }
+        found = {**about, "scene_number": parameters["scene_number"], **centre}
+        there = self._stands(parameters)
+        return {name: value if there or name == "scene_number" else None for name, value in found.items()}
+
+    def _choices(self) -> Mapping[str, tuple[str, ...]]:
+        """What must be two classes or more."""
+        return {"objects": self.objects, "scenes": self.scenes}
+
+    def _stands(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether the image has an object."""
+        return self.common_in is None or parameters[SCENE] < self.common_in
+
+    @property
+    def _longest(self) -> int:
+        """The most pixels that an object's longer side takes."""
+        return max(floor(max(self.image_size) * self._shares[1]), SMALLEST)
+
+    @property
+    def _shares(self) -> tuple[float, float]:
+        """Least and most of a side that an object's longer relative side takes."""
+        return sqrt(self.area[0]), sqrt(self.area[1])
+
+    def _picture(self, context: Context, kind: str, number: int, block: int) -> int:
+        """The number of a class's picture for a block; all are shown before one is shown again."""
+        library = context.material.objects if kind == OBJECT else context.material.scenes
+        count = library.count(context.split, library.classes[number])
+        return int(_order(context, f"{kind} pictures", number, count)[block % count])
+
+    def _scene(self, context: Context, number: int, block: int) -> dict[str, Any]:
+        return {SCENE: number, "scene_number": self._picture(context, SCENE, number, block), "split": context.split}
+
+    def _size(self, context: Context, group: int, height: int, width: int) -> tuple[int, int]:
+        """(h, w) of an object: its longer side, relative to the image's, is drawn, and its proportions are kept."""
+        relative = max(height / self.image_size[0], width / self.image_size[1])
+        side = min(self.image_size)
+        low, high = (floor(side * share) for share in self._shares)
+        drawn = low + int(context.stream("size", key=group).integers(max(high - low, 1), 1)[0])
+        scale = drawn / side / relative
+        return (
+            min(max(round(height * scale), 1), self.image_size[0]),
+            min(max(round(width * scale), 1), self.image_size[1]),
+        )
+
+
+def _order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
+    """A random order of range(count) that all samples of a group share, and that is therefore kept."""
+    return _drawn_order(replace(context, index=0, material=None), purpose, key, count)
+
+
+@lru_cache(maxsize=1024)
+def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArray[np.int64]:
+    return context.stream(purpose, key=key).permutation(count)
+
+
+def _window(parameters: Mapping[str, Any]) -> Window:
+    """Where the object is pasted."""
+    return Window(*(parameters[name] for name in ("row", "column", "height", "width")))
+
+
+def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
+    """The object at its size, uint8 (h, w, 4); it stands on all scenes of a block, and is therefore kept."""
+    what = material.objects, parameters["split"], parameters[OBJECT], parameters["object_number"]
+    return _resized(*what, parameters["height"], parameters["width"])
+
+
+@lru_cache(maxsize=KEPT)
+def _resized(library: Library, split: str, thing: int, number: int, height: int, width: int) -> Pixels:
+    picture = resized(library.load(split, library.classes[thing], number), Window(0, 0, height, width))
+    picture.setflags(write=False)
+    return picture

@@ -1,0 +1,258 @@
+"""Several objects in an image: each class that it shows is a question of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.composites.bam import OBJECTS, SCENES
+from salgen.generators.composites.class_schedule import ClassRounds, Shown
+from salgen.generators.composites.libraries import Composite
+from salgen.generators.composites.pasting import Pixels, Window, paste, placed, resized
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.painted_base import Painted, check_edit
+from salgen.parameters import param
+from salgen.registry import LIBRARIES
+from salgen.types import Float64, Mask
+
+NAMES = ("multi-objects",)
+
+STAND_INS = "stand-ins"
+OBJECT, CORE, BOXES, OTHERS = "object", "object_core", "boxes", "others"
+ONCE = ("train", "val")  # splits that hold each image once
+OPAQUE = 128  # of 255: half
+LONGEST = 0.9  # of the image's side that a window's side takes at most
+NEXT = (0.4, 0.9)  # of the largest window, least and most that each other one takes
+SMALLEST = 4  # pixels of the side of the largest window
+
+
+@dataclass(frozen=True)
+class MultiObjects(Painted):
+    """Up to four objects on a scene, of which an image shows one class or several: where is what makes it this one?
+
+    The unit of evaluation is an image with a class that it shows. In `test` an image that shows three classes is three
+    samples, one after the other, of the same pixels and with another label and mask; its number is the factor
+    `image`. In `train` and `val` each image is there once, labelled with the class of its largest object, and
+    `object_present` holds all classes that it shows, which is what a model of several labels learns. Every class
+    is shown equally often, and the scene says nothing about the classes.
+
+    The mask (`object`) is the support of all objects of the class, of which there may be two; `boxes` is the union of
+    their tight boxes, `object_core` where alpha is a half or more, and `others` the support of all other objects. The
+    twin is the image without the objects of the class. Objects lie beside each other: the window of the largest takes
+    a part of the image that is drawn and divided by the number of objects, that of each other one 40 to 90 % of
+    it, and each is put, the largest first, in any of the places where it covers no other. One for which there is no
+    place is made smaller until there is one.
+    """
+
+    name: ClassVar[str] = "multi-objects"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "multi-objects"
+    default_source: ClassVar[str] = STAND_INS
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "pictures": 10}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 3000, "val": 200, "test": 360}, {"objects_per_image": (1, 3)}),
+        "small": Scale({"train": 8000, "val": 500, "test": 960}, {}),
+        "full": Scale({"train": 40_000, "val": 4000, "test": 16_000}, {"image_size": (224, 224), "pictures": 500}),
+    }
+
+    objects: tuple[str, ...] = param(OBJECTS, "classes of objects")
+    scenes: tuple[str, ...] = param(SCENES, "kinds of scenes, which no label is of")
+    objects_per_image: tuple[int, int] = param((1, 4), "least and most objects of an image", low=1, high=8)
+    area: tuple[float, float] = param(
+        (0.25, 0.6),
+        "least and most of the image that the largest object's window takes, times the objects",
+        low=0.01,
+        high=0.8,
+    )
+    pictures: int = param(
+        100, "pictures of each class for training; for each other split a tenth, at least ten", low=10
+    )
+
+    def __post_init__(self) -> None:
+        if len(self.objects) < 2 or len(set(self.objects)) < len(self.objects):
+            raise SalgenError(f"objects = {','.join(self.objects)}: give two classes or more, each once")
+        if not self.scenes or len(set(self.scenes)) < len(self.scenes):
+            raise SalgenError(f"scenes = {','.join(self.scenes)}: give a kind or more, each once")
+        for what, (least, most) in (("area", self.area), ("objects_per_image", self.objects_per_image)):
+            if least > most:
+                raise SalgenError(f"{what} = {least:g},{most:g}: the least must not be above the most")
+        most = self.objects_per_image[1]
+        if most > len(self.objects):
+            raise SalgenError(
+                f"objects_per_image = {most}: objects has {len(self.objects)} classes, give as many or more"
+            )
+        if min(self.image_size) * sqrt(self.area[0] / most) < SMALLEST:
+            raise SalgenError(
+                f"area = {self.area[0]:g}: windows of less than {SMALLEST} pixels show nothing, give more"
+            )
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Which class of objects it is about."""
+        return {OBJECT: self.objects}
+
+    def open_source(self, given: str | None) -> Composite:
+        """The libraries of drawn objects and scenes.
+
+        Raises
+        ------
+        SalgenError
+            If a source is given, or a class is unknown.
+        """
+        if given not in (None, STAND_INS):
+            raise SalgenError(
+                f"source = {given!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
+            )
+        longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
+        library = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)
+        found: Composite = library.open()
+        return found
+
+    def prepare(self, source: Composite) -> Composite:
+        """The source itself, from which pictures are read as they are needed."""
+        return source
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The class that the sample is about, and the image: the same for all samples of one image."""
+        place = 0
+        image = context.index
+        if context.split not in ONCE:
+            image, place = self._rounds.pair(context, context.index)
+        shown = self._rounds.shown(context, image)
+        return {
+            OBJECT: shown.classes[place],
+            "image": image,
+            **self._objects(context, image, shown),
+            **self._scene(context, image),
+        }
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same objects on another scene."""
+        return {**parameters, **self._scene(context, context.index)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The objects of the class, and all others where there are any."""
+        return [OBJECT, OTHERS] if set(parameters["classes"]) != {parameters[OBJECT]} else [OBJECT]
+
+    def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
+        """The scene alone, float64 (H, W, 3) in [0, 1]."""
+        name, number = material.scenes.classes[parameters["scene"]], parameters["scene_number"]
+        return material.scenes.load(parameters["split"], name, number).astype(np.float64) / 255.0
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Composite, edit: Edit) -> None:
+        """Paste the objects by their alpha; they do not overlap, so their order does not matter."""
+        check_edit(edit, (OBJECT, OTHERS), {})
+        for _, window, picture in _pasted(parameters, material, edit):
+            paste(canvas, picture, window)
+
+    def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Rendered:
+        """The image with its class and all that it shows; the regions are of the objects that are painted."""
+        alpha, others = np.zeros((2, *self.image_size), dtype=np.uint8)
+        boxes = np.zeros(self.image_size, dtype=bool)
+        present = set()
+        for number, window, picture in _pasted(parameters, material, edit):
+            present.add(number)
+            if number == parameters[OBJECT]:
+                alpha[window.slices] = picture[..., 3]
+                boxes[window.slices] = _tight_box(picture[..., 3] > 0)
+            else:
+                others[window.slices] = picture[..., 3]
+        regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others > 0}
+        return Rendered(image, {OBJECT: parameters[OBJECT]}, regions, present={OBJECT: tuple(sorted(present))})
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
+        """The image without the objects of the class."""
+        return Edit(omit=(OBJECT,))
+
+    def target(self, task: str) -> str:
+        """Where the objects of the class are."""
+        return OBJECT
+
+    def region_names(self) -> list[str]:
+        """The objects of the class, their opaque part, their boxes, and the other objects."""
+        return [OBJECT, CORE, BOXES, OTHERS]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """The image's number, what it shows, and size and centre of the largest object of the class."""
+        classes = parameters["classes"]
+        first = classes.index(parameters[OBJECT])
+        row, column, height, width = parameters["windows"][first]
+        return {
+            "image": parameters["image"],
+            "objects": classes.count(parameters[OBJECT]),
+            "other_objects": len(classes) - classes.count(parameters[OBJECT]),
+            "classes": len(set(classes)),
+            "height": height,
+            "width": width,
+            "row": row + (height - 1) / 2,
+            "column": column + (width - 1) / 2,
+            "scene": parameters["scene"],
+        }
+
+    @cached_property
+    def _rounds(self) -> ClassRounds:
+        return ClassRounds.of(len(self.objects), self.objects_per_image)
+
+    def _objects(self, context: Context, image: int, shown: Shown) -> dict[str, Any]:
+        """Class, picture and window of each object; the largest is first, and of the first class."""
+        more = context.stream("twice", key=image).integers(len(shown.classes), shown.objects)
+        classes = [*shown.classes, *(shown.classes[number] for number in more[len(shown.classes) :])]
+        library, numbers = context.material.objects, context.stream("pictures", key=image)
+        names = [library.classes[number] for number in classes]
+        pictures = [int(numbers.integers(library.count(context.split, name), 1)[0]) for name in names]
+        sizes = [library.size(context.split, *each) for each in zip(names, pictures, strict=True)]
+        windows = placed(self._sizes(context, image, sizes), self.image_size, context.stream("places", key=image))
+        return {
+            "classes": classes,
+            "pictures": pictures,
+            "windows": [[window.row, window.column, window.height, window.width] for window in windows],
+        }
+
+    def _sizes(self, context: Context, image: int, pictures: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """(h, w) of each object's window, falling in area, with its picture's proportions."""
+        drawn = context.stream("sizes", key=image).uniform(len(pictures))
+        least, most = (share / len(pictures) for share in self.area)
+        first = self._window(pictures[0], (least + (most - least) * drawn[0]) * np.prod(self.image_size))
+        shares = np.sort(NEXT[0] + (NEXT[1] - NEXT[0]) * drawn[1:])[::-1]
+        others = zip(pictures[1:], shares.tolist(), strict=True)
+        return [first, *(self._window(picture, share * first[0] * first[1]) for picture, share in others)]
+
+    def _window(self, picture: tuple[int, int], area: float) -> tuple[int, int]:
+        """(h, w) of a window of about an area in pixels and no more, and no longer than most of the image."""
+        height, width = picture
+        longest = min(LONGEST * side / length for side, length in zip(self.image_size, picture, strict=True))
+        scale = min(sqrt(area / (height * width)), longest)
+        return max(floor(height * scale), 1), max(floor(width * scale), 1)
+
+    def _scene(self, context: Context, key: int) -> dict[str, Any]:
+        """A scene: every kind once in as many images as there are kinds."""
+        block, place = divmod(key, len(self.scenes))
+        kind = int(context.stream("scenes", key=block).permutation(len(self.scenes))[place])
+        count = context.material.scenes.count(context.split, self.scenes[kind])
+        number = int(context.stream("scene pictures", key=key).integers(count, 1)[0])
+        return {"scene": kind, "scene_number": number, "split": context.split}
+
+
+def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Iterator[tuple[int, Window, Pixels]]:
+    """Class, window and picture, uint8 (h, w, 4), of each object that an edit leaves."""
+    objects = zip(parameters["classes"], parameters["pictures"], parameters["windows"], strict=True)
+    for number, picture, window in objects:
+        if (OBJECT if number == parameters[OBJECT] else OTHERS) not in edit.omit:
+            name, place = material.objects.classes[number], Window(*window)
+            yield number, place, resized(material.objects.load(parameters["split"], name, picture), place)
+
+
+def _tight_box(there: Mask) -> Mask:
+    """The smallest rectangle that holds all pixels of a mask."""
+    box = np.zeros_like(there)
+    rows, columns = (np.flatnonzero(there.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+    return box

@@ -1,0 +1,1 @@
+"""The drawing kit: shapes, splines, pictures and photographs."""

@@ -1,0 +1,88 @@
+"""The photographs that scikit-image and scikit-learn ship, as a source of backgrounds.
+
+They are few, so each belongs to one split: what a model sees of them in training it does not see in a test.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import lru_cache
+from pathlib import Path
+
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import Pixels, read_rgb
+from salgen.sources import Files
+
+PHOTOGRAPHS = "photographs"
+SKIMAGE, SKLEARN = ("skimage", "data"), ("sklearn", "datasets/images")
+SHIPPED = {
+    "astronaut.png": (SKIMAGE, "test"),
+    "brick.png": (SKIMAGE, "train"),
+    "chelsea.png": (SKIMAGE, "train"),
+    "coffee.png": (SKIMAGE, "train"),
+    "grass.png": (SKIMAGE, "val"),
+    "gravel.png": (SKIMAGE, "test"),
+    "hubble_deep_field.jpg": (SKIMAGE, "train"),
+    "motorcycle_left.png": (SKIMAGE, "train"),
+    "rocket.jpg": (SKIMAGE, "val"),
+    "china.jpg": (SKLEARN, "train"),
+    "flower.jpg": (SKLEARN, "test"),
+}
+LICENCE = (
+    "astronaut and hubble_deep_field (NASA), rocket (SpaceX) are in the public domain; brick, grass and gravel (CC0 "
+    "Textures), chelsea (Stefan van der Walt) and coffee (Rachel Michetti) are CC0, as scikit-image's documentation "
+    "says; motorcycle_left is of the Middlebury 2014 stereo benchmark (Scharstein et al.), which scikit-image ships; "
+    "china (danielbuechele) and flower (vultilion) are CC BY 2.0, by way of scikit-learn."
+)
+
+
+class Photographs(Files):
+    """Photographs; `load` gives uint8 (H, W, 3), not to be written to."""
+
+    def load(self, name: str) -> Pixels:
+        """One photograph, read once in a process: samples cut their backgrounds from the same few."""
+        return _read(self.files[name])
+
+
+@lru_cache(maxsize=1)
+def photographs() -> Photographs:
+    """The shipped photographs, divided among train, val and test.
+
+    Raises
+    ------
+    SalgenError
+        If a package that ships some is not installed as it should be.
+    """
+    files = {name: _folder(*place) / name for name, (place, _) in SHIPPED.items()}
+    missing = [path for path in files.values() if not path.is_file()]
+    if missing:
+        raise SalgenError(f"{missing[0]} is missing: install scikit-image and scikit-learn again")
+    splits = {name: split for name, (_, split) in SHIPPED.items()}
+    counts = {split: list(splits.values()).count(split) for split in ("train", "val", "test")}
+    notes = (
+        f"Backgrounds are cut from {len(files)} photographs that scikit-image and scikit-learn ship: "
+        + ", ".join(f"{count} for {split}" for split, count in counts.items())
+        + ". No photograph is in two splits; splits of other names use those of test. So few photographs repeat often."
+    )
+    return Photographs(PHOTOGRAPHS, LICENCE, notes, files, splits, redistributable=True)
+
+
+@lru_cache(maxsize=len(SHIPPED))
+def _read(file: Path) -> Pixels:
+    pixels = read_rgb(file)
+    pixels.setflags(write=False)
+    return pixels
+
+
+def of_split(source: Photographs, split: str) -> list[str]:
+    """The names of the photographs that a split uses."""
+    owner = split if split in source.splits.values() else "test"
+    return [name for name in source.names() if source.splits[name] == owner]
+
+
+def _folder(package: str, inside: str) -> Path:
+    found = importlib.util.find_spec(package)  # located, not imported: importing takes seconds
+    places = found.submodule_search_locations if found else None
+    if not places:
+        raise SalgenError(f"{package} is not installed: pip install scikit-image scikit-learn")
+    return Path(places[0], inside)

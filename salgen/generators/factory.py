@@ -1,0 +1,110 @@
+"""From a registered name to a generator that is bound to its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from salgen.errors import SalgenError, unknown_name
+from salgen.generators.declarations import Fitting
+from salgen.generators.generator import Generator
+from salgen.parameters import build
+from salgen.registry import GENERATORS, IMPORTERS
+from salgen.sources import OWN_COPY
+from salgen.spec import DatasetSpec
+
+
+def generator(name: str, source: str | None = None, scale: str | None = None, **parameters: Any) -> Generator:
+    """A generator by its name.
+
+    Parameters
+    ----------
+    name
+        A registered generator: ``"perlin-lesions"``.
+    source
+        The outside material: a path or a name that the generator knows; its own default if None.
+    scale
+        A registered set of defaults: ``"demo"``, ``"small"`` or ``"full"``; if None, the fields' own.
+    parameters
+        Values that override those defaults.
+
+    Raises
+    ------
+    SalgenError
+        If a name is unknown, a parameter is refused, or the source cannot be read.
+
+    Examples
+    --------
+    >>> from salgen.generators.factory import generator
+    >>> generator("perlin-lesions", image_size=(140, 192)).plugin.image_size
+    (140, 192)
+    """
+    if source is not None and not source.strip():
+        raise SalgenError("source is empty: give a path, or leave it out")
+    cls = plugin_class(name, imported=source is not None)
+    defaults = {} if scale is None else scale_of(cls, scale).parameters
+    plain = {key.replace("-", "_"): value for key, value in parameters.items()}
+    plugin: Any = build(cls, {**defaults, **plain})
+    opened = plugin.open_source(source)
+    fitted: Any = plugin.fitted(opened) if isinstance(plugin, Fitting) else plugin
+    return Generator(fitted, opened)
+
+
+def plugin_class(name: str, *, imported: bool) -> Any:
+    """What makes a data set: its generator, or where the user has a copy of the data its importer.
+
+    A generator without an importer takes the user's material itself.
+
+    Raises
+    ------
+    SalgenError
+        If there is no such name, or the data can only be imported.
+    """
+    if name in IMPORTERS.entries and (imported or name not in GENERATORS.entries):
+        if not imported:
+            raise SalgenError(f"{name} is read from your own copy of the data: give --set source=PATH")
+        return IMPORTERS.load(name)
+    return GENERATORS.load(name)
+
+
+def scale_of(cls: Any, scale: str) -> Any:
+    """The registered defaults of a generator's class at a scale: split sizes and parameters.
+
+    Raises
+    ------
+    SalgenError
+        If the generator has no such scale.
+    """
+    if scale not in cls.scales:
+        raise unknown_name(f"scale of {cls.name}", scale, cls.scales)
+    return cls.scales[scale]
+
+
+def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
+    """The generator that made a data set.
+
+    Raises
+    ------
+    SalgenError
+        If the generator is unknown here, has another version, or the source's content is another.
+    """
+    imported = spec.source == OWN_COPY
+    if imported and source is None:
+        raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
+    cls = plugin_class(spec.generator, imported=imported)
+    if cls.version != spec.generator_version:
+        raise SalgenError(
+            f"made by {spec.generator} version {spec.generator_version}, but version {cls.version} is installed: "
+            "install the salgen that has the other version"
+        )
+    values: Mapping[str, Any] = {**spec.parameters, "image_size": spec.image_size, "bit_depth": spec.bit_depth}
+    plugin = build(cls, values)
+    if source is None and spec.source_digest and spec.source != cls.default_source:
+        raise SalgenError(f"made from source {spec.source!r}, which only you have: give its path as the source")
+    opened = plugin.open_source(source)
+    if opened.digest != spec.source_digest:
+        raise SalgenError(
+            f"made from source {spec.source!r} with digest {spec.source_digest[:12] or 'none'}, but "
+            f"{opened.name!r} has {opened.digest[:12] or 'none'}: give the source it was made from"
+        )
+    return Generator(plugin, opened)

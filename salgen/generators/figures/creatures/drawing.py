@@ -1,0 +1,145 @@
+"""Flat drawings with clean edges: polygons and ellipses in plain colours, laid over one another.
+
+A drawing is made on a grid that looks at every pixel in 4 x 4 places; each place has one colour, and a
+pixel is the mean of its places. Only + - * / and square roots decide which places a shape covers, so
+no machine draws it another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from salgen.generators.drawing.shapes import FINE, covered, following, means, oval
+from salgen.generators.figures.creatures.choices import Tint
+from salgen.types import Float64
+
+Points = Sequence[Sequence[float]] | Float64
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where figure coordinates lie in an image: (down, across) in shares of its side, turned and moved.
+
+    Attributes
+    ----------
+    origin
+        (row, column) in pixels of the figure's (0, 0).
+    side
+        Pixels per unit.
+    turn
+        The tangent of half the angle that the figure is turned by; no trigonometry is needed.
+    """
+
+    origin: tuple[float, float]
+    side: float
+    turn: float = 0.0
+
+    def places(self, points: Points) -> Float64:
+        """Figure coordinates as (row, column) in pixels, float64 (N, 2)."""
+        down, across = np.asarray(points, dtype=np.float64).T
+        square = self.turn * self.turn
+        along, aside = (1 - square) / (1 + square) * self.side, 2 * self.turn / (1 + square) * self.side
+        placed = np.empty((len(down), 2))
+        placed[:, 0] = self.origin[0] + down * along + across * aside
+        placed[:, 1] = self.origin[1] + across * along - down * aside
+        return placed
+
+
+class Drawing:
+    """A picture under way: for each of the fine places the number of the colour laid there last.
+
+    Parameters
+    ----------
+    image_size
+        (H, W) in pixels.
+    frame
+        What the coordinates of shapes mean.
+    """
+
+    def __init__(self, image_size: tuple[int, int], frame: Frame) -> None:
+        self.image_size = image_size
+        self.frame = frame
+        self.tints: list[Tint] = [(0, 0, 0)]  # number 0 is where nothing was drawn
+        self.fine = np.zeros((image_size[0] * FINE, image_size[1] * FINE), dtype=np.uint8)
+
+    def add(self, tint: Tint) -> int:
+        """The number of a colour, which grows with each change of colour."""
+        if tint != self.tints[-1] or len(self.tints) == 1:
+            self.tints.append(tint)
+        return len(self.tints) - 1
+
+    def fill(self, points: Points, tint: Tint, over: int = 0) -> int:
+        """Fill a polygon, where the colours numbered `over` and above lie; its colour's number."""
+        return self.fill_all([points], tint, over)
+
+    def fill_all(self, polygons: Sequence[Points], tint: Tint, over: int = 0) -> int:
+        """Fill several polygons at once; where they overlap they must run the same way round."""
+        number = self.add(tint)
+        corners = self.frame.places(np.concatenate([np.asarray(points) for points in polygons])) * FINE
+        window, inside = covered(corners, [len(points) for points in polygons], self.fine.shape)
+        part = self.fine[window]
+        part[inside & (part >= over) if over else inside] = number
+        return number
+
+    def outlined(self, points: Points, tint: Tint, ink: Tint, width: float, over: int = 0) -> int:
+        """Fill a polygon with an ink line around it."""
+        self.fill(widened(points, width), ink, over)
+        return self.fill(points, tint, over)
+
+    def line(self, points: Points, width: float, tint: Tint, over: int = 0) -> int:
+        """Draw a line with round joints and ends."""
+        places = np.asarray(points, dtype=np.float64)
+        joints = [oval(place, (width / 2, width / 2)) for place in places]
+        return self.fill_all([*joints, *(_bar(start, end, width) for start, end in pairwise(places))], tint, over)
+
+    def picture(self) -> tuple[Float64, Float64]:
+        """The colours, float64 (H, W, 3) in [0, 1] and already multiplied by the coverage, (H, W)."""
+        tints = np.array(self.tints, dtype=np.uint8)
+        colours = [means(np.take(channel, self.fine)) / 255.0 for channel in tints.T]
+        return np.stack(colours, axis=2), self.coverage()
+
+    def coverage(self) -> Float64:
+        """How much of each pixel was drawn on, float64 (H, W)."""
+        return means((self.fine > 0).view(np.uint8))
+
+    def share(self, number: int) -> Float64:
+        """How much of each pixel shows the colour of a number, float64 (H, W)."""
+        return means((self.fine == number).view(np.uint8))
+
+
+def rounded(points: Points, times: int = 3) -> Float64:
+    """A closed polygon with its corners cut (Chaikin 1974), again and again, until it is smooth."""
+    places = np.asarray(points, dtype=np.float64)
+    for _ in range(times):
+        after = places[following((len(places),))]
+        cut = np.empty((2 * len(places), 2))
+        cut[0::2], cut[1::2] = 0.75 * places + 0.25 * after, 0.25 * places + 0.75 * after
+        places = cut
+    return places
+
+
+def widened(points: Points, width: float) -> Float64:
+    """A smooth closed polygon moved outwards."""
+    places = np.asarray(points, dtype=np.float64)
+    count = len(places)
+    after = places[following((count,))]
+    down, across = (after - places[np.arange(-1, count - 1)]).T
+    length = np.sqrt(down * down + across * across)
+    length[length == 0] = 1.0
+    turned = (places[:, 0] * after[:, 1] - places[:, 1] * after[:, 0]).sum()
+    step = (width if turned < 0 else -width) / length
+    wider = np.empty((count, 2))
+    wider[:, 0], wider[:, 1] = places[:, 0] - across * step, places[:, 1] + down * step
+    return wider
+
+
+def _bar(start: Float64, end: Float64, width: float) -> Float64:
+    """A straight piece of a line, its corners running the same way round as an oval's."""
+    along = end - start
+    length = np.sqrt((along**2).sum())
+    aside = np.array([-along[1], along[0]]) * (width / 2 / length if length else 0.0)
+    return np.stack([start - aside, end - aside, end + aside, start + aside])

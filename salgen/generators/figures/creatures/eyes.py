@@ -1,0 +1,115 @@
+"""Cartoon eyes, painted on a finished figure so that nothing outside them depends on their colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from salgen.generators.drawing.shapes import oval
+from salgen.generators.figures.creatures.choices import Tint
+from salgen.generators.figures.creatures.drawing import Drawing, Frame
+from salgen.types import Float64, Mask
+
+INK: Tint = (26, 20, 34)
+SHINE: Tint = (226, 232, 244)
+OUTLINE = 0.008  # of the figure's unit; it lies within the eye's radii
+
+
+@dataclass(frozen=True)
+class Eye:
+    """One eye in figure coordinates.
+
+    Attributes
+    ----------
+    middle, radii
+        (down, across), outline included.
+    pupil
+        Its radius as a share of the eye's.
+    gaze
+        Where the pupil is, in shares of the eye's radii.
+    """
+
+    middle: tuple[float, float]
+    radii: tuple[float, float]
+    pupil: float
+    gaze: tuple[float, float]
+
+
+def reach_of(eyes: Mapping[str, Eye]) -> tuple[float, float]:
+    """How far eyes go up, and how far aside."""
+    up = max(eye.radii[0] - eye.middle[0] for eye in eyes.values())
+    return up, max(eye.radii[1] + abs(eye.middle[1]) for eye in eyes.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """An eye in the part of an image that holds it.
+
+    Attributes
+    ----------
+    window
+        That part.
+    ink
+        Outline, pupil and shine, float64 (h, w, 3), already multiplied by how much of a pixel they cover.
+    white, coverage
+        How much of a pixel is the white of the eye, and how much any of the eye, float64 (h, w).
+    """
+
+    window: tuple[slice, slice]
+    ink: Float64
+    white: Float64
+    coverage: Float64
+
+
+def paint_eye(canvas: Float64, eye: Eye, frame: Frame, tint: Tint) -> None:
+    """Paint an eye on a canvas in place.
+
+    Parameters
+    ----------
+    canvas
+        Colours in [0, 1], float64 (H, W, 3).
+    eye, frame
+        The eye, and where its coordinates lie in the image.
+    tint
+        Of its white.
+    """
+    layers = _layers(eye, frame, (canvas.shape[0], canvas.shape[1]))
+    part = canvas[layers.window]
+    part *= 1.0 - layers.coverage[..., np.newaxis]
+    part += layers.ink + layers.white[..., np.newaxis] * (np.array(tint) / 255.0)
+
+
+def support_of(eye: Eye, frame: Frame, image_size: tuple[int, int]) -> Mask:
+    """Every pixel that `paint_eye` paints on, bool (H, W)."""
+    layers = _layers(eye, frame, image_size)
+    support = np.zeros(image_size, dtype=bool)
+    support[layers.window] = layers.coverage > 0
+    return support
+
+
+@lru_cache(maxsize=8)  # an image, its twin and their regions need the same two eyes one after the other
+def _layers(eye: Eye, frame: Frame, image_size: tuple[int, int]) -> Layers:
+    corners = frame.places(oval(eye.middle, eye.radii))
+    top, left = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
+    bottom, right = np.minimum(np.ceil(corners.max(axis=0)), image_size).astype(int).tolist()
+    inner = Frame((frame.origin[0] - top, frame.origin[1] - left), frame.side, frame.turn)
+    drawing = Drawing((bottom - top, right - left), inner)
+    white = _draw(drawing, eye)
+    ink, coverage = drawing.picture()
+    return Layers((slice(top, bottom), slice(left, right)), ink, drawing.share(white), coverage)
+
+
+def _draw(drawing: Drawing, eye: Eye) -> int:
+    """Draw an eye whose white is black so far; the number of that colour."""
+    drawing.fill(oval(eye.middle, eye.radii), INK)
+    radii = eye.radii[0] - OUTLINE, eye.radii[1] - OUTLINE
+    white = drawing.fill(oval(eye.middle, radii), (0, 0, 0))
+    size = eye.pupil * min(radii)
+    looked_at = eye.middle[0] + eye.gaze[0] * radii[0], eye.middle[1] + eye.gaze[1] * radii[1]
+    drawing.fill(oval(looked_at, (size * 1.1, size)), INK, white)
+    shine = looked_at[0] - 0.4 * size, looked_at[1] - 0.35 * size
+    drawing.fill(oval(shine, (size * 0.3, size * 0.3)), SHINE, white)
+    return white

@@ -1,0 +1,175 @@
+"""Heroes and villains: cartoon creatures that differ in the colour of their eyes and in nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import pi
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.figures.creatures.backdrops import draw_backdrop
+from salgen.generators.figures.creatures.choices import Choices, Tint
+from salgen.generators.figures.creatures.creature import draw_creature
+from salgen.generators.figures.creatures.drawing import Drawing, Frame
+from salgen.generators.figures.creatures.eyes import Eye, paint_eye, reach_of, support_of
+from salgen.generators.figures.creatures.sparkles import draw_sparkles
+from salgen.generators.painted_base import Painted, check_edit
+from salgen.seeding import Stream
+from salgen.sources import Nothing, Source
+from salgen.types import Float64
+
+NAMES = ("zings",)
+CLASSES = ("hero", "villain")
+COLOURS = ("white", "yellow")  # of the eyes, by class
+SIDES = ("left_eye", "right_eye")
+REDRAWN = ("figure", "decoys", "backdrop")  # stream keys
+
+
+@dataclass(frozen=True)
+class Zings(Painted):
+    """Cartoon heroes with white eyes and villains with yellow ones; nothing else tells them apart.
+
+    A stand-in for the toy figures of Szczepankiewicz et al. 2023, which are a commercial brand and are neither shipped
+    nor imitated: these creatures are generic. Body, dress, horns, mouth and background are drawn without regard to the
+    class, and every image also holds white and yellow things that are not eyes. The ground truth is both eyes, with
+    pupils, outlines and soft rims; the twin has the other class's eyes.
+    """
+
+    name: ClassVar[str] = "zings"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "zings"
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
+        "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
+        "full": Scale({"train": 308, "val": 77, "test": 96}, {"image_size": (224, 224)}),
+    }
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Hero or villain."""
+        return {"label": CLASSES}
+
+    def open_source(self, given: str | None) -> Source:
+        """There is no outside material; a user's own pictures are imported."""
+        return Nothing()
+
+    def prepare(self, source: Source) -> None:
+        """Nothing is needed."""
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """Label, the eyes' places, shapes and colours, and the keys of all that is drawn around them."""
+        return {"label": context.balanced("label"), **_draw_eyes(context), **_draw_keys(context)}
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same eyes in another creature before another background."""
+        return {**parameters, **_draw_keys(context)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """Each eye."""
+        return list(SIDES)
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
+        """The other class's eyes."""
+        return Edit(change={"eyes": COLOURS[1 - parameters["label"]]})
+
+    def target(self, task: str) -> str:
+        """Both eyes."""
+        return "eyes"
+
+    def region_names(self) -> list[str]:
+        """Both eyes, and each."""
+        return ["eyes", *SIDES]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """Where the eyes are, in shares of the image's side from its middle, and how they look."""
+        keys = ("down", "across", "turn", "gap", "pupil")
+        areas = {f"{side}_area": pi * a * b for side, (a, b) in zip(SIDES, parameters["radii"], strict=True)}
+        return {**{key: parameters[key] for key in keys}, **areas}
+
+    def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
+        """The creature without its eyes, in front of its background."""
+        streams = {name: Stream.from_key(parameters[name], name) for name in REDRAWN}
+        height, width = self.image_size
+        drawing = Drawing(self.image_size, Frame((height / 2, width / 2), float(max(height, width))))
+        draw_backdrop(drawing, Choices(streams["backdrop"]))
+        drawing.frame = self._frame(parameters)
+        decoys = Choices(streams["decoys"])
+        gleams = _gleam(decoys, "white"), _gleam(decoys, "yellow")
+        draw_creature(drawing, reach_of(_eyes(parameters)), gleams, Choices(streams["figure"], 128))
+        drawing.frame = Frame((height / 2, width / 2), float(min(height, width)))
+        draw_sparkles(drawing, gleams, decoys)
+        return drawing.picture()[0]
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> None:
+        """Paint the eyes that are not left out; ``change={"eyes": "white"}`` or ``"yellow"``."""
+        colour = _colour(parameters, edit)
+        for side in _shown(edit):
+            paint_eye(canvas, _eyes(parameters)[side], self._frame(parameters), tuple(parameters[colour]))
+
+    def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        """The image with its class and the support of each eye."""
+        regions = {side: np.zeros(self.image_size, dtype=bool) for side in SIDES}
+        for side in _shown(edit):
+            regions[side] = support_of(_eyes(parameters)[side], self._frame(parameters), self.image_size)
+        label = COLOURS.index(_colour(parameters, edit))
+        return Rendered(image, {"label": label}, {"eyes": regions[SIDES[0]] | regions[SIDES[1]], **regions})
+
+    def _frame(self, parameters: Mapping[str, Any]) -> Frame:
+        side = float(min(self.image_size))
+        middle = [
+            size / 2 + parameters[way] * side for size, way in zip(self.image_size, ("down", "across"), strict=True)
+        ]
+        return Frame((middle[0], middle[1]), side, parameters["turn"])
+
+
+def _draw_eyes(context: Context) -> dict[str, Any]:
+    """Sizes and places in shares of the image's shorter side."""
+    choices = Choices(context.stream("eyes"))
+    tall, wide = choices.between(0.066, 0.092), choices.between(0.06, 0.084)
+    ratios = [1.0, choices.between(0.86, 1.0)]
+    if choices.chance(0.5):
+        ratios.reverse()
+    return {
+        "down": choices.between(-0.15, -0.09),
+        "across": choices.between(-0.05, 0.05),
+        "turn": choices.between(-0.08, 0.08),
+        "gap": choices.between(0.02, 0.05),
+        "radii": [[tall * ratio, wide * ratio] for ratio in ratios],
+        "pupil": choices.between(0.38, 0.55),
+        "gaze": [choices.between(-0.3, 0.3), choices.between(-0.3, 0.3)],
+        **{colour: list(_gleam(choices, colour)) for colour in COLOURS},
+    }
+
+
+def _draw_keys(context: Context) -> dict[str, Any]:
+    return {name: context.stream(name).key() for name in REDRAWN}
+
+
+def _gleam(choices: Choices, colour: str) -> Tint:
+    """A shade of white or of yellow: blue is at least 225 in the one and at most 75 in the other."""
+    if colour == "white":
+        return choices.count(240, 255), choices.count(240, 255), choices.count(225, 255)
+    return choices.count(242, 255), choices.count(200, 224), choices.count(15, 75)
+
+
+def _eyes(parameters: Mapping[str, Any]) -> dict[str, Eye]:
+    """Both eyes, as far from the figure's middle line as their gap says."""
+    eyes = {}
+    for side, sign, (tall, wide) in zip(SIDES, (-1, 1), parameters["radii"], strict=True):
+        middle = (0.0, sign * (parameters["gap"] / 2 + wide))
+        eyes[side] = Eye(middle, (tall, wide), parameters["pupil"], tuple(parameters["gaze"]))
+    return eyes
+
+
+def _shown(edit: Edit) -> list[str]:
+    check_edit(edit, ("eyes", *SIDES), {"eyes": COLOURS})
+    return [] if "eyes" in edit.omit else [side for side in SIDES if side not in edit.omit]
+
+
+def _colour(parameters: Mapping[str, Any], edit: Edit) -> str:
+    return str((edit.change or {}).get("eyes", COLOURS[parameters["label"]]))

@@ -1,0 +1,1 @@
+"""Lesions on noise and on slices of brains."""

@@ -1,0 +1,174 @@
+"""The bank of brain slices: cut once per source and image size, then shared by every lesion generator.
+
+The bank does not depend on a data set's seed, so all backgrounds draw the same masks and slices from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.cache import cached
+from salgen.errors import SalgenError
+from salgen.generators.lesions.slicing import Levels, check_area, cut_slice, prepare_volume
+from salgen.generators.lesions.volumes import open_brains, spread_splits
+from salgen.progress import Advance, progress
+from salgen.seeding import Stream
+from salgen.sources import Source
+from salgen.types import Mask
+
+__all__ = ["BrainBank", "brain_bank", "open_brains"]
+
+BANK_VERSION = "1"  # changes whenever a slice does
+SMALLEST_BRAIN = 0.01  # of the image: the paper's data hold empty slices, which are useless
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BrainBank:
+    """Slices of brains with their masks.
+
+    Attributes
+    ----------
+    masks
+        bool (K, H, W).
+    slices
+        uint16 (K, H, W): T1 intensity, 65535 at each volume's robust maximum, 0 outside the mask.
+    parts
+        Split name to the numbers of its slices.
+    other
+        The part that a split of another name uses, or None where that is an error because slices
+        belong to splits by subject.
+    """
+
+    masks: Mask
+    slices: Levels
+    parts: Mapping[str, Indices]
+    other: str | None
+
+    def indices(self, split: str) -> Indices:
+        """The numbers of the slices that belong to a split.
+
+        Raises
+        ------
+        SalgenError
+            If no subject belongs to the split.
+        """
+        part = split if split in self.parts else self.other
+        if part is None:
+            raise SalgenError(f"split {split!r}: no brain volume belongs to it, only to {', '.join(self.parts)}")
+        return self.parts[part]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What determines a bank."""
+
+    digest: str
+    image_size: tuple[int, int]
+    field_of_view: tuple[float, float]
+    slices: int
+    source: Source = field(compare=False)
+
+    @property
+    def pixel_mm(self) -> float:
+        """Pixels are square, and large enough that the image holds the field of view."""
+        return max(view / extent for view, extent in zip(self.field_of_view, self.image_size, strict=True))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Volume name to its number of slices: as even as can be, and one at least."""
+        names = self.source.names()
+        base, extra = divmod(max(self.slices, len(names)), len(names))
+        return {name: base + (place < extra) for place, name in enumerate(names)}
+
+    @property
+    def depends_on(self) -> list[Any]:
+        """All that decides the bank, as JSON values."""
+        return [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
+
+
+def brain_bank(
+    source: Source, image_size: tuple[int, int], field_of_view: tuple[float, float], slices: int
+) -> BrainBank:
+    """The bank of a source's slices, from the cache where it is there.
+
+    Parameters
+    ----------
+    source
+        Its items are :class:`~salgen.generators.lesions.nifti.Volume`.
+    image_size
+        (H, W) in pixels.
+    field_of_view
+        Millimetres along rows and columns that the image must hold.
+    slices
+        How many slices; more when there are more volumes than that, since each gives one at least.
+
+    Raises
+    ------
+    SalgenError
+        If a volume is unusable, a slice holds next to no brain, or the cache cannot be written.
+    """
+    height, width = image_size
+    down, across = field_of_view
+    return _bank(_Request(source.digest, (height, width), (float(down), float(across)), slices, source))
+
+
+@lru_cache(maxsize=4)
+def _bank(request: _Request) -> BrainBank:
+    kept = cached("brains", request.depends_on, ("masks", "slices"), lambda: _packed(*_cut(request)))
+    shape = (sum(request.counts.values()), *request.image_size)
+    masks = np.unpackbits(kept["masks"], count=int(np.prod(shape))).astype(bool).reshape(shape)
+    slices = kept["slices"].reshape(shape)
+    for array in (masks, slices):
+        array.setflags(write=False)
+    return BrainBank(masks, slices, *_parts(request))
+
+
+def _packed(masks: Mask, slices: Levels) -> dict[str, NDArray[Any]]:
+    """A bank as it is kept: eight mask pixels in a byte."""
+    return {"masks": np.packbits(masks), "slices": slices}
+
+
+def _cut(request: _Request) -> tuple[Mask, Levels]:
+    """Every slice of every volume, with one volume in memory at a time."""
+    total = sum(request.counts.values())
+    masks = np.empty((total, *request.image_size), dtype=bool)
+    slices = np.empty((total, *request.image_size), dtype=np.uint16)
+    first = 0
+    with progress("cutting brain slices", total, "slices") as advance:
+        for name, count in request.counts.items():
+            part = slice(first, first + count)
+            _cut_volume(request, name, masks[part], slices[part], advance)
+            first += count
+    return masks, slices
+
+
+def _cut_volume(request: _Request, name: str, masks: Mask, slices: Levels, advance: Advance) -> None:
+    """Fill `masks` and `slices` with the slices of one volume."""
+    slab = prepare_volume(request.source.load(name), request.pixel_mm)
+    for number in range(len(masks)):
+        stream = Stream("brain-bank", BANK_VERSION, name, index=number)
+        masks[number], slices[number] = cut_slice(slab, stream, request.image_size, request.pixel_mm)
+        check_area(masks[number], SMALLEST_BRAIN, name)
+        advance()
+
+
+def _parts(request: _Request) -> tuple[dict[str, Indices], str | None]:
+    """Split name to slice numbers, and the part for splits of other names."""
+    owners = [request.source.split_of(name) for name, count in request.counts.items() for _ in range(count)]
+    by_subject = sorted({split for split in owners if split is not None})
+    if by_subject:
+        return {split: np.flatnonzero([owner == split for owner in owners]) for split in by_subject}, None
+    total = len(owners)
+    if total < 3:
+        return {"test": np.arange(total)}, "test"
+    shuffled = Stream("brain-bank", "splits").permutation(total)
+    splits = np.array(spread_splits(total))
+    return {split: np.sort(shuffled[splits == split]) for split in ("train", "val", "test")}, "test"

@@ -1,0 +1,300 @@
+"""Lesions on a background within a brain: the composition that every lesion generator shares.
+
+A generator of this family draws its background and nothing else; slice, brain mask, labels and
+lesions come from streams of the family, so they are the same on every background for one seed.
+
+References
+----------
+Budding et al. 2021, *Evaluating saliency methods on artificial data with different background types*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.generator import Context, Edit, Rendered, Scale, to_levels
+from salgen.generators.lesions.brains import BrainBank, brain_bank, open_brains
+from salgen.generators.lesions.lesion_shape import (
+    REGIONS,
+    WINDOWS,
+    Centres,
+    apart_from,
+    find_places,
+    lesion_profile,
+    support_at,
+    window_at,
+)
+from salgen.parameters import param
+from salgen.sources import Source
+from salgen.types import Float64, Mask
+
+DEMO_SPLITS = {"train": 2000, "val": 200, "test": 200}
+SMALL_SPLITS = {"train": 2000, "val": 400, "test": 400}
+CLASSES = {"none_vs_two": ("no_lesions", "lesions"), "one_vs_two": ("one_lesion", "two_lesions")}
+FULL_SPLITS = {"train": 42_000, "val": 6_000, "test": 12_000}
+
+
+@dataclass(frozen=True)
+class LesionMaterial:
+    """The brain slices, and for each the places where a lesion may be centred."""
+
+    bank: BrainBank
+    places: dict[int, Centres] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lesions:
+    """Dark lesions with soft edges on a background that is zero outside the brain.
+
+    The ground truth is the lesions' whole support within the brain: every pixel that a paint
+    factor other than 1 was multiplied into.
+    """
+
+    family: ClassVar[str] = "lesions"
+    default_source: ClassVar[str] = "mni152"
+    takes: ClassVar[str] = "PATH of skull-stripped .nii or .nii.gz volumes"
+    valid_region: ClassVar[str | None] = "brain"
+    authors_sum: ClassVar[bool] = True  # whether the authors' losses add up on this background, or multiply
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale(DEMO_SPLITS, {}),
+        "small": Scale(SMALL_SPLITS, {}),
+        "full": Scale(FULL_SPLITS, {"image_size": (140, 192)}),
+    }
+
+    image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=1)
+    bit_depth: int = param(8, "bits per pixel", choices=(8, 16))
+    slices: int = param(512, "brain slices in the bank", low=1)
+    field_of_view: tuple[float, float] = param((140.0, 192.0), "millimetres of brain that the image must hold", low=1.0)
+    lesion_classes: str = param("none_vs_two", "what tells the classes apart", choices=tuple(CLASSES))
+    lesions: int = param(2, "lesions in a positive image", low=1, high=64)
+    diameter: int = param(10, "side of a lesion's square support, in pixels", low=2)
+    depth: float = param(0.7, "share of intensity lost at a lesion's centre", low=0.001, high=1.0)
+    window: str = param("hamming", "profile of a lesion along each axis", choices=WINDOWS)
+    region: str = param("top", "rows in which centres may lie", choices=REGIONS)
+    authors_exact: bool = param(
+        False, "keep the authors' overlapping lesions, clipped windows and scaling by the finished image"
+    )
+
+    def __post_init__(self) -> None:
+        if self.diameter > min(self.image_size):
+            raise SalgenError(
+                f"diameter = {self.diameter}: a lesion must fit into the image of "
+                f"{self.image_size[0]}x{self.image_size[1]} pixels"
+            )
+        if self.window == "hann" and self.diameter < 3:
+            raise SalgenError(f"diameter = {self.diameter}: window=hann, which is zero at its ends, takes 3 or more")
+        if self.lesion_classes == "one_vs_two" and self.lesions != 2:
+            raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
+
+    # What a background adds -------------------------------------------------------------------
+
+    def draw_background(self, context: Context) -> dict[str, Any]:
+        """The random choices of the background, as JSON values."""
+        raise NotImplementedError
+
+    def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
+        """A new float64 (N, H, W), non-negative and of any scale; what lies outside the brain is ignored."""
+        raise NotImplementedError
+
+    # The plug-in --------------------------------------------------------------------------------
+
+    @property
+    def exact(self) -> bool:
+        """Not under the authors' scaling by the finished image."""
+        return not self.authors_exact
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The class names of the one task, whether there are lesions or how many."""
+        return {"label": CLASSES[self.lesion_classes]}
+
+    def open_source(self, given: str | None) -> Source:
+        """The MNI152 volume, or the user's folder of volumes."""
+        return open_brains(given or self.default_source)
+
+    def prepare(self, source: Source) -> LesionMaterial:
+        """The bank of brain slices, with the places for lesions in each checked."""
+        material = LesionMaterial(brain_bank(source, self.image_size, self.field_of_view, self.slices))
+        for index in range(len(material.bank.masks)):
+            self._places(material, index)
+        return material
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """Label, slice, lesion centres and what the background adds."""
+        label = context.balanced("label")
+        available = context.material.bank.indices(context.split)
+        index = int(available[context.stream("slice").integers(len(available), 1)[0]])
+        shown = self.lesions if label else self.lesions - 1 if self.lesion_classes == "one_vs_two" else 0
+        centres = self._draw_centres(context, index) if shown or self.lesion_classes == "one_vs_two" else []
+        return {"label": label, "slice": index, "shown": shown, "centres": centres, **self.draw_background(context)}
+
+    def render(self, parameters: Mapping[str, Any], material: LesionMaterial, edit: Edit) -> Rendered:
+        """One sample; ``omit`` takes ``"lesions"`` and single ones, ``change={"lesions": n}`` shows the first n."""
+        background = self._scaled_backgrounds([parameters], material.bank)[0]
+        shown = self._shown(parameters, edit)
+        image = self._paint(background, to_levels(background, self.bit_depth), _at(parameters, shown))
+        return self._describe(image, parameters, material, shown)
+
+    def render_pairs(
+        self, batch: Sequence[Mapping[str, Any]], material: LesionMaterial, twins: bool
+    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
+        """Samples and their twins' images from one background each."""
+        backgrounds = self._scaled_backgrounds(batch, material.bank)
+        return [self._pair(*sample, material, twins) for sample in zip(backgrounds, batch, strict=True)]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """No lesions where they are the class; the other class's count in one-versus-two."""
+        if self.lesion_classes == "one_vs_two":
+            return Edit(change={"lesions": self.lesions - 1 if parameters["label"] else self.lesions})
+        return Edit(omit=("lesions",)) if parameters["label"] else None
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same slice and lesions on another background."""
+        return {**parameters, **self.draw_background(context)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """Each lesion that is shown."""
+        return self._lesion_names(parameters["shown"])
+
+    def target(self, task: str) -> str:
+        """The union of the lesions."""
+        return "lesions"
+
+    def region_names(self) -> list[str]:
+        """Brain, the union of the lesions, its half-depth core, and each lesion."""
+        return ["lesions", "core", *self._lesion_names(self.lesions), "brain"]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """Slice number, lesions shown, and each centre's row and column."""
+        places: dict[str, int | float | None] = {}
+        for k in range(self.lesions):
+            row, column = parameters["centres"][k] if k < len(parameters["centres"]) else (None, None)
+            places |= {f"lesion_{k + 1}_row": row, f"lesion_{k + 1}_column": column}
+        return {"slice": parameters["slice"], "lesions_shown": parameters["shown"], **places}
+
+    # Lesions --------------------------------------------------------------------------------------
+
+    def _lesion_names(self, count: int) -> list[str]:
+        return [f"lesion_{k + 1}" for k in range(count)]
+
+    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> list[int]:
+        """The lesions that are painted, by number from 0."""
+        names, change = self._lesion_names(self.lesions), edit.change or {}
+        unknown = sorted((set(edit.omit) - {"lesions", *names}) | (set(change) - {"lesions"}))
+        if unknown:
+            allowed = f"it is 'lesions', or one to omit: {', '.join(names)}"
+            raise SalgenError(f"{unknown[0]!r} is not a feature that can be edited here; {allowed}")
+        count = int(change.get("lesions", parameters["shown"]))
+        if not 0 <= count <= max(len(parameters["centres"]), parameters["shown"]):
+            raise SalgenError(f"lesions = {count}: this recipe places {len(parameters['centres'])} lesions")
+        return [] if "lesions" in edit.omit else [k for k in range(count) if f"lesion_{k + 1}" not in edit.omit]
+
+    def _pair(
+        self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, twins: bool
+    ) -> tuple[Rendered, NDArray[Any] | None]:
+        levels, shown = to_levels(background, self.bit_depth), self._shown(parameters, Edit())
+        sample = self._describe(self._paint(background, levels, _at(parameters, shown)), parameters, material, shown)
+        edit = self.counterfactual(parameters) if twins else None
+        if edit is None:
+            return sample, None
+        return sample, self._paint(background, levels, _at(parameters, self._shown(parameters, edit)))
+
+    def _scaled_backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
+        """Backgrounds that are zero outside the brain and at most 1 in it, the lesions unseen."""
+        values = self.backgrounds(batch, bank)
+        values *= bank.masks[[parameters["slice"] for parameters in batch]]
+        values /= values.max(axis=(1, 2), keepdims=True)
+        return values
+
+    def _describe(
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: LesionMaterial, shown: Sequence[int]
+    ) -> Rendered:
+        """The image with its labels and regions."""
+        centres = parameters["centres"]
+        brain = material.bank.masks[parameters["slice"]]
+        profile = lesion_profile(self.diameter, self.window)
+        # In one-versus-two the place of the lesion that the twin adds or takes away is part of the cause.
+        sites = range(len(centres)) if self.lesion_classes == "one_vs_two" else shown
+        each = {k: support_at(centres[k], profile > 0, self.image_size) & brain for k in sites}
+        cores = [support_at(centres[k], profile >= 0.5, self.image_size) & brain for k in sites]
+        absent = np.zeros(self.image_size, dtype=bool)
+        regions = {"lesions": _union([*each.values()], absent), "core": _union(cores, absent)}
+        regions |= {name: each.get(k, absent) for k, name in enumerate(self._lesion_names(self.lesions))}
+        label = int(len(shown) >= (2 if self.lesion_classes == "one_vs_two" else 1))
+        return Rendered(image, {"label": label}, {**regions, "brain": brain})
+
+    def _paint(self, background: Float64, levels: NDArray[Any], centres: Sequence[Sequence[int]]) -> NDArray[Any]:
+        """Integer levels (H, W, 1) of a background with lesions; no filter runs afterwards.
+
+        `levels` are the background's own; only the lesions' windows, which do not overlap, are rounded again.
+        """
+        loss = self.depth * lesion_profile(self.diameter, self.window)
+        if self.authors_exact:
+            return self._paint_as_authors(background, loss, centres)
+        image = levels.copy()
+        for centre in centres:
+            inside, part = window_at(centre, self.diameter, self.image_size)
+            image[inside] = to_levels(background[inside] * (1.0 - loss[part]), self.bit_depth)
+        return image[..., np.newaxis]
+
+    def _paint_as_authors(self, background: Float64, loss: Float64, centres: Sequence[Sequence[int]]) -> NDArray[Any]:
+        """The authors' way: lesions may overlap, and the finished image is scaled by its own maximum.
+
+        Where losses are summed, an overlap may take more than there is; levels stop at 0.
+        """
+        left = np.ones(self.image_size)
+        for centre in centres:
+            inside, part = window_at(centre, self.diameter, self.image_size)
+            left[inside] = left[inside] - loss[part] if self.authors_sum else left[inside] * (1.0 - loss[part])
+        values = np.maximum(background * left, 0.0)
+        return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
+
+    # Places ---------------------------------------------------------------------------------------
+
+    def _draw_centres(self, context: Context, index: int) -> list[list[int]]:
+        places = self._places(context.material, index)
+        stream = context.stream("centres")
+        free = np.arange(len(places))
+        centres: list[list[int]] = []
+        for number in range(self.lesions):
+            if len(free) == 0:
+                raise SalgenError(
+                    f"no place for lesion {number + 1} of {self.lesions} in slice {index}: "
+                    "make diameter or lesions smaller"
+                )
+            centres.append(places[free[stream.integers(len(free), 1)[0]]].tolist())
+            if not self.authors_exact and len(centres) < self.lesions:
+                free = free[apart_from(places[free] if number else places, centres[-1], self.diameter)]
+        return centres
+
+    def _places(self, material: LesionMaterial, index: int) -> Centres:
+        """Centres in the brain, in the region, with the whole window in the image and room for a second lesion."""
+        if index not in material.places:
+            brain, exact = material.bank.masks[index], self.authors_exact
+            pair = self.lesions > 1 and not exact
+            places = find_places(brain, self.diameter, self.region, whole=not exact, pair=pair)
+            if len(places) == 0:
+                raise SalgenError(
+                    f"no place for the lesions in brain slice {index}: diameter {self.diameter}, "
+                    f"{self.lesions} lesions, region {self.region}, image {self.image_size[0]}x{self.image_size[1]}; "
+                    "make diameter or lesions smaller"
+                )
+            material.places[index] = places
+        return material.places[index]
+
+
+def _at(parameters: Mapping[str, Any], shown: Sequence[int]) -> list[list[int]]:
+    """The centres of some lesions."""
+    return [parameters["centres"][k] for k in shown]
+
+
+def _union(masks: Sequence[Mask], absent: Mask) -> Mask:
+    return reduce(np.logical_or, masks) if masks else absent

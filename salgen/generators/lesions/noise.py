@@ -1,0 +1,123 @@
+"""Other backgrounds behind lesions: 1/f noise, white noise, flat grey, and simplex noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.generators.generator import Context
+from salgen.generators.lesions.brains import BrainBank
+from salgen.generators.lesions.lesions import Lesions
+from salgen.generators.lesions.perlin import from_zero
+from salgen.parameters import param
+from salgen.seeding import Stream
+from salgen.types import Float64
+
+NAMES = ("pink-lesions", "white-lesions", "uniform-lesions", "simplex-lesions")
+
+
+@dataclass(frozen=True)
+class PinkLesions(Lesions):
+    """Dark lesions on 1/f^beta noise in the shape of a brain.
+
+    White Gaussian noise whose power spectrum is multiplied by 1/f^beta, scaled to [0, 1].
+    """
+
+    name: ClassVar[str] = "pink-lesions"
+    version: ClassVar[str] = "1"
+
+    beta: float = param(1.0, "exponent of the power spectrum: 0 white, 1 pink, 2 like photographs", low=0.0, high=8.0)
+
+    def draw_background(self, context: Context) -> dict[str, Any]:
+        """The stream key of the white noise."""
+        return {"field": context.stream("pink").key()}
+
+    def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
+        """Noise fields, from zero up."""
+        spectrum = np.fft.rfft2(_white(batch, "pink", self.image_size)) * _amplitudes(self.image_size, self.beta)
+        fields = np.fft.irfft2(spectrum, s=self.image_size)
+        return from_zero(np.rint(fields * 2.0**24) * 2.0**-24)
+
+
+@dataclass(frozen=True)
+class WhiteLesions(Lesions):
+    """Dark lesions on white Gaussian noise in the shape of a brain."""
+
+    name: ClassVar[str] = "white-lesions"
+    version: ClassVar[str] = "1"
+
+    def draw_background(self, context: Context) -> dict[str, Any]:
+        """The stream key of the noise."""
+        return {"field": context.stream("white").key()}
+
+    def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
+        """Noise fields, from zero up."""
+        return from_zero(_white(batch, "white", self.image_size))
+
+
+@dataclass(frozen=True)
+class UniformLesions(Lesions):
+    """Dark lesions on one flat grey in the shape of a brain: nothing but the lesions to see."""
+
+    name: ClassVar[str] = "uniform-lesions"
+    version: ClassVar[str] = "1"
+
+    def draw_background(self, context: Context) -> dict[str, Any]:
+        """Nothing is random."""
+        return {}
+
+    def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
+        """Ones."""
+        return np.ones((len(batch), *self.image_size))
+
+
+@dataclass(frozen=True)
+class SimplexLesions(Lesions):
+    """Dark lesions on simplex noise in the shape of a brain (needs the `noise` extra)."""
+
+    name: ClassVar[str] = "simplex-lesions"
+    version: ClassVar[str] = "1"
+
+    lattice: tuple[int, int] = param((3, 3), "noise periods along rows and columns", low=1, high=256)
+
+    def draw_background(self, context: Context) -> dict[str, Any]:
+        """Where in the noise plane the image lies, in 1/1024 of a period."""
+        return {"offset": context.stream("simplex").integers(256 * 1024, 2).tolist()}
+
+    def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
+        """Noise fields, from zero up."""
+        try:
+            from noise import snoise2
+        except ImportError:
+            raise SalgenError(
+                "simplex-lesions needs the noise package, which needs a C compiler: pip install 'salgen[noise]'"
+            ) from None
+        (height, width), (rows, columns) = self.image_size, self.lattice
+        fields = np.empty((len(batch), height, width))
+        for field, parameters in zip(fields, batch, strict=True):
+            top, left = (offset / 1024 for offset in parameters["offset"])
+            for row in range(height):
+                y = top + row * rows / height
+                field[row] = [snoise2(left + column * columns / width, y) for column in range(width)]
+        return from_zero(fields)
+
+
+def _white(batch: Sequence[Mapping[str, Any]], purpose: str, image_size: tuple[int, int]) -> Float64:
+    """Standard normal fields (N, H, W), one from each recipe's stream key."""
+    count = image_size[0] * image_size[1]
+    return np.stack(
+        [Stream.from_key(parameters["field"], purpose).normal(count).reshape(image_size) for parameters in batch]
+    )
+
+
+@lru_cache(maxsize=16)
+def _amplitudes(image_size: tuple[int, int], beta: float) -> Float64:
+    """f^(-beta/2) over the half spectrum of rfft2, in cycles per pixel, zero at f = 0."""
+    frequency = np.hypot(np.fft.fftfreq(image_size[0])[:, None], np.fft.rfftfreq(image_size[1])[None, :])
+    frequency[0, 0] = np.inf
+    return np.asarray(frequency ** (-beta / 2.0))

@@ -1,0 +1,197 @@
+"""Axial slices of a brain volume with a little variation: tilted, turned, stretched and bent.
+
+Each slice is one grid of coordinates and one interpolation. Coordinates are multiples of 2**-12 of a
+voxel and the volume has 16-bit levels, so the interpolation is exact in float64 and a slice is the same on
+every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from salgen.errors import SalgenError
+from salgen.generators.drawing.splines import smooth_field
+from salgen.generators.lesions.nifti import Volume
+from salgen.seeding import Stream
+from salgen.types import Float64, Mask
+
+TOP = 65535  # the level of a volume's robust maximum
+ROBUST = 0.999  # that share of the brain's voxels are at or below the maximum
+RIM = 0.05  # that share of the brain's voxels are at or below the rim's intensity
+SMALLEST_SECTION = 0.65  # of the largest section of the brain: slices are taken between these heights
+SMALLEST_PIECE = 0.1  # of the largest piece of brain in a slice: smaller pieces are dropped
+
+TILT_DEGREES = 6.0
+TURN_DEGREES = 8.0
+SCALES = (0.83, 0.90)  # so that the large MNI152 brain, turned, fits into 140 mm
+SHEAR = 0.05
+BEND_MM = 7.0
+BEND_CELLS = (4, 5)
+
+Levels = NDArray[np.uint16]
+
+
+@dataclass(frozen=True, eq=False)
+class Slab:
+    """A volume made ready for slicing, in voxels not much smaller than the slices' pixels.
+
+    Attributes
+    ----------
+    levels
+        uint16 (X, Y, Z).
+    voxel_size
+        float64 (3,), millimetres.
+    centre
+        float64 (2,), the brain's centre of mass along the first two axes, in voxels.
+    heights
+        The lowest and the highest slice, in voxels.
+    rim
+        Level below which a pixel is not brain.
+    """
+
+    levels: Levels
+    voxel_size: Float64
+    centre: Float64
+    heights: tuple[float, float]
+    rim: float
+
+
+def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
+    """Levels, heights and centre of a volume, its voxels averaged in blocks as coarse as the pixels."""
+    levels, rim = _to_levels(volume)
+    brain = levels > 0
+    sections = np.count_nonzero(brain, axis=(0, 1))
+    tall = np.flatnonzero(sections >= SMALLEST_SECTION * sections.max())
+    mass = np.array([_mean_place(np.count_nonzero(brain, axis=axes)) for axes in ((1, 2), (0, 2))])
+    blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
+    inset = (blocks - 1) / 2.0  # of a block's centre from its first voxel
+    low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
+    return Slab(
+        _close_cavities(_block_means(levels, blocks)),
+        np.array(volume.voxel_size) * blocks,
+        (mass - inset[:2]) / blocks[:2],
+        (low, high),
+        rim,
+    )
+
+
+def cut_slice(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> tuple[Mask, Levels]:
+    """One slice with its brain mask.
+
+    Parameters
+    ----------
+    slab
+        The volume.
+    stream
+        Where height, tilt, turn, scale, shear and bend come from.
+    image_size
+        (H, W): rows run from left to right, columns from back to front.
+    pixel_mm
+        Side of a pixel.
+
+    Returns
+    -------
+    bool (H, W), and uint16 (H, W) that is zero outside it.
+    """
+    places = _coordinates(slab, stream, image_size, pixel_mm)
+    values = ndimage.map_coordinates(slab.levels, places, output=np.float64, order=1, mode="constant", prefilter=False)
+    brain = _whole_pieces(_fill_holes(values, slab.rim))
+    return brain, np.where(brain, np.rint(values), 0.0).astype(np.uint16)
+
+
+def _to_levels(volume: Volume) -> tuple[Levels, float]:
+    """The volume as levels up to TOP at its robust maximum, and the level half way to the brain's rim."""
+    inside = volume.values[volume.values > 0]
+    low, high = int(RIM * (len(inside) - 1)), int(ROBUST * (len(inside) - 1))
+    ordered = np.partition(inside, (low, high))  # order statistics: no interpolation, hence no rounding
+    scaled = np.minimum(volume.values / ordered[high], np.float32(1.0))
+    levels = np.rint(scaled * np.float32(TOP)).astype(np.uint16)
+    return levels, 0.5 * TOP * float(ordered[low] / ordered[high])
+
+
+def _mean_place(counts: NDArray[Any]) -> float:
+    return float(np.arange(len(counts)) @ counts / counts.sum())
+
+
+def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:
+    """Means over blocks of voxels, the last ones filled up with zeros."""
+    if blocks.max() == 1:
+        return levels
+    padded = np.pad(levels, [(0, -extent % block) for extent, block in zip(levels.shape, blocks, strict=True)])
+    sums: NDArray[Any] = padded
+    for axis, block in enumerate(blocks):
+        sums = np.add.reduceat(sums, np.arange(0, sums.shape[axis], block), axis=axis, dtype=np.uint64)
+    return np.rint(sums / float(blocks.prod())).astype(np.uint16)
+
+
+def _coordinates(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> Float64:
+    """Where each pixel lies in the slab, float64 (3, H, W) in voxels."""
+    low, high = slab.heights
+    height = low + (high - low) * stream.uniform(1)[0]
+    plane = _plane(stream) * pixel_mm / slab.voxel_size[:, None]
+    origin = np.array([*slab.centre, height])
+    bend = np.stack([smooth_field(stream, image_size, BEND_CELLS) for _ in range(3)])
+    down, across = (np.arange(extent) - (extent - 1) / 2.0 for extent in image_size)
+    plane, origin = np.rint(plane * 2.0**16) / 2.0**16, np.rint(origin * 2.0**16) / 2.0**16
+    places = origin[:, None, None] + plane[:, :1, None] * down[:, None] + plane[:, 1:, None] * across
+    places += bend * (BEND_MM / slab.voxel_size)[:, None, None]
+    return np.asarray(np.rint(places * 2.0**12) / 2.0**12)
+
+
+def _plane(stream: Stream) -> Float64:
+    """The directions of a row step and a column step, float64 (3, 2)."""
+    pitch, roll = np.deg2rad(stream.uniform(2, -TILT_DEGREES, TILT_DEGREES))
+    turn = np.deg2rad(stream.uniform(1, -TURN_DEGREES, TURN_DEGREES)[0])
+    (scale_down, scale_across), shear = stream.uniform(2, *SCALES), stream.uniform(1, -SHEAR, SHEAR)[0]
+    tilt_x = np.array([[1, 0, 0], [0, np.cos(pitch), -np.sin(pitch)], [0, np.sin(pitch), np.cos(pitch)]])
+    tilt_y = np.array([[np.cos(roll), 0, np.sin(roll)], [0, 1, 0], [-np.sin(roll), 0, np.cos(roll)]])
+    in_plane = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    stretch = np.array([[1 / scale_down, shear], [0, 1 / scale_across]])
+    return np.asarray((tilt_x @ tilt_y)[:, :2] @ in_plane @ stretch)
+
+
+def _close_cavities(levels: Levels) -> Levels:
+    """Level 1 where zeros are shut in by brain, so that only the background around it stays zero."""
+    zeros, count = ndimage.label(levels == 0)
+    outside = np.zeros(count + 1, dtype=bool)
+    for axis in range(3):
+        for face in (0, -1):
+            outside[np.unique(zeros.take(face, axis))] = True
+    outside[0] = True  # not a zero
+    closed = levels.copy()
+    closed[~outside[zeros]] = 1
+    return closed
+
+
+def _fill_holes(values: Float64, rim: float) -> Mask:
+    """Where the values are above the rim, and the dark places that hold no background, as ventricles."""
+    dark, count = ndimage.label(values <= rim)
+    is_brain = np.ones(count + 1, dtype=bool)
+    is_brain[dark[values == 0.0]] = False
+    return np.asarray(is_brain[dark])
+
+
+def _whole_pieces(brain: Mask) -> Mask:
+    """Without specks."""
+    pieces, count = ndimage.label(brain)
+    if count < 2:
+        return brain
+    areas = np.bincount(pieces.ravel())
+    areas[0] = 0
+    large = areas >= SMALLEST_PIECE * areas.max()
+    large[0] = False
+    return np.asarray(large[pieces])
+
+
+def check_area(brain: Mask, smallest: float, name: str) -> None:
+    """Refuse a slice in which the brain covers less than `smallest` of the image."""
+    if brain.mean() < smallest:
+        raise SalgenError(
+            f"{name}: the brain covers {brain.mean():.1%} of a slice, must be {smallest:.0%} or more: "
+            "make field_of_view smaller, or check the volume"
+        )

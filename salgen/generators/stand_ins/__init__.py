@@ -1,0 +1,1 @@
+"""Drawn objects and scenes that stand in for photographs."""

@@ -1,0 +1,203 @@
+"""From a posed sketch to pixels: coverage, shading by a light, texture and marking, and a tight crop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from salgen.generators.drawing.shapes import FINE, covered, means
+from salgen.generators.drawing.splines import smooth_field
+from salgen.generators.figures.creatures.choices import Choices
+from salgen.generators.stand_ins.cutouts.markings import marking
+from salgen.generators.stand_ins.cutouts.parts import Part
+from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
+from salgen.generators.stand_ins.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
+from salgen.seeding import Stream
+from salgen.types import Float64
+
+CHOICES = 256  # more than any sketch needs
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What a skin looks like on one thing.
+
+    Attributes
+    ----------
+    tint
+        float64 (3,) in [0, 1].
+    gloss
+        Strength of its highlights.
+    texture
+        Factor of the brightness, float64 (H, W).
+    second, share
+        The colour of its marking and where it lies, (3,) and (H, W); None without one.
+    """
+
+    tint: Float64
+    gloss: float
+    texture: Float64
+    second: Float64 | None = None
+    share: Float64 | None = None
+
+
+@dataclass(eq=False)
+class Canvas:
+    """A picture under way.
+
+    Attributes
+    ----------
+    colour
+        float64 (H, W, 3), already multiplied by alpha.
+    alpha
+        float64 (H, W) in [0, 1].
+    light
+        (right, down): where the light comes from.
+    surfaces
+        Of the skins used so far.
+    """
+
+    colour: Float64
+    alpha: Float64
+    light: tuple[float, float]
+    surfaces: dict[str, Surface] = field(default_factory=dict)
+
+
+def painted(sketch: Sketch, stream: Stream, side: int) -> NDArray[np.uint8]:
+    """One thing, uint8 (h, w, 4), cropped to where alpha is above 0; its longer side has `side` pixels."""
+    choices = Choices(stream, CHOICES)
+    light = (choices.between(-0.9, 0.9), -choices.between(0.35, 0.9))
+    thing = posed(sketch, side, choices)
+    skins = {**COMMON, **sketch.skins}
+    canvas = Canvas(np.zeros((*thing.size, 3)), np.zeros(thing.size), light)
+    used = {part.tint for part in thing.parts}
+    tints = _tints(skins, used, choices)
+    for name in (name for name in tints if name in used):
+        canvas.surfaces[name] = _surface(skins[name], tints[name], tints, thing.size, stream, choices)
+    for part, corners in zip(thing.parts, thing.outlines, strict=True):
+        _paint_part(canvas, part, corners)
+    _light_all(canvas, stream, choices)
+    return _sized(_levels(canvas), side)
+
+
+def _tints(skins: Mapping[str, Skin], used: set[str], choices: Choices) -> dict[str, Float64]:
+    """A colour for each skin that is used, in the order of the skins."""
+    needed = used | {mark.tint for name in used if (mark := skins[name].marking)}
+    for _ in range(2):  # what is like a skin, or against it, may itself be so
+        needed |= {other for name in needed for other in (skins[name].like, skins[name].against) if other}
+    tints: dict[str, Float64] = {}
+    for name in (name for name in skins if name in needed):
+        skin = skins[name]
+        if skin.like:
+            tints[name] = tints[skin.like]
+        elif skin.against:
+            tints[name] = _contrast(tints[skin.against], skin.palette, choices)
+        else:
+            tints[name] = _colour(skin.palette, choices)
+    return tints
+
+
+def _contrast(tint: Float64, palette: str, choices: Choices) -> Float64:
+    """Of four colours of a palette the one that differs most from a tint."""
+    candidates = [_colour(palette, choices) for _ in range(4)]
+    return max(candidates, key=lambda candidate: float(np.abs(candidate - tint).sum()))
+
+
+def _colour(palette: str, choices: Choices) -> Float64:
+    """A mixture of two colours of a palette, mostly of the first, a little lighter or darker."""
+    first, other = (np.array(choices.of(PALETTES[palette])) / 255.0 for _ in range(2))
+    share = choices.between(0.0, 0.35)
+    return np.asarray((first + share * (other - first)) * choices.between(0.82, 1.12))
+
+
+def _surface(
+    skin: Skin, tint: Float64, tints: Mapping[str, Float64], size: tuple[int, int], stream: Stream, choices: Choices
+) -> Surface:
+    material = MATERIALS[skin.material]
+    texture = np.ones(size)
+    for down, across, strength in material.fields:
+        texture += strength * smooth_field(stream, size, (down, across))
+    mark = skin.marking
+    if mark is None or not choices.chance(mark.chance):
+        return Surface(tint, material.gloss, texture)
+    scale = mark.scale * choices.between(0.8, 1.25)
+    return Surface(tint, material.gloss, texture, tints[mark.tint], marking(mark.kind, scale, size, stream))
+
+
+def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
+    """Lay a part over what is there, in the smallest window that holds it."""
+    low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
+    high = np.minimum(np.ceil(corners.max(axis=0)), canvas.alpha.shape).astype(int)
+    if (high <= low).any():
+        return
+    window = slice(low[0], high[0]), slice(low[1], high[1])
+    share = _coverage(corners - low, [len(outline) for outline in part.outlines], (high - low).tolist())
+    middle, half = (corners.max(axis=0) + corners.min(axis=0)) / 2, (corners.max(axis=0) - corners.min(axis=0)) / 2
+    down, across = (
+        (np.arange(low[axis], high[axis]) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5) for axis in range(2)
+    )
+    colour = _shaded(part, canvas, window, down[:, np.newaxis], across[np.newaxis])
+    rest = 1.0 - share
+    canvas.colour[window] *= rest[..., np.newaxis]
+    canvas.colour[window] += colour * share[..., np.newaxis]
+    canvas.alpha[window] = share + canvas.alpha[window] * rest
+
+
+def _coverage(corners: Float64, counts: list[int], size: list[int]) -> Float64:
+    fine = np.zeros((size[0] * FINE, size[1] * FINE), dtype=bool)
+    window, inside = covered(corners * FINE, counts, fine.shape)
+    fine[window] = inside
+    return means(fine.view(np.uint8))
+
+
+def _shaded(part: Part, canvas: Canvas, window: tuple[slice, slice], down: Float64, across: Float64) -> Float64:
+    """The part's colours, float64 (h, w, 3); (down, across) run from -1 to 1 over it."""
+    surface, (right, below) = canvas.surfaces[part.tint], canvas.light
+    facing = right * across + below * down
+    tone = (part.shade * (1.04 + part.relief * (0.75 * facing - 0.3 * (down * down + across * across)))) * (
+        surface.texture[window]
+    )
+    tint: Float64 = surface.tint
+    if surface.second is not None and surface.share is not None:
+        tint = tint + surface.share[window][..., np.newaxis] * (surface.second - tint)
+    colour = tint * tone[..., np.newaxis]
+    gloss = part.gloss + surface.gloss * min(1.0, part.relief / 0.3)
+    if gloss:
+        away = (down - 0.5 * below) ** 2 + (across - 0.5 * right) ** 2
+        spot = np.maximum(1.0 - away / 0.3, 0.0)
+        colour += (gloss * 0.6) * (spot * spot)[..., np.newaxis] * (1.0 - np.minimum(colour, 1.0))
+    return np.asarray(np.clip(colour, 0.0, 1.0))
+
+
+def _light_all(canvas: Canvas, stream: Stream, choices: Choices) -> None:
+    """Darken the side that is turned away from the light, and give the light a colour of its own."""
+    height, width = canvas.alpha.shape
+    down, across = ((np.arange(size) + 0.5) * 2 / size - 1 for size in (height, width))
+    right, below = canvas.light
+    tone = 1.0 + 0.16 * (right * across[np.newaxis] + below * down[:, np.newaxis])
+    tone += 0.12 * smooth_field(stream, (height, width), (3, 3))
+    warm = choices.between(-0.06, 0.06)
+    canvas.colour *= (tone * choices.between(0.8, 1.1))[..., np.newaxis] * np.array([1 + warm, 1.0, 1 - warm])
+
+
+def _levels(canvas: Canvas) -> NDArray[np.uint8]:
+    """Straight alpha, 8 bits per channel."""
+    alpha = canvas.alpha[..., np.newaxis]
+    straight = np.clip(canvas.colour / np.where(alpha > 0, alpha, 1.0), 0.0, 1.0)
+    return np.rint(np.concatenate([straight, alpha], axis=2) * 255.0).astype(np.uint8)
+
+
+def _sized(pixels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    """The picture cropped tightly; where a thin tip was lost between two pixels, it is enlarged by that pixel."""
+    there = pixels[..., 3] > 0
+    rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+    cropped = np.ascontiguousarray(pixels[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
+    height, width = cropped.shape[:2]
+    if max(height, width) == side:
+        return cropped
+    size = (side, max(1, width * side // height)) if height >= width else (max(1, height * side // width), side)
+    return np.asarray(Image.fromarray(cropped).resize(size[::-1], Image.Resampling.BILINEAR))

@@ -1,0 +1,112 @@
+"""A sketch: the parts and skins of one class of things; and a pose, in which one thing of it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from salgen.generators.figures.creatures.choices import Choices
+from salgen.generators.stand_ins.cutouts.parts import Item, Part
+from salgen.generators.stand_ins.cutouts.skins import Skin
+from salgen.generators.textured.objects.textured import turned
+from salgen.types import Float64
+
+BEYOND = 0.2  # pixels that the ends of the longer side lie outside, so that they are seen in the border pixels
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What all things of a class share.
+
+    Attributes
+    ----------
+    skins
+        Their colours and materials, by the names that the parts use.
+    parts
+        From the back to the front.
+    give
+        How much the proportions vary: 1 for what is soft or alive, less for what is built.
+    lean
+        The most that the tangent of half the angle of its turn may be.
+    mirrored
+        Whether left and right may be exchanged.
+    """
+
+    skins: Mapping[str, Skin]
+    parts: Sequence[Item]
+    give: float = 1.0
+    lean: float = 0.05
+    mirrored: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """The parts of one thing, in pixels.
+
+    Attributes
+    ----------
+    parts
+        From the back to the front.
+    outlines
+        (row, column) of the corners of each part, float64 (N, 2).
+    size
+        (H, W) of the canvas that holds them all.
+    """
+
+    parts: Sequence[Part]
+    outlines: Sequence[Float64]
+    size: tuple[int, int]
+
+
+def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
+    """A thing with its own proportions, turn and lean, its longer side a little more than `side` pixels."""
+    parts = list(_chosen(sketch.parts, choices))
+    counts = np.cumsum([sum(len(outline) for outline in part.outlines) for part in parts])
+    points = np.concatenate([outline for part in parts for outline in part.outlines])
+    points = _varied(points, sketch, choices)
+    points -= points.min(axis=0)
+    extent = points.max(axis=0)
+    longer = int(extent.argmax())
+    scale = (side + 2 * BEYOND) / float(extent[longer])
+    points *= scale
+    points[:, longer] -= BEYOND
+    size = np.ceil(extent * scale).astype(int).tolist()
+    size[longer] = side
+    return Posed(parts, np.split(points[:, ::-1], counts[:-1]), (size[1], size[0]))
+
+
+def _chosen(items: Sequence[Item], choices: Choices) -> Iterator[Part]:
+    """The parts that are there, turned as they are."""
+    for item in items:
+        if isinstance(item, Part):
+            yield item
+            continue
+        if item.chance < 1 and not choices.chance(item.chance):
+            continue
+        option = item.options[0] if len(item.options) == 1 else choices.of(item.options)
+        if not item.swing:
+            yield from _chosen(option, choices)
+            continue
+        turn = choices.between(-item.swing, item.swing)
+        for part in _chosen(option, choices):
+            outlines = tuple(turned(outline - item.pivot, turn) + item.pivot for outline in part.outlines)
+            yield Part(outlines, part.tint, part.shade, part.relief, part.gloss)
+
+
+def _varied(points: Float64, sketch: Sketch, choices: Choices) -> Float64:
+    """Points seen in other proportions: stretched, swollen at one end, bent, turned and perhaps mirrored."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = (high - low) / 2
+    x, y = ((points - low) / half - 1).T
+    give = sketch.give
+    stretch = 1 + give * choices.between(-0.14, 0.14)
+    swell = [give * choices.between(-0.09, 0.09) for _ in range(2)]
+    bend = [give * choices.between(-0.06, 0.06) for _ in range(2)]
+    shear = give * choices.between(-0.07, 0.07)
+    turn = choices.between(-sketch.lean, sketch.lean)
+    flip = -1.0 if sketch.mirrored and choices.chance(0.5) else 1.0
+    across = (x + swell[0] * x * x + bend[0] * y * y + shear * y) * (half[0] * stretch * flip)
+    down = (y + swell[1] * y * y + bend[1] * x * x) * half[1]
+    return turned(np.stack([across, down], axis=1), turn)

@@ -1,0 +1,177 @@
+"""Mountains, canyons and deserts."""
+
+from __future__ import annotations
+
+from salgen.generators.stand_ins.sceneries.grammar import Layout, step
+from salgen.generators.stand_ins.sceneries.layouts.openings import ground, outdoors, woods
+
+HEIGHTS: dict[str, Layout] = {
+    "badlands": [
+        *outdoors(0.4, 0.52),
+        step("ridge", ink="rock", foot=0.6, height=0.3, rough=0.3, cells=5, layers=0.24, haze=0.4),
+        step(
+            "ridge",
+            ink="rock",
+            foot=0.75,
+            height=0.3,
+            shape=((0.0, 0.9), (0.4, 0.4), (1.0, 0.7)),
+            rough=0.5,
+            cells=7,
+            layers=0.3,
+        ),
+        step(
+            "ridge",
+            ink="rock2",
+            foot=1.0,
+            height=0.5,
+            shape=((0.0, 0.4), (0.5, 0.62), (1.0, 0.8)),
+            rough=0.35,
+            cells=9,
+            layers=0.3,
+        ),
+        step(
+            "ridge",
+            ink="rock2",
+            foot=1.0,
+            height=0.3,
+            shape=((0.0, 0.8), (0.6, 0.4), (1.0, 0.3)),
+            rough=0.5,
+            cells=6,
+            layers=0.3,
+        ),
+    ],
+    "canyon": [
+        *outdoors(0.34, 0.44),
+        step(
+            "ridge",
+            ink="rock",
+            foot=0.7,
+            height=0.44,
+            shape=((0.0, 0.9), (0.35, 0.86), (0.4, 0.5), (0.6, 0.5), (0.66, 0.9), (1.0, 0.95)),
+            rough=0.05,
+            layers=0.26,
+            haze=0.35,
+        ),
+        step(
+            "ridge",
+            ink="rock",
+            foot=1.0,
+            height=0.9,
+            shape=(
+                (0.0, 0.86),
+                (0.26, 0.8),
+                (0.34, 0.4),
+                (0.48, 0.02),
+                (0.54, 0.02),
+                (0.64, 0.4),
+                (0.72, 0.8),
+                (1.0, 0.9),
+            ),
+            rough=0.08,
+            layers=0.28,
+        ),
+        step("ribbon", u=0.5, w=0.3, sway=0.1, v=1.6, ink="water", far=4.0, chance=0.9),
+        step(
+            "ridge",
+            ink="rock2",
+            foot=1.0,
+            height=1.0,
+            shape=(
+                (0.0, 0.8),
+                (0.12, 0.74),
+                (0.3, 0.1),
+                (0.4, -0.1),
+                (0.6, -0.1),
+                (0.8, 0.2),
+                (0.92, 0.7),
+                (1.0, 0.74),
+            ),
+            rough=0.1,
+            cells=5,
+            layers=0.3,
+        ),
+    ],
+    "desert/sand": [
+        *outdoors(0.4, 0.5),
+        step("ridge", ink="sand", foot=0.7, height=0.3, rough=0.3, cells=2, haze=0.3),
+        step(
+            "ridge",
+            ink="sand",
+            foot=0.9,
+            height=0.5,
+            shape=((0.0, 0.3), (0.3, 0.75), (0.34, 0.74), (1.0, 0.3)),
+            rough=0.08,
+            cells=2,
+        ),
+        step(
+            "ridge", ink="sand2", foot=1.0, height=0.4, shape=((0.0, 0.8), (0.5, 0.4), (1.0, 0.7)), rough=0.15, cells=2
+        ),
+        step("ridge", ink="sand", foot=1.0, height=0.3, shape=((0.0, 0.1), (0.7, 0.7), (1.0, 0.9)), rough=0.1, cells=2),
+    ],
+    "mountain": [
+        *outdoors(0.66, 0.76),
+        step(
+            "ridge",
+            ink="rock",
+            cap="snow",
+            foot=0.8,
+            height=(0.5, 0.66),
+            shape=((0.0, 0.3), (0.3, 0.62), (0.42, 0.6), (0.6, 1.0), (0.8, 0.5), (1.0, 0.6)),
+            rough=0.16,
+            cells=5,
+            capped=(0.3, 0.6),
+            haze=0.15,
+        ),
+        step(
+            "ridge", ink="rock2", foot=0.85, height=0.3, rough=0.4, cells=4, shape=((0.0, 0.7), (0.5, 0.2), (1.0, 0.6))
+        ),
+        woods(0.7, 0.85, "leaf2", 0.7),
+        ground("grass"),
+        step("thing", times=(3, 6), name="fir", on="screen", u=[0.0, 1.0], v=[0.86, 0.95], w=0.1, h=[0.14, 0.22]),
+    ],
+    "valley": [
+        *outdoors(0.46, 0.56),
+        step(
+            "ridge",
+            ink="rock",
+            cap="snow",
+            foot=0.62,
+            height=0.4,
+            shape=((0.0, 0.8), (0.5, 0.5), (1.0, 0.8)),
+            rough=0.3,
+            haze=0.45,
+        ),
+        step(
+            "ridge",
+            ink="leaf2",
+            foot=0.7,
+            height=0.6,
+            shape=((0.0, 0.86), (0.46, 0.14), (0.54, 0.12), (1.0, 0.8)),
+            rough=0.1,
+            cells=6,
+            haze=0.25,
+        ),
+        step(
+            "ridge",
+            ink="leaf",
+            foot=0.85,
+            height=0.7,
+            shape=((0.0, 0.76), (0.4, 0.2), (0.6, 0.2), (1.0, 0.8)),
+            rough=0.08,
+            cells=8,
+        ),
+        step(
+            "ridge",
+            ink="grass",
+            foot=1.0,
+            height=0.5,
+            shape=((0.0, 0.9), (0.3, 0.6), (0.6, 0.56), (1.0, 0.84)),
+            rough=0.08,
+            cells=3,
+        ),
+        step("ribbon", u=0.5, w=0.24, sway=0.16, ink="water", v=1.0, far=6.0),
+        step(
+            "thing", times=(3, 6), name="house", on="screen", u=[0.25, 0.75], v=[0.76, 0.86], w=0.07, h=0.06, chance=0.7
+        ),
+    ],
+}

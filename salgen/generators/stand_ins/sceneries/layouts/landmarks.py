@@ -1,0 +1,165 @@
+"""Buildings that a scene is named after."""
+
+from __future__ import annotations
+
+from salgen.generators.stand_ins.sceneries.grammar import Layout, step
+from salgen.generators.stand_ins.sceneries.layouts.openings import ground, outdoors, skyline, standing, water, woods
+
+LANDMARKS: dict[str, Layout] = {
+    "abbey": [
+        *outdoors(0.5, 0.6),
+        woods(0.4, 0.7, light=0.8),
+        ground("grass", haze=0.25),
+        standing("abbey", (0.7, 0.86), (0.62, 0.7)),
+        step("ribbon", u=0.5, w=0.34, ink="stone", far=4.0),
+        step("thing", times=(3, 6), name="bush", on="screen", u=[0.0, 1.0], v=[0.8, 0.9], w=0.14, h=0.1),
+    ],
+    "chalet": [
+        *outdoors(0.5, 0.6),
+        step("ridge", ink="rock", cap="snow", foot=0.7, height=0.5, rough=0.4, haze=0.3),
+        woods(0.5, 0.7, "leaf2", 0.7),
+        ground("snow", haze=0.25),
+        standing("chalet", (0.62, 0.76), (0.48, 0.56), 0.82),
+        step("thing", times=(3, 5), name="snowfir", on="screen", u=[-0.02, 0.2], v=[0.8, 0.94], w=0.18, h=0.4),
+        step("thing", times=(2, 4), name="snowfir", on="screen", u=[0.85, 1.0], v=[0.8, 0.94], w=0.18, h=0.4),
+    ],
+    "church/outdoor": [
+        *outdoors(0.56, 0.66),
+        woods(0.52, 0.72),
+        ground("grass", haze=0.25),
+        standing("church", (0.64, 0.76), (0.66, 0.76), 0.82),
+        step("ribbon", u=0.2, w=0.3, sway=0.1, ink="sand", far=3.0),
+        step("thing", times=2, name="tree", on="screen", over={"u": (0.06, 0.95)}, v=0.88, w=0.3, h=(0.36, 0.5)),
+    ],
+    "fire_station": [
+        *outdoors(0.5, 0.58),
+        ground("concrete", "grout", 0.6, haze=0.25),
+        step("thing", name="slab", on="screen", u=0.5, v=0.78, w=0.94, h=0.48, ink="brick"),
+        step("thing", name="slab", on="screen", u=0.12, v=0.78, w=0.16, h=0.66, ink="brick"),
+        step("thing", name="slab", on="screen", u=0.54, v=0.34, w=0.9, h=0.05, ink="white"),
+        step("grid", name="roller door", on="screen", rows=1, columns=3, u=0.58, v=0.78, w=0.74, h=0.3, gap=0.06),
+        step("grid", name="window", on="screen", rows=1, columns=6, u=0.58, v=0.45, w=0.74, h=0.09, gap=0.12),
+        step("grid", name="lancet", on="screen", rows=2, columns=1, u=0.12, v=0.5, w=0.1, h=0.3),
+        step("thing", name="flag", on="screen", u=0.22, v=0.8, w=0.2, h=0.7, chance=0.6),
+        *(
+            step("thing", name="wedge", on="screen", u=0.58 + d, v=1.04, w=0.3, h=0.25, ink="asphalt")
+            for d in (-0.26, 0.0, 0.26)
+        ),
+    ],
+    "lighthouse": [
+        *outdoors(0.6, 0.68),
+        water(),
+        step(
+            "ridge",
+            ink="rock",
+            foot=0.9,
+            height=0.34,
+            shape=((0.0, -0.5), (0.2, 0.3), (0.36, 0.8), (0.7, 0.8), (1.0, 0.4)),
+            rough=0.1,
+            cells=7,
+        ),
+        standing("house", 0.26, 0.16, 0.66, (0.68, 0.72)),
+        standing("lighthouse", (0.17, 0.22), (0.52, 0.6), 0.68, (0.44, 0.52)),
+        step("mist", ink="white", row=0.88, spread=0.05, most=0.5),
+    ],
+    "monastery/outdoor": [
+        *outdoors(0.6, 0.68),
+        step(
+            "ridge", ink="rock", foot=0.8, height=0.56, shape=((0.0, 0.9), (0.5, 0.5), (1.0, 0.8)), rough=0.2, haze=0.3
+        ),
+        step(
+            "ridge",
+            ink="rock2",
+            foot=1.0,
+            height=0.44,
+            shape=((0.0, 0.4), (0.3, 0.7), (0.7, 0.7), (1.0, 0.4)),
+            rough=0.06,
+        ),
+        standing("monastery", (0.64, 0.76), (0.44, 0.5), 0.72),
+        step("stairs", u=0.5, v=1.0, z=1.1, w=0.14, steps=6, rise=0.04, run=0.05, ink="stone"),
+        step("thing", times=(4, 6), name="cypress", on="screen", u=[0.05, 0.95], v=[0.76, 0.9], w=0.06, h=0.2),
+    ],
+    "palace": [
+        *outdoors(0.52, 0.58),
+        woods(0.5, 0.66),
+        ground("grass", "stripes", 0.5, haze=0.25),
+        standing("palace", (0.9, 1.0), (0.4, 0.46), 0.68, 0.5),
+        step("ribbon", u=0.5, w=0.7, ink="sand", far=4.5),
+        step("thing", name="slab", on="floor", u=0.5, z=1.2, w=0.36, h=2.0, ink="pool"),
+        step("thing", times=5, both=True, name="cypress", u=0.0, over={"z": (3.6, 1.2)}, w=0.12, h=0.26),
+    ],
+    "phone_booth": [
+        *outdoors(0.46, 0.54),
+        step("thing", name="slab", on="screen", u=0.5, v=0.8, w=1.4, h=0.9, ink="brick"),
+        step("grid", name="window", on="screen", rows=2, columns=4, u=0.5, v=0.56, w=1.2, h=0.56, gap=0.2),
+        ground("concrete", "grout", 0.3, haze=0.25),
+        step("thing", name="slab", on="screen", u=0.5, v=0.84, w=1.4, h=0.05, ink="stone"),
+        standing("booth", (0.34, 0.42), (0.74, 0.8), 0.92, (0.3, 0.7)),
+        step("thing", name="street lamp", on="screen", u=(0.05, 0.12), v=0.9, w=0.2, h=0.7, chance=0.6),
+    ],
+    "shed": [
+        *outdoors(0.5, 0.58),
+        woods(0.2, 0.68, light=0.8),
+        ground("grass", haze=0.25),
+        standing("shed", (0.54, 0.66), (0.56, 0.64), 0.84),
+        step("thing", times=(3, 5), name="bush", on="screen", u=[0.0, 1.0], v=[0.84, 0.94], w=0.18, h=0.14),
+        step(
+            "thing",
+            times=3,
+            name="slab",
+            on="screen",
+            over={"u": (0.84, 0.9)},
+            v=0.86,
+            w=0.02,
+            h=(0.2, 0.3),
+            ink="wood3",
+        ),
+    ],
+    "skyscraper": [
+        step("camera", x=(0.3, 0.7), y=(0.76, 0.86)),
+        step("sky", clouds=(0.2, 0.6)),
+        skyline(7, 7.0, 0.2, 0.4),
+        ground("asphalt", haze=0.25),
+        skyline(4, 3.2, 0.3, 0.5),
+        step(
+            "tower",
+            u=(0.42, 0.58),
+            z=2.0,
+            w=(0.5, 0.64),
+            h=(1.5, 1.72),
+            d=0.5,
+            rows=16,
+            columns=6,
+            ink="metal",
+            pane="pane",
+        ),
+        step("thing", name="slab", u=0.5, z=2.05, v=-0.5, w=0.04, h=0.3, ink="metal"),
+        step("thing", times=4, name="tree", u=[-0.6, 1.6], z=2.0, w=0.4, h=0.3),
+        step("thing", times=3, name="car", u=[-0.2, 1.2], z=1.5, w=0.3, h=0.12),
+    ],
+    "temple/east_asia": [
+        *outdoors(0.58, 0.66),
+        step("ridge", ink="leaf2", foot=0.72, height=0.3, rough=0.3, haze=0.3),
+        woods(0.5, 0.74),
+        ground("stone", "grout", 0.3, haze=0.25),
+        standing("pagoda", (0.74, 0.86), (0.66, 0.76), 0.84, (0.46, 0.54)),
+        step("stairs", u=0.5, z=1.2, w=0.4, steps=4, rise=0.03, run=0.12, ink="stone"),
+        step("thing", both=True, name="lantern", u=0.1, z=1.2, v=0.92, w=0.1, h=0.2),
+        step("thing", both=True, name="cypress", u=-0.05, z=1.3, w=0.2, h=0.5),
+    ],
+    "gas_station": [
+        *outdoors(0.46, 0.54),
+        woods(0.42, 0.6),
+        ground("asphalt", haze=0.25),
+        step("thing", name="slab", on="screen", u=0.5, v=0.68, w=0.6, h=0.2, ink="wall"),
+        step("grid", name="pane", on="screen", rows=1, columns=5, u=0.5, v=0.66, w=0.5, h=0.13),
+        step("thing", times=2, name="slab", on="screen", over={"u": (0.2, 0.8)}, v=0.84, w=0.04, h=0.5, ink="metal"),
+        step("box", u=0.5, z=1.05, v=0.34, w=1.0, h=0.13, d=0.5, ink="bright", lid="white"),
+        step("thing", name="slab", on="screen", u=0.5, v=0.3, w=0.98, h=0.035, ink="white"),
+        step("thing", times=3, name="pump", on="screen", over={"u": (0.25, 0.75)}, v=0.88, w=0.13, h=0.26),
+        step(
+            "thing", times=3, name="slab", on="screen", over={"u": (0.25, 0.75)}, v=0.9, w=0.22, h=0.03, ink="concrete"
+        ),
+        step("thing", name="car", on="screen", u=(0.3, 0.7), v=0.97, w=0.4, h=0.18, chance=0.6),
+    ],
+}

@@ -1,0 +1,190 @@
+"""What stands on a stage: things on planes, grids of things, boxes, towers, stairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from salgen.generators.stand_ins.sceneries.stage import Place, Stage
+from salgen.generators.stand_ins.sceneries.things import THINGS
+
+Where = Callable[[float, float], Place]
+
+
+def plane(stage: Stage, name: str, u: float, v: float, z: float, w: float, h: float) -> Where:
+    """Where the points of a thing's box are seen.
+
+    Parameters
+    ----------
+    name
+        "back": it faces the viewer; "side": it stands along the depth, as on a wall; "floor": it lies; "screen": it
+        faces the viewer, and u and v are shares of the image.
+    u, v, z
+        Of the middle of its foot; of its near end for a thing that lies or stands along the depth.
+    w, h
+        Its width and height; a lying thing's height is its extent in depth.
+    """
+    if name == "screen":
+        return lambda x, y: (u + x * w, v - h + y * h)
+    if name == "side":
+        return lambda x, y: stage.at(u, v - h + y * h, z + (x + 0.5) * w)
+    if name == "floor":
+        return lambda x, y: stage.at(u + x * w, v, z + (1.0 - y) * h)
+    return lambda x, y: stage.at(u + x * w, v - h + y * h, z)
+
+
+def thing(
+    stage: Stage,
+    *,
+    name: str,
+    w: float,
+    h: float,
+    u: float = 0.5,
+    v: float = 1.0,
+    z: float = 1.0,
+    on: str = "back",
+    ink: str = "white",
+    light: float = 1.0,
+) -> None:
+    """A thing of THINGS; `ink` is for the pieces that have none of their own."""
+    _put(stage, name, plane(stage, on, u, v, z, w, h), ink, light)
+
+
+def _put(stage: Stage, name: str, where: Where, ink: str, light: float) -> None:
+    inks = {}
+    for piece in THINGS[name]:
+        kind = piece.ink or ink
+        if kind not in inks:
+            inks[kind] = stage.ink(kind)
+        stage.fill([where(x, y) for x, y in piece.points], inks[kind], piece.light * light, piece.fall)
+
+
+def grid(
+    stage: Stage,
+    *,
+    name: str,
+    rows: int,
+    columns: int,
+    w: float,
+    h: float,
+    u: float = 0.5,
+    v: float = 1.0,
+    z: float = 1.0,
+    on: str = "back",
+    ink: str = "white",
+    gap: float = 0.08,
+    missing: float = 0.0,
+    light: float = 1.0,
+) -> None:
+    """Rows and columns of a thing on a plane, from the far ones to the near ones."""
+    whole = plane(stage, on, u, v, z, w, h)
+    order = range(columns - 1, -1, -1) if on == "side" else range(columns)
+    for row in range(rows):
+        for column in order:
+            if missing and stage.dice.draw() < missing:
+                continue
+            _put(stage, name, _cell(whole, row / rows, column / columns - 0.5, 1 / rows, 1 / columns, gap), ink, light)
+
+
+def _cell(whole: Where, top: float, left: float, high: float, wide: float, gap: float) -> Where:
+    share = 1.0 - 2.0 * gap
+    return lambda x, y: whole(left + wide * (0.5 + share * x), top + high * (gap + share * y))
+
+
+def box(
+    stage: Stage,
+    *,
+    w: float,
+    h: float,
+    d: float,
+    u: float = 0.5,
+    v: float = 1.0,
+    z: float = 1.0,
+    ink: str = "wood",
+    lid: str = "",
+    face: str = "",
+    flank: str = "",
+    light: float = 1.0,
+) -> None:
+    """A box; u is its middle, v its foot, z its near face.
+
+    Parameters
+    ----------
+    w, h, d
+        Width, height, extent in depth.
+    ink, lid
+        Of the box, and of its top.
+    face, flank
+        A thing on its front, and on the side that shows.
+    """
+    paint, left, right, top = stage.ink(ink), u - w / 2, u + w / 2, v - h
+    side = left if left > stage.eye[0] else right if right < stage.eye[0] else None
+    if side is not None:
+        tone = light * (0.68 if (side == left) == stage.mirrored else 0.84)
+        corners = [stage.at(side, y, x) for y, x in ((top, z), (top, z + d), (v, z + d), (v, z))]
+        stage.fill(corners, paint, tone, 0.15)
+        if flank:
+            _put(stage, flank, plane(stage, "side", side, v, z, d, h), ink, 0.85 * light)
+    level = top if top > stage.eye[1] else v if v < stage.eye[1] else None
+    if level is not None:
+        corners = [stage.at(x, level, y) for x, y in ((left, z + d), (right, z + d), (right, z), (left, z))]
+        stage.fill(corners, stage.ink(lid) if lid else paint, light * (1.16 if level == top else 0.55))
+    (x0, y0), (x1, y1) = stage.at(left, top, z), stage.at(right, v, z)
+    stage.rectangle(x0, y0, x1, y1, paint, 0.98 * light, 0.2)
+    if face:
+        _put(stage, face, plane(stage, "back", u, v, z, w, h), ink, light)
+
+
+def tower(
+    stage: Stage,
+    *,
+    w: float,
+    h: float,
+    rows: int,
+    columns: int,
+    u: float = 0.5,
+    z: float = 2.0,
+    d: float = 0.5,
+    v: float = 1.0,
+    ink: str = "concrete",
+    pane: str = "dark window",
+) -> None:
+    """A building with rows of windows on its front and on the side that shows."""
+    box(stage, u=u, v=v, z=z, w=w, h=h, d=d, ink=ink)
+    side = u - w / 2 if u - w / 2 > stage.eye[0] else u + w / 2 if u + w / 2 < stage.eye[0] else None
+    grid(stage, name=pane, rows=rows, columns=columns, u=u, v=v - 0.04 * h, z=z, w=0.94 * w, h=0.93 * h, gap=0.14)
+    if side is not None and d > 0.2:
+        grid(
+            stage,
+            name=pane,
+            rows=rows,
+            columns=columns,
+            u=side,
+            v=v - 0.04 * h,
+            z=z,
+            w=d,
+            h=0.93 * h,
+            on="side",
+            gap=0.14,
+            light=0.8,
+        )
+
+
+def stairs(
+    stage: Stage,
+    *,
+    w: float,
+    steps: int,
+    rise: float,
+    run: float,
+    u: float = 0.5,
+    v: float = 1.0,
+    z: float = 1.0,
+    ink: str = "stone",
+    runner: str = "",
+) -> None:
+    """Steps that go up into the depth, with a carpet on them if it has an ink."""
+    for number in range(steps - 1, -1, -1):
+        foot, near = v - number * rise, z + number * run
+        box(stage, u=u, v=foot, z=near, w=w, h=rise, d=run, ink=ink, light=0.9 + 0.2 * number / steps)
+        if runner:
+            box(stage, u=u, v=foot, z=near - 0.001, w=0.5 * w, h=rise, d=run, ink=runner)

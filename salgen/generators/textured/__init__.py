@@ -1,0 +1,1 @@
+"""Textured objects on photographs, the stand-in for ImageNet-S50."""

@@ -1,0 +1,272 @@
+"""Stand-in for ImageNet-S50: textured things of fifty classes, at any place and size, on cluttered photographs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.shapes import oval, paint, polygon
+from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.textured.objects.clutter import cluttered, draw_background
+from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture, turned
+from salgen.parameters import param
+from salgen.seeding import Stream
+from salgen.types import Float64, Mask
+
+NAMES = ("imagenet-s50",)
+
+CLASSES = tuple(f"{shape}_{pattern}" for shape in SHAPES for pattern in TEXTURES)
+FEATURE = "object"
+MARGIN = 1.0  # pixels between a thing and the image's edge
+
+
+@dataclass(frozen=True)
+class ImageNetS50(Painted):
+    """Fifty classes of textured things on cluttered photographs, with masks like those of ImageNet-S50.
+
+    A class is one of ten silhouettes with one of five textures. Colours, light, place, size and turn of the thing, and
+    all that is behind it, are drawn without regard to the class. As in the published masks, some pixels beside the
+    thing are ignored, in some of the images: they are outside the region `annotated`.
+    """
+
+    name: ClassVar[str] = "imagenet-s50"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "imagenet-s50"
+    default_source: ClassVar[str] = PHOTOGRAPHS
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 4000, "val": 200, "test": 200}, {"area": (0.2, 0.6), "tilt": 20.0, "clutter": 4}),
+        "small": Scale({"train": 8000, "val": 400, "test": 752}, {"area": (0.1, 0.6)}),
+        "full": Scale({"train": 50_000, "val": 2500, "test": 752}, {"image_size": (224, 224)}),
+    }
+
+    area: tuple[float, float] = param(
+        (0.02, 0.6), "least and most of the image that a thing covers, where it fits", low=0.005, high=0.9
+    )
+    tilt: float = param(35.0, "degrees that a thing may lean either way", low=0.0, high=90.0)
+    clutter: int = param(6, "most shapes in the background", low=0, high=40)
+    ignored: float = param(0.5, "share of images with pixels that are ignored", low=0.0, high=1.0)
+    ignore: str = param("drop", "whether ignored pixels are scored", choices=("drop", "background"))
+
+    def __post_init__(self) -> None:
+        if self.area[0] > self.area[1]:
+            raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must come first")
+
+    @property
+    def valid_region(self) -> str | None:  # type: ignore[override]
+        """What is annotated, or the whole image where ignored pixels count as background."""
+        return "annotated" if self.ignore == "drop" else None
+
+    def open_source(self, given: str | None) -> Photographs:
+        """The shipped photographs.
+
+        Raises
+        ------
+        SalgenError
+            If another source is given.
+        """
+        if given not in (None, "", PHOTOGRAPHS):
+            raise SalgenError(f"source = {given!r}: the stand-in takes {PHOTOGRAPHS}")
+        return photographs()
+
+    def prepare(self, source: Photographs) -> Photographs:
+        """The photographs themselves."""
+        return source
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The class, the thing's place and looks, what is ignored beside it, and the background."""
+        label = context.balanced("label", len(CLASSES))
+        place, light = context.stream("place").uniform(4), context.stream("light").uniform(3)
+        low, high = (float(np.sqrt(share)) for share in self.area)
+        most = half_tangent(self.tilt)
+        return {
+            "label": label,
+            "side": low + (high - low) * float(place[0]),
+            "turn": most * (2 * float(place[1]) - 1),
+            "place": [float(place[2]), float(place[3])],
+            "colours": _colours(context.stream("colours")),
+            "light": [2 * float(light[0]) - 1, 2 * float(light[1]) - 1, 0.15 + 0.3 * float(light[2])],
+            "texture": context.stream("texture").key(),
+            "ignored": self._draw_ignored(context.stream("ignored")),
+            **draw_background(context, self.clutter),
+        }
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same thing before another background."""
+        return {**parameters, **draw_background(context, self.clutter)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The thing."""
+        return [FEATURE]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """The scene without the thing."""
+        return Edit(omit=(FEATURE,))
+
+    def target(self, task: str) -> str:
+        """The thing's whole support."""
+        return FEATURE
+
+    def region_names(self) -> list[str]:
+        """The thing, and all that is not ignored."""
+        return [FEATURE, "annotated"]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """The square root of the thing's share of the image, its centre in pixels, and its turn in half tangents."""
+        thing, (height, width) = self._thing(parameters), self.image_size
+        return {
+            "side": thing.side / float(np.sqrt(height * width)),
+            "row": float(thing.centre[0]),
+            "column": float(thing.centre[1]),
+            "turn": parameters["turn"],
+            "ignored_parts": len(parameters["ignored"]),
+        }
+
+    def scene(self, parameters: Mapping[str, Any], material: Photographs) -> Float64:
+        """The photograph with its clutter."""
+        return cluttered(parameters, material, self.image_size)
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Photographs, edit: Edit) -> None:
+        """The thing, unless it is left out."""
+        check_edit(edit, (FEATURE,), {})
+        if FEATURE in edit.omit:
+            return
+        thing = self._thing(parameters)
+        paint(canvas[thing.window], self._looks(parameters, thing), thing.coverage)
+
+    def describe(
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: Photographs, edit: Edit
+    ) -> Rendered:
+        """The class, the thing's support, and what is not ignored."""
+        thing = self._thing(parameters)
+        support = np.zeros(self.image_size, dtype=bool)
+        support[thing.window] = thing.coverage > 0
+        annotated = support | ~self._ignored(parameters, thing)
+        shown = support & (FEATURE not in edit.omit)
+        return Rendered(image, {"label": parameters["label"]}, {FEATURE: shown, "annotated": annotated})
+
+    def _thing(self, parameters: Mapping[str, Any]) -> Thing:
+        return thing_at(
+            parameters["label"], parameters["side"], parameters["turn"], tuple(parameters["place"]), self.image_size
+        )
+
+    def _looks(self, parameters: Mapping[str, Any], thing: Thing) -> Float64:
+        """The thing's colours (h, w, 3) in its window: two, in a texture, lit from one side."""
+        places = thing.places()
+        _, pattern = CLASSES[parameters["label"]].rsplit("_", 1)
+        on_thing = turned(places, -parameters["turn"])
+        share = texture(pattern, on_thing, 1 / thing.side, parameters["texture"])[..., None]
+        first, second = np.array(parameters["colours"])
+        down, across, strength = parameters["light"]
+        rows, columns = places[..., 0], places[..., 1]
+        light = 1 + strength * (down * rows + across * columns - (rows * rows + columns * columns) / 2)
+        colours = (first + share * (second - first)) * np.clip(light, 0.5, 1.4)[..., None]
+        return np.asarray(np.clip(colours, 0.0, 1.0))
+
+    def _draw_ignored(self, stream: Stream) -> list[list[float]]:
+        """Blobs beside the outline: place along it, and radii as shares of the thing's side."""
+        chance, count = stream.uniform(2)
+        if chance >= self.ignored:
+            return []
+        draws = stream.uniform(9).reshape(3, 3)[: 1 + int(3 * count)]
+        return [[float(at), 0.04 + 0.12 * float(down), 0.04 + 0.12 * float(across)] for at, down, across in draws]
+
+    def _ignored(self, parameters: Mapping[str, Any], thing: Thing) -> Mask:
+        """Where the blobs are, bool (H, W)."""
+        where = np.zeros(self.image_size, dtype=bool)
+        for at, down, across in parameters["ignored"]:
+            centre = thing.corners[int(at * len(thing.corners))]
+            radii = max(1.5, down * thing.side), max(1.5, across * thing.side)
+            where |= polygon(oval(centre, radii), self.image_size) > 0
+        return where
+
+
+@dataclass(frozen=True, eq=False)
+class Thing:
+    """A silhouette in its place.
+
+    Attributes
+    ----------
+    corners
+        Float64 (N, 2), in pixels.
+    centre, side
+        In pixels; the side is that of a square of its area.
+    window
+        The pixels around it.
+    coverage
+        Float64 (h, w), of the pixels in the window.
+    """
+
+    corners: Float64
+    centre: Float64
+    side: float
+    window: tuple[slice, slice]
+    coverage: Float64
+
+    def places(self) -> Float64:
+        """Where each pixel of the window is, float64 (h, w, 2), from the thing's centre and in units of its side."""
+        rows, columns = (np.arange(part.start, part.stop) + 0.5 for part in self.window)
+        grid = np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1)
+        return np.asarray((grid - self.centre) / self.side)
+
+
+@lru_cache(maxsize=2)  # a sample and its twin ask for the same one several times
+def thing_at(label: int, side: float, turn: float, place: tuple[float, float], image_size: tuple[int, int]) -> Thing:
+    """The silhouette of a class, as large as wanted or as fits, at a place of those where it is whole."""
+    corners = turned(_outline(CLASSES[label].rsplit("_", 1)[0]), turn)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    room = np.array(image_size) - 2 * MARGIN
+    pixels = min(side * float(np.sqrt(image_size[0] * image_size[1])), *(room / (high - low)).tolist())
+    centre = MARGIN - pixels * low + np.array(place) * (room - pixels * (high - low))
+    corners = pixels * corners + centre
+    window = _window(corners, image_size)
+    origin = np.array([part.start for part in window])
+    coverage = polygon(corners - origin, (window[0].stop - window[0].start, window[1].stop - window[1].start))
+    coverage.setflags(write=False)
+    return Thing(corners, centre, pixels, window, coverage)
+
+
+def half_tangent(degrees: float) -> float:
+    """The tangent of half an angle, to 9 digits, so that all machines have the same."""
+    return round(float(np.tan(np.pi * degrees / 360)), 9)
+
+
+def _colours(stream: Stream) -> list[list[float]]:
+    """Two colours [r, g, b], one bright and one dark, in either order."""
+    hue, paleness, level = stream.uniform(2), stream.uniform(2), stream.uniform(2)
+    bright = _colour(hue[0], 0.6 * paleness[0], 0.75 + 0.25 * level[0])
+    dark = _colour(hue[1], 0.3 + 0.6 * paleness[1], 0.12 + 0.28 * level[1])
+    return [bright, dark] if stream.integers(2, 1)[0] else [dark, bright]
+
+
+def _colour(hue: float, saturation: float, value: float) -> list[float]:
+    """[r, g, b] of a colour on the hexagon of hues, all in [0, 1]."""
+    turns = (np.array([0.0, 2 / 3, 1 / 3]) + hue) % 1.0
+    ramps = np.clip(np.abs(turns * 6 - 3) - 1, 0.0, 1.0)
+    return [float(level) for level in value * (1 - saturation * (1 - ramps))]
+
+
+@lru_cache(maxsize=len(SHAPES))
+def _outline(shape: str) -> Float64:
+    corners = outline(shape)
+    corners.setflags(write=False)
+    return corners
+
+
+def _window(corners: Float64, image_size: tuple[int, int]) -> tuple[slice, slice]:
+    """The pixels around an outline."""
+    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    rows, columns = (
+        slice(max(0, int(first)), min(size, int(last) + 1))
+        for first, last, size in zip(low, high, image_size, strict=True)
+    )
+    return rows, columns

@@ -1,0 +1,216 @@
+"""Crops of traffic lights: red or green, told apart by the colour of the lamp alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.shapes import paint
+from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.traffic_lights.lights.streets import draw_street, seen_by_camera, street
+from salgen.generators.traffic_lights.lights.traffic_light import (
+    GREEN_FULL,
+    LENS,
+    PITCH,
+    RED_FULL,
+    Frame,
+    frame_of,
+    lamp_alpha,
+    lamp_colours,
+    light_colour,
+    paint_housing,
+)
+from salgen.parameters import param
+from salgen.types import Float64
+
+NAMES = ("lisa-lights",)
+
+COLOURS = ("green", "red")  # in the order of the labels
+END_LENSES = (2, 0)  # where the lamp of each class is in real traffic lights: green at the bottom, red at the top
+HOUSINGS = ((0.10, 0.102, 0.105), (0.14, 0.15, 0.14), (0.08, 0.12, 0.10), (0.46, 0.37, 0.08))  # mostly black
+FULL_SPLITS = {"train": 20000, "val": 2000, "test": 8000}
+
+
+@dataclass(frozen=True)
+class LisaLights(Painted):
+    """Traffic lights, red or green by the colour of the lamp (stand-in for LISA, Szczepankiewicz et al. 2023).
+
+    A dark housing with three lenses, one of them lit, before a photograph by day or distant lights by night. The
+    mask `lamp` is all that the lit lamp touches, its halo included; `core` is where it hides at least half of what is
+    behind it. The twin shows the other colour in the same lens. Both colours have the same brightness and the same
+    shape, and other red and green things are about in both classes, so the lamp's colour alone tells the classes
+    apart.
+
+    In real traffic lights red is at the top and green at the bottom. With ``position_bias=1`` it is so here too, and
+    a model may then learn the place instead of the colour: it will not change its mind on the twin, whose lamp stays
+    in its place, so the reliance certificate finds the shortcut. With ``position_bias=0``, the default, the lamp is
+    in either end lens whatever its colour; values between are the share of lamps that are where they belong for
+    certain, while the others are in either end lens.
+    """
+
+    name: ClassVar[str] = "lisa-lights"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "lisa-lights"
+    default_source: ClassVar[str] = PHOTOGRAPHS
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": COLOURS}
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (24, 24)}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
+        "small": Scale({"train": 2000, "val": 400, "test": 400}, {}),
+        "full": Scale(FULL_SPLITS, {"image_size": (224, 224)}),
+    }
+
+    position_bias: float = param(
+        0.0, "share of lamps that are at the top for red and at the bottom for green; 1 in real data", low=0.0, high=1.0
+    )
+
+    def open_source(self, given: str | None) -> Photographs:
+        """The shipped photographs."""
+        if given not in (None, PHOTOGRAPHS):
+            raise SalgenError(f"source = {given!r}: {self.name} is drawn on the shipped {PHOTOGRAPHS}; give no source")
+        return photographs()
+
+    def prepare(self, source: Photographs) -> Photographs:
+        """The photographs themselves."""
+        return source
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The class, the lamp with its place, and what is behind it."""
+        label = context.balanced("label")
+        lamp: dict[str, Any] = {"label": label, "position": self._draw_position(context, label)}
+        lamp |= {"pose": _draw_pose(context), "lamp": _draw_lamp(context)}
+        return {**lamp, **_draw_scene(context, lamp)}
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same lamp in a housing of another colour, on another street in another light."""
+        return {**parameters, **_draw_scene(context, parameters)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The lit lamp."""
+        return ["lamp"]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
+        """The other colour in the same lens."""
+        return Edit(change={"lamp": COLOURS[1 - parameters["label"]]})
+
+    def target(self, task: str) -> str:
+        """The lamp with its halo."""
+        return "lamp"
+
+    def region_names(self) -> list[str]:
+        """The lamp with its halo, and its core."""
+        return ["lamp", "core"]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and whether it is night."""
+        row, column = self._centre(parameters)
+        night = parameters["street"]["night"]
+        return {"position": parameters["position"], "row": row, "column": column, "night": night}
+
+    def scene(self, parameters: Mapping[str, Any], material: Photographs) -> Float64:
+        """Street and unlit traffic light, as the camera sees them."""
+        canvas = street(parameters["street"], material, self.image_size)
+        paint_housing(canvas, self._frame(parameters), parameters["housing"])
+        camera = parameters["camera"]
+        return seen_by_camera(np.clip(canvas, 0.0, 1.0), camera["pixels"], camera["noise"], camera["grain"])
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Photographs, edit: Edit) -> None:
+        """The lit lamp; ``omit=("lamp",)`` leaves it out, ``change={"lamp": "red"}`` or ``"green"`` says its colour."""
+        check_edit(edit, ("lamp",), {"lamp": COLOURS})
+        if "lamp" in edit.omit:
+            return
+        lamp, frame = parameters["lamp"], self._frame(parameters)
+        ends = RED_FULL if self._shown(parameters, edit) == "red" else GREEN_FULL
+        colour = light_colour(ends, lamp["tone"], lamp["luma"])
+        paint(canvas, lamp_colours(frame, parameters["position"], colour, lamp["heat"]), self._alpha(parameters, frame))
+
+    def describe(
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: Photographs, edit: Edit
+    ) -> Rendered:
+        """The image with its label and regions; an unlit lamp has none, and keeps the label that was drawn."""
+        alpha = self._alpha(parameters, self._frame(parameters))
+        lit = "lamp" not in edit.omit
+        regions = {"lamp": (alpha > 0) & lit, "core": (alpha >= 0.5) & lit}
+        return Rendered(image, {"label": COLOURS.index(self._shown(parameters, edit))}, regions)
+
+    def _draw_position(self, context: Context, label: int) -> int:
+        stream = context.stream("position")
+        if float(stream.uniform(1)[0]) < self.position_bias:
+            return END_LENSES[label]
+        return END_LENSES[int(stream.integers(2, 1)[0])]
+
+    def _frame(self, parameters: Mapping[str, Any]) -> Frame:
+        return frame_of(parameters["pose"], self.image_size)
+
+    def _alpha(self, parameters: Mapping[str, Any], frame: Frame) -> Float64:
+        lamp = parameters["lamp"]
+        return lamp_alpha(frame, parameters["position"], lamp["halo"], lamp["glow"])
+
+    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> str:
+        return str((edit.change or {}).get("lamp", COLOURS[parameters["label"]]))
+
+    def _centre(self, parameters: Mapping[str, Any]) -> tuple[float, float]:
+        """Row and column of the lit lens in pixels, to a hundredth."""
+        pose = parameters["pose"]
+        along = (parameters["position"] - 1) * PITCH * pose["height"] * min(self.image_size)
+        cosine = 1.0 / float(np.sqrt(1.0 + pose["lean"] * pose["lean"]))
+        row = pose["row"] * self.image_size[0] + along * cosine
+        column = pose["column"] * self.image_size[1] + along * cosine * pose["lean"]
+        return round(row, 2), round(column, 2)
+
+
+def _draw_pose(context: Context) -> dict[str, float]:
+    row, column, height, lean, width = context.stream("pose").uniform(5).tolist()
+    return {
+        "row": 0.47 + 0.06 * row,
+        "column": 0.44 + 0.12 * column,
+        "height": 0.74 + 0.18 * height,
+        "lean": -0.07 + 0.14 * lean,
+        "width": 0.95 + 0.45 * width,
+    }
+
+
+def _draw_lamp(context: Context) -> dict[str, float]:
+    tone, luma, heat, halo, glow = context.stream("lamp").uniform(5).tolist()
+    return {
+        "tone": tone,
+        "luma": 0.38 + 0.14 * luma,
+        "heat": 0.35 + 0.5 * heat,
+        "halo": 1.35 + 0.75 * halo,
+        "glow": 0.25 + 0.2 * glow,
+    }
+
+
+def _draw_scene(context: Context, lamp: Mapping[str, Any]) -> dict[str, Any]:
+    """Street, look of the housing and camera."""
+    pose = lamp["pose"]
+    reach = LENS * pose["height"] * pose["width"] * lamp["lamp"]["halo"] + 0.04  # of the halo, and of the leaning lens
+    behind = draw_street(context, pose["column"] - reach, pose["column"] + reach)
+    camera, key = context.stream("camera"), context.stream("grain").key()
+    pixels, noise = int(camera.integers(106, 1)[0]) + 44, float(camera.uniform(1, 0.004, 0.03)[0])
+    return {
+        "street": behind,
+        "housing": _draw_housing(context, behind["night"]),
+        "camera": {"pixels": pixels, "noise": noise, "grain": key},
+    }
+
+
+def _draw_housing(context: Context, night: int) -> dict[str, Any]:
+    stream = context.stream("housing")
+    kind, pole, plate, border = (int(stream.integers(high, 1)[0]) for high in (8, 3, 3, 3))
+    side, light, beyond = stream.uniform(3).tolist()
+    return {
+        "colour": list(HOUSINGS[max(0, kind - 4)]),
+        "pole": pole,
+        "plate": 0.05 + 0.05 * beyond if plate else 0.0,
+        "border": border,
+        "side": 2.0 * side - 1.0,
+        "light": (0.15 + 0.25 * light) if night else (0.55 + 0.45 * light),
+    }

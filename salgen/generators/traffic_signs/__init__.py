@@ -1,0 +1,1 @@
+"""Traffic signs with an added square."""

@@ -1,0 +1,192 @@
+"""A user's copy of the German Traffic Sign Recognition Benchmark, as torchvision lays it out.
+
+References
+----------
+Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign recognition*
+(Neural Networks 32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context
+from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
+from salgen.generators.traffic_signs.gtsrb_download import fetched
+from salgen.generators.traffic_signs.gtsrb_layout import (
+    TABLE,
+    TEST,
+    TRAINING,
+    Items,
+    find_folder,
+    read_test,
+    read_training,
+)
+from salgen.generators.traffic_signs.signs.pictures import SIGNS
+from salgen.seeding import Stream
+from salgen.sources import Files
+
+GTSRB = "gtsrb"
+DOWNLOAD = "download"  # given as the source: fetch it
+VALIDATION_PERCENT = 15
+LICENCE = (
+    "German Traffic Sign Recognition Benchmark (Institut fuer Neuroinformatik, Ruhr-Universitaet Bochum): for "
+    "research; the images are not redistributed. Cite Stallkamp et al. 2012."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SignFiles(Files):
+    """Crops of traffic signs; `load` gives uint8 (H, W, 3).
+
+    Attributes
+    ----------
+    classes
+        Item name to sign class, from 0 to 42.
+    """
+
+    classes: Mapping[str, int] = field(default_factory=dict)
+
+    def load(self, name: str) -> Pixels:
+        """Read one crop."""
+        return read_rgb(self.files[name])
+
+
+@dataclass(frozen=True, eq=False)
+class SignPhotographs:
+    """The crops in pairs of one sign class.
+
+    Attributes
+    ----------
+    source
+        The crops.
+    pairs
+        Split to pairs of items.
+    """
+
+    source: SignFiles
+    pairs: Mapping[str, list[tuple[str, str]]]
+
+    def available(self) -> Mapping[str, int]:
+        """Split to the number of samples."""
+        return {split: 2 * len(pairs) for split, pairs in self.pairs.items()}
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The crop: two consecutive samples have a sign class."""
+        pairs = self.pairs[context.split]
+        number, member = divmod(context.index, 2)
+        order = _order(context.seed, context.family, context.split, context.redraws_of, len(pairs))
+        item = pairs[order[number % len(pairs)]][member]
+        return {"sign_class": self.source.classes[item], "item": item}
+
+    def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
+        """The crop, bilinear, uint8 (H, W, 3)."""
+        return resize_rgb(self.source.load(parameters["item"]), image_size)
+
+
+@lru_cache(maxsize=16)
+def _order(seed: int, family: str, split: str, redraws_of: int | None, pairs: int) -> tuple[int, ...]:
+    """The order of a split's pairs, drawn as a context at its start draws it."""
+    context = Context(seed, family, split, 0, None, redraws_of)
+    return tuple(context.stream("order", key=0).permutation(pairs).tolist())
+
+
+def open_gtsrb(given: str) -> SignFiles:
+    """The benchmark below a folder, or fetched by torchvision.
+
+    Parameters
+    ----------
+    given
+        The root that ``torchvision.datasets.GTSRB`` takes, its folder ``gtsrb``, or ``"download"``.
+
+    Raises
+    ------
+    SalgenError
+        If something is missing or not as published; the message names the path that was expected.
+    """
+    if given != DOWNLOAD:
+        return _opened(find_folder(Path(given).expanduser()))
+    root = fetched()
+    try:
+        return _opened(find_folder(root))
+    except SalgenError as error:
+        raise SalgenError(f"{error}; remove {root} and run it again") from None
+
+
+def _opened(folder: Path) -> SignFiles:
+    training = read_training(folder / TRAINING)
+    test = read_test(folder / TEST, folder / TABLE)
+    splits = {**_training_splits(training), **dict.fromkeys(test, "test")}
+    classes = {
+        **{name: sign for name, (_, sign) in training.items()},
+        **{name: sign for name, (_, sign) in test.items()},
+    }
+    files = {name: path for name, (path, _) in {**training, **test}.items()}
+    pairs = _pairs(splits, classes)
+    for split, inside in (("train", TRAINING), ("test", TEST)):
+        if not pairs[split]:
+            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has not one")
+    return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes=classes)
+
+
+def paired(source: SignFiles) -> SignPhotographs:
+    """The crops of each split in pairs of one sign class, in the order of their names; odd ones are left out."""
+    return SignPhotographs(source, _pairs(source.splits, source.classes))
+
+
+def _pairs(splits: Mapping[str, str], classes: Mapping[str, int]) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {split: [] for split in ("train", "val", "test")}
+    ordered = sorted(splits, key=lambda name: (splits[name], classes[name], name))
+    for (split, _), group in groupby(ordered, key=lambda name: (splits[name], classes[name])):
+        names = list(group)
+        found[split] += zip(names[0::2], names[1::2], strict=False)
+    return found
+
+
+def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
+    counts = {split: list(splits.values()).count(split) for split in ("train", "val", "test")}
+    left = sum(counts.values()) - 2 * sum(map(len, _pairs(splits, classes).values()))
+    missing = sorted(set(range(SIGNS)) - set(classes.values()))
+    return (
+        f"{sum(counts.values())} crops of real traffic signs of {SIGNS - len(missing)} of {SIGNS} sign classes"
+        + (f" (missing: {_ranges(missing)}): " if missing else ": ")
+        + ", ".join(f"{count} for {split}" for split, count in counts.items())
+        + f". Test is Final_Test; val is {VALIDATION_PERCENT} % of the training tracks of each sign, and no track, "
+        "which is one sign seen again and again from a passing car, is in both. Each split is used in pairs of one "
+        f"sign, neighbours by file name; {left} crops without a partner are left out."
+    )
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Sorted numbers for a reader: ``1, 4-11``."""
+    runs = groupby(enumerate(numbers), key=lambda item: item[1] - item[0])
+    ends = [(run[0][1], run[-1][1]) for run in (list(group) for _, group in runs)]
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in ends)
+
+
+def _training_splits(items: Items) -> dict[str, str]:
+    """Train or val for each item, by whole tracks of each sign."""
+    splits = {}
+    tracks = sorted({(sign, _track(path)) for path, sign in items.values()})
+    held_out = set()
+    for sign, group in groupby(tracks, key=lambda track: track[0]):
+        of_sign = list(group)
+        count = max(1, round(len(of_sign) * VALIDATION_PERCENT / 100)) if len(of_sign) > 1 else 0
+        order = Stream(GTSRB, "validation tracks", index=sign).permutation(len(of_sign))
+        held_out |= {of_sign[int(place)] for place in order[:count]}
+    for name, (path, sign) in items.items():
+        splits[name] = "val" if (sign, _track(path)) in held_out else "train"
+    return splits
+
+
+def _track(path: Path) -> str:
+    track, line, frame = path.stem.partition("_")
+    if not (line and track.isdecimal() and frame.isdecimal()):
+        raise SalgenError(f"{path}: expected a name TTTTT_FFFFF.ppm, the numbers of a track and of a frame in it")
+    return track

@@ -1,0 +1,253 @@
+"""Traffic signs, half of them with a green square that has nothing to do with the sign.
+
+References
+----------
+Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps algorithms* (Scientific Reports 13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
+from salgen.generators.drawing.pictures import Pixels
+from salgen.generators.generator import Context, Edit, Rendered, Scale
+from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.traffic_signs.gtsrb import GTSRB, SignFiles, open_gtsrb, paired
+from salgen.generators.traffic_signs.signs.scenes import SignScenes
+from salgen.parameters import param
+from salgen.seeding import Stream
+from salgen.sources import Source
+from salgen.types import Float64, Mask
+
+NAMES = ("gtsrb-square",)
+
+SQUARE, TRAINING_SQUARE = "square", "training_square"
+VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
+VARIANT_SPLITS = {f"test_{variant}": variant for variant in VARIANTS}
+Square = tuple[int, int, int]  # row and column of the upper left pixel, side
+
+
+class SignSource(Protocol):
+    """Where pictures of signs come from: drawn ones, or crops of photographs."""
+
+    def available(self) -> Mapping[str, int] | None:
+        """Split to the number of samples; None where any number can be drawn."""
+        ...
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The choices of a picture, `sign_class` among them."""
+        ...
+
+    def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
+        """The picture, uint8 (H, W, 3)."""
+        ...
+
+
+@dataclass(frozen=True)
+class GtsrbSquare(Painted):
+    """Traffic signs, by default drawn (a stand-in), half of them with a green square (Szczepankiewicz et al. 2023).
+
+    The square always has one place and one size, at the bottom right; two consecutive samples show one of
+    the 43 signs, once with the square and once without. Drawn signs stand before shipped photographs. Trees and
+    other green things are in both classes alike, though nothing else is as green as the square: a histogram of
+    colours would tell the classes apart.
+
+    The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
+    `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
+    `square` is what was painted, `training_square` what a model was trained on.
+
+    For photographs of real signs, `--set source=PATH` takes the folder of GTSRB as torchvision lays it out, and
+    `--set source=download` fetches it.
+    """
+
+    name: ClassVar[str] = "gtsrb-square"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "gtsrb-square"
+    default_source: ClassVar[str] = PHOTOGRAPHS
+    takes: ClassVar[str] = "PATH of GTSRB as torchvision lays it out, or download"
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
+        "small": Scale({"train": 2000, "val": 400, "test": 400, **dict.fromkeys(VARIANT_SPLITS, 100)}, {}),
+        "full": Scale(
+            {"train": 22_640, "val": 4000, "test": 12_630, **dict.fromkeys(VARIANT_SPLITS, 12_630)},
+            {"image_size": (224, 224)},
+        ),
+    }
+
+    square_side: int | None = param(None, "side of the square in pixels; a seventh of the height if none", low=1)
+    square_color: tuple[float, float, float] = param(
+        (0.0, 1.0, 0.0), "red, green and blue of the square", low=0.0, high=1.0
+    )
+    margin: int = param(0, "pixels between the square and the lower and right edges", low=0)
+    enlarge: float = param(2.0, "how many times the side is as long in test_resized", low=1.0)
+    noise: float = param(0.2, "standard deviation of the noise in the noisy variants", low=0.0, high=1.0)
+
+    def __post_init__(self) -> None:
+        needed = max(2 * self.side, self.enlarged_side) + self.margin
+        if needed > min(self.image_size):
+            raise SalgenError(
+                f"square_side = {self.side}: with margin = {self.margin} and enlarge = {self.enlarge:g} the image "
+                f"must be at least {needed} pixels high and wide, to enlarge and to move the square; "
+                f"it is {self.image_size[0]}x{self.image_size[1]}"
+            )
+
+    @property
+    def side(self) -> int:
+        """The square's side in pixels."""
+        return round(self.image_size[0] / 7) if self.square_side is None else self.square_side
+
+    @property
+    def enlarged_side(self) -> int:
+        """The side in `test_resized`."""
+        return round(self.side * self.enlarge)
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Whether there is a square."""
+        return {"label": ("plain", "square")}
+
+    def open_source(self, given: str | None) -> Source:
+        """The shipped photographs, the user's copy of the benchmark, or a fetched one."""
+        return photographs() if given in (None, PHOTOGRAPHS) else open_gtsrb(given)
+
+    def prepare(self, source: Source) -> SignSource:
+        """What draws pictures of signs, or reads them."""
+        if isinstance(source, SignFiles):
+            return paired(source)
+        if not isinstance(source, Photographs):
+            raise SalgenError(f"source {source.name!r}: gtsrb-square takes {PHOTOGRAPHS} or {GTSRB}")
+        return SignScenes(source)
+
+    def available(self, material: SignSource) -> Mapping[str, int] | None:
+        """As many as there are pairs of crops, and for each variant as many as for test."""
+        there = material.available()
+        return None if there is None else {**there, **dict.fromkeys(VARIANT_SPLITS, there["test"])}
+
+    # Drawing -------------------------------------------------------------------------------------
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The class, the variant, the square's place and size, and the picture of a sign."""
+        variant = VARIANT_SPLITS.get(context.split, "original")
+        shared = _shared(context)
+        label = shared.balanced("label")
+        square = self._square(variant, shared) if label and variant != "absent" else None
+        return {
+            "label": int(square is not None),
+            "drawn_label": label,
+            "variant": variant,
+            "square": None if square is None else list(square),
+            "variant_noise": shared.stream("noise").key() if variant.startswith("noisy") else None,
+            **context.material.draw(shared),
+        }
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same square, if any, on the picture of another sign."""
+        return {**parameters, **context.material.draw(_shared(context))}
+
+    def _square(self, variant: str, context: Context) -> Square:
+        if variant == "moved":
+            places = places_apart(self.image_size, self._training_square())
+            row, column = places[int(context.stream("place").integers(len(places), 1)[0])].tolist()
+            return row, column, self.side
+        return self._in_corner(self.enlarged_side) if variant == "resized" else self._training_square()
+
+    def _training_square(self) -> Square:
+        return self._in_corner(self.side)
+
+    def _in_corner(self, side: int) -> Square:
+        height, width = self.image_size
+        return height - self.margin - side, width - self.margin - side, side
+
+    # Painting ------------------------------------------------------------------------------------
+
+    def scene(self, parameters: Mapping[str, Any], material: SignSource) -> Float64:
+        """The sign, with noise all over it in `test_noisy_background`."""
+        canvas = np.asarray(material.picture(parameters, self.image_size) / 255.0)
+        if parameters["variant"] == "noisy_background":
+            canvas = self._noisy(canvas, parameters)
+        return canvas
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: SignSource, edit: Edit) -> None:
+        """The square; ``omit=("square",)`` leaves it out."""
+        check_edit(edit, (SQUARE,), {})
+        if not self._shown(parameters, edit):
+            return
+        row, column, side = parameters["square"]
+        colour = np.broadcast_to(np.array(self.square_color), (side, side, 3))
+        if parameters["variant"] == "noisy_square":
+            colour = self._noisy(colour, parameters)
+        canvas[row : row + side, column : column + side] = colour
+
+    def describe(
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: SignSource, edit: Edit
+    ) -> Rendered:
+        """Label by what is seen, and both regions; `training_square` belongs to the class that was drawn."""
+        shown = self._shown(parameters, edit)
+        regions = {
+            SQUARE: self._mask(parameters["square"] if shown else None),
+            TRAINING_SQUARE: self._mask(self._training_square() if parameters["drawn_label"] else None),
+        }
+        return Rendered(image, {"label": int(shown)}, regions)
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
+        """No square."""
+        return Edit(omit=(SQUARE,)) if parameters["square"] is not None else None
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The square, where there is one."""
+        return [] if parameters["square"] is None else [SQUARE]
+
+    def target(self, task: str) -> str:
+        """The square."""
+        return SQUARE
+
+    def region_names(self) -> list[str]:
+        """The square as painted, and as models are trained on it."""
+        return [SQUARE, TRAINING_SQUARE]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """The sign's class, the variant's number, and row, column and side of the square."""
+        row, column, side = parameters["square"] or (None, None, None)
+        return {
+            "sign_class": parameters["sign_class"],
+            "variant": VARIANTS.index(parameters["variant"]),
+            "square_row": row,
+            "square_column": column,
+            "square_side": side,
+        }
+
+    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> bool:
+        return parameters["square"] is not None and SQUARE not in edit.omit
+
+    def _noisy(self, colours: Float64, parameters: Mapping[str, Any]) -> Float64:
+        field = Stream.from_key(parameters["variant_noise"], "noise").normal(colours.size).reshape(colours.shape)
+        return np.asarray((colours + self.noise * field).clip(0.0, 1.0))
+
+    def _mask(self, square: Square | None) -> Mask:
+        mask = np.zeros(self.image_size, dtype=bool)
+        if square is not None:
+            row, column, side = square
+            mask[row : row + side, column : column + side] = True
+        return mask
+
+
+@lru_cache(maxsize=8)
+def places_apart(image_size: tuple[int, int], square: Square) -> NDArray[np.int64]:
+    """Where a square may be moved to, int64 (N, 2): row and column of each place that shares no pixel with it."""
+    row, column, side = square
+    rows, columns = np.indices((image_size[0] - side + 1, image_size[1] - side + 1))
+    return np.argwhere((abs(rows - row) >= side) | (abs(columns - column) >= side))
+
+
+def _shared(context: Context) -> Context:
+    """The context whose draws a sample uses: all variants have those of test."""
+    return replace(context, split="test") if context.split in VARIANT_SPLITS else context

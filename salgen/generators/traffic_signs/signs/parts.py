@@ -1,0 +1,83 @@
+"""What pictograms are made of: polygons, lines and dots, and where they are placed.
+
+A pictogram is a tuple of parts in a box from -1 to 1, x to the right and y downwards. A part takes the
+pictogram's colour, or one of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A filled polygon if its width is 0, else a line that is so wide, with round joints and ends.
+
+    Attributes
+    ----------
+    points
+        (x, y) of each corner; a line through one point is a dot.
+    width
+        Of the line, in the units of the box.
+    colour
+        A name of :data:`salgen.generators.traffic_signs.signs.pictures.COLOURS`, or "" for the pictogram's.
+    """
+
+    points: tuple[Point, ...]
+    width: float = 0.0
+    colour: str = ""
+
+
+Pictogram = tuple[Part, ...]
+
+
+def placed(pictogram: Pictogram, centre: Point, scale: float, colour: str = "") -> Pictogram:
+    """A pictogram made smaller and moved, and coloured where it has no colour of its own."""
+    x0, y0 = centre
+    return tuple(
+        Part(tuple((x0 + scale * x, y0 + scale * y) for x, y in part.points), part.width * scale, part.colour or colour)
+        for part in pictogram
+    )
+
+
+def mirrored(pictogram: Pictogram) -> Pictogram:
+    """Left and right exchanged."""
+    return tuple(replace(part, points=tuple((-x, y) for x, y in part.points)) for part in pictogram)
+
+
+def turned(pictogram: Pictogram, degrees: float) -> Pictogram:
+    """Turned clockwise."""
+    cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    return tuple(
+        replace(
+            part, points=tuple((float(x * cosine - y * sine), float(x * sine + y * cosine)) for x, y in part.points)
+        )
+        for part in pictogram
+    )
+
+
+def arc(centre: Point, radii: Point, start: float, stop: float, steps: int = 16) -> tuple[Point, ...]:
+    """Points on an ellipse, clockwise in degrees from the right hand side."""
+    angles = np.deg2rad(np.linspace(start, stop, steps + 1))
+    return tuple(
+        (float(centre[0] + radii[0] * np.cos(angle)), float(centre[1] + radii[1] * np.sin(angle))) for angle in angles
+    )
+
+
+def poly(*points: Point, colour: str = "") -> Part:
+    """A filled polygon."""
+    return Part(points, 0.0, colour)
+
+
+def line(width: float, *points: Point, colour: str = "") -> Part:
+    """A line."""
+    return Part(points, width, colour)
+
+
+def dot(x: float, y: float, radius: float, colour: str = "") -> Part:
+    """A disc."""
+    return Part(((x, y),), 2 * radius, colour)

@@ -1,0 +1,235 @@
+"""The 43 traffic signs of the German benchmark, drawn: plates and rims, and what is on them.
+
+Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign
+recognition* (Neural Networks 32), number the classes as :data:`NAMES_OF_SIGNS` does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from salgen.generators.drawing.pictures import Pixels
+from salgen.generators.traffic_signs.signs import pictograms as on_sign
+from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, arc, dot, line, mirrored, placed, poly
+from salgen.generators.traffic_signs.signs.pictograms import text
+
+SIDE = 256  # pixels of a finished sign picture
+FINE = 4  # places per pixel along each axis while it is drawn
+REACH = 0.88  # a sign's radius, in half sides of the picture
+
+COLOURS = {
+    "red": (190, 22, 34),
+    "blue": (22, 74, 160),
+    "yellow": (247, 190, 20),
+    "green": (24, 140, 70),
+    "white": (240, 240, 238),
+    "black": (24, 24, 26),
+    "grey": (128, 130, 132),
+}
+
+NAMES_OF_SIGNS = (
+    *(f"speed limit {limit}" for limit in (20, 30, 50, 60, 70, 80)),
+    "end of speed limit 80",
+    "speed limit 100",
+    "speed limit 120",
+    "no overtaking",
+    "no overtaking for trucks",
+    "right of way at the next crossing",
+    "priority road",
+    "yield",
+    "stop",
+    "no vehicles",
+    "no trucks",
+    "no entry",
+    "general caution",
+    "curve to the left",
+    "curve to the right",
+    "double curve",
+    "bumpy road",
+    "slippery road",
+    "road narrows on the right",
+    "road work",
+    "traffic lights",
+    "pedestrians",
+    "children",
+    "bicycles",
+    "ice or snow",
+    "wild animals",
+    "end of all limits",
+    "turn right ahead",
+    "turn left ahead",
+    "ahead only",
+    "ahead or right",
+    "ahead or left",
+    "keep right",
+    "keep left",
+    "roundabout",
+    "end of no overtaking",
+    "end of no overtaking for trucks",
+)
+SIGNS = len(NAMES_OF_SIGNS)
+LIMITS = {0: "20", 1: "30", 2: "50", 3: "60", 4: "70", 5: "80", 7: "100", 8: "120"}
+
+ON_TRIANGLES: dict[int, Pictogram] = {
+    11: placed(on_sign.CROSSROADS, (0, 0.2), 0.44),
+    18: placed(on_sign.EXCLAMATION, (0, 0.17), 0.47),
+    19: placed(on_sign.CURVE_LEFT, (0.02, 0.2), 0.4),
+    20: placed(mirrored(on_sign.CURVE_LEFT), (-0.02, 0.2), 0.4),
+    21: placed(on_sign.DOUBLE_CURVE, (0, 0.19), 0.43),
+    22: placed(on_sign.BUMPS, (0, 0.28), 0.48),
+    23: placed(on_sign.SKIDDING, (0, 0.2), 0.44),
+    24: placed(on_sign.NARROWS, (0, 0.2), 0.42),
+    25: placed(on_sign.WORKER, (0, 0.18), 0.44),
+    26: placed(on_sign.LIGHTS, (0, 0.18), 0.44),
+    27: placed(on_sign.CROSSING, (0, 0.17), 0.46),
+    28: placed(on_sign.CHILDREN, (0, 0.2), 0.42),
+    29: placed(on_sign.BICYCLE, (0, 0.22), 0.46),
+    30: placed(on_sign.SNOWFLAKE, (0, 0.2), 0.38),
+    31: placed(on_sign.DEER, (0, 0.24), 0.43),
+}
+ON_BLUE: dict[int, Pictogram] = {
+    33: on_sign.TURN_RIGHT,
+    34: mirrored(on_sign.TURN_RIGHT),
+    35: on_sign.AHEAD,
+    36: on_sign.AHEAD_OR_RIGHT,
+    37: mirrored(on_sign.AHEAD_OR_RIGHT),
+    38: on_sign.KEEP_RIGHT,
+    39: mirrored(on_sign.KEEP_RIGHT),
+    40: on_sign.ROUNDABOUT,
+}
+
+
+@lru_cache(maxsize=SIGNS)
+def sign_picture(sign: int) -> tuple[Pixels, ...]:
+    """A sign from the front, at SIDE pixels, at half of it, and so on down to 32.
+
+    Parameters
+    ----------
+    sign
+        Its class, from 0 to 42.
+
+    Returns
+    -------
+    uint8 (side, side, 4) each: red, green and blue, each times coverage, and coverage.
+    """
+    drawn = Image.new("RGBA", (SIDE * FINE, SIDE * FINE))
+    for part in parts_of(sign):
+        _draw(ImageDraw.Draw(drawn), part)
+    levels = [drawn.convert("RGBa").reduce(FINE)]  # colours times coverage, so that nothing bleeds in
+    while levels[-1].width > 32:
+        levels.append(levels[-1].reduce(2))
+    return tuple(np.asarray(level) for level in levels)
+
+
+def parts_of(sign: int) -> Pictogram:
+    """What a sign is drawn of, from the back to the front; its radius is 1."""
+    if sign in LIMITS:
+        return (*_ring(), *placed(_number(LIMITS[sign]), (0, 0), 1.0, "black"))
+    if sign in ON_TRIANGLES:
+        return (*_triangle(), *placed(ON_TRIANGLES[sign], (0, -0.015), 1.09, "black"))
+    if sign in ON_BLUE:
+        return (dot(0, 0, 1, "white"), dot(0, 0, 0.96, "blue"), *placed(ON_BLUE[sign], (0, 0), 0.68, "white"))
+    return OTHERS[sign]
+
+
+def _number(digits: str) -> Pictogram:
+    """The digits of a speed limit; three of them are narrower."""
+    if len(digits) == 2:
+        return text(digits, 0.92, 0.6)
+    narrow = text(digits, 0.84, 0.6)
+    return tuple(Part(tuple((0.82 * x, y) for x, y in part.points), 0.85 * part.width) for part in narrow)
+
+
+def _ring() -> Pictogram:
+    return dot(0, 0, 1, "white"), dot(0, 0, 0.975, "red"), dot(0, 0, 0.76, "white")
+
+
+def _corners(radius: float, down: float) -> tuple[tuple[float, float], ...]:
+    half = 0.866 * radius
+    return (0.0, down - radius), (half, down + 0.5 * radius), (-half, down + 0.5 * radius)
+
+
+def _rounded(corners: tuple[tuple[float, float], ...], width: float, colour: str) -> Pictogram:
+    return poly(*corners, colour=colour), line(width, *corners, corners[0], colour=colour)
+
+
+def _triangle() -> Pictogram:
+    return (
+        *_rounded(_corners(1.0, 0.18), 0.26, "white"),
+        *_rounded(_corners(1.0, 0.18), 0.2, "red"),
+        *_rounded(_corners(0.73, 0.18), 0.08, "white"),
+    )
+
+
+def _yield() -> Pictogram:
+    return tuple(Part(tuple((x, -y) for x, y in part.points), part.width, part.colour) for part in _triangle())
+
+
+def _diamond() -> Pictogram:
+    corners = ((0.0, -0.9), (0.9, 0.0), (0.0, 0.9), (-0.9, 0.0))
+    inner = tuple((0.66 * x, 0.66 * y) for x, y in corners)
+    return *_rounded(corners, 0.2, "black"), *_rounded(corners, 0.14, "white"), *_rounded(inner, 0.06, "yellow")
+
+
+def _octagon() -> Pictogram:
+    rim, plate = (poly(*arc((0, 0), (r, r), 22.5, 382.5, 8), colour=c) for r, c in ((1.04, "white"), (0.98, "red")))
+    return rim, plate, *placed(text("STOP", 0.66, 0.58), (0, 0), 1.0, "white")
+
+
+def _end(pictogram: Pictogram, stripes: tuple[float, ...]) -> Pictogram:
+    """The white plate that ends a rule: a grey pictogram behind stripes from the lower left to the upper right."""
+    at = 0.7071
+    lines = [
+        line(0.055, (-at * 0.92 + s, at * 0.92 + s), (at * 0.92 + s, -at * 0.92 + s), colour="black") for s in stripes
+    ]
+    return dot(0, 0, 1, "grey"), dot(0, 0, 0.96, "white"), *placed(pictogram, (0, 0), 1.0, "grey"), *lines
+
+
+def _side_by_side(left: Pictogram, colour: str, right: Pictogram) -> Pictogram:
+    return (
+        *placed(left, (-0.36, 0.0), 0.4, colour),
+        *placed(right, (0.36, 0.04), 0.37, "" if colour == "grey" else "black"),
+    )
+
+
+STRIPES = (-0.12, -0.06, 0.0, 0.06, 0.12)
+OTHERS: dict[int, Pictogram] = {
+    6: _end(_number("80"), STRIPES),
+    9: (*_ring(), *_side_by_side(on_sign.CAR, "red", on_sign.CAR)),
+    10: (*_ring(), *_side_by_side(on_sign.TRUCK, "red", on_sign.CAR)),
+    12: _diamond(),
+    13: _yield(),
+    14: _octagon(),
+    15: _ring(),
+    16: (*_ring(), *placed(on_sign.LORRY, (0, 0), 0.58, "black")),
+    17: (
+        dot(0, 0, 1, "white"),
+        dot(0, 0, 0.96, "red"),
+        poly((-0.72, -0.17), (0.72, -0.17), (0.72, 0.17), (-0.72, 0.17), colour="white"),
+    ),
+    32: _end((), STRIPES),
+    41: _end(_side_by_side(on_sign.CAR, "grey", on_sign.CAR), STRIPES),
+    42: _end(_side_by_side(on_sign.TRUCK, "grey", on_sign.CAR), STRIPES),
+}
+
+
+def _draw(pencil: ImageDraw.ImageDraw, part: Part) -> None:
+    colour = (*COLOURS[part.colour], 255)
+    points = np.rint((np.asarray(part.points) * REACH + 1.0) * (SIDE * FINE / 2)).astype(int)
+    reach = round(part.width * REACH * SIDE * FINE / 4)
+    if not reach:
+        pencil.polygon([tuple(point) for point in points.tolist()], fill=colour)
+        return
+    for x, y in points.tolist():
+        pencil.ellipse((x - reach, y - reach, x + reach, y + reach), fill=colour)
+    for start, end in pairwise(points):
+        along = end - start
+        length = float(np.sqrt((along**2).sum()))
+        if length:
+            aside = np.rint(np.array([-along[1], along[0]]) * (reach / length)).astype(int)
+            corners = (start + aside, end + aside, end - aside, start - aside)
+            pencil.polygon([tuple(corner) for corner in np.stack(corners).tolist()], fill=colour)

@@ -1,0 +1,180 @@
+"""Crops of street scenes around a drawn traffic sign: surroundings, perspective, light, blur and noise.
+
+A scene is drawn as small as a camera in a car sees a sign from afar, and enlarged, as the crops of the German
+benchmark are. So what a scene looks like does not depend on the size of the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import uniform_filter1d
+
+from salgen.generators.declarations import Context
+from salgen.generators.drawing.photographs import Photographs, of_split
+from salgen.generators.drawing.pictures import Pixels, resize_rgb
+from salgen.generators.drawing.splines import smooth_field
+from salgen.generators.generator import to_levels
+from salgen.generators.traffic_signs.signs.pictures import REACH, SIGNS, sign_picture
+from salgen.generators.traffic_signs.signs.surroundings import box, places, surroundings
+from salgen.seeding import Stream
+from salgen.types import Float64
+
+SMALLEST, LARGEST = 36, 128  # pixels of a scene's side
+
+# What is drawn uniformly, with its bounds; lengths are in sides of the scene
+BOUNDS: dict[str, tuple[float, float]] = {
+    "detail": (0.0, 1.0),
+    "crop_row": (0.0, 1.0),
+    "crop_column": (0.0, 1.0),
+    "crop_share": (0.2, 0.6),
+    "photograph_gain": (0.5, 1.1),
+    "skyline": (-0.2, 1.1),
+    "sky": (0.55, 1.0),
+    "sky_blue": (0.0, 0.3),
+    "foliage": (-0.55, 0.55),
+    "foliage_green": (0.0, 1.0),
+    "foliage_light": (0.25, 0.9),
+    "post": (0.07, 0.12),
+    "row": (0.46, 0.53),
+    "column": (0.47, 0.53),
+    "radius": (0.36, 0.44),
+    "turn": (-0.05, 0.05),
+    "narrow": (0.8, 1.0),
+    "shear": (-0.08, 0.08),
+    "recede_row": (-0.08, 0.08),
+    "recede_column": (-0.12, 0.12),
+    "fading": (0.0, 0.35),
+    "dirt": (0.0, 0.3),
+    "gain": (0.4, 1.15),
+    "haze": (0.0, 0.16),
+    "warmth": (-0.1, 0.1),
+    "slope_row": (-0.25, 0.25),
+    "slope_column": (-0.25, 0.25),
+    "shadow": (-2.4, 0.55),
+    "shadow_lean": (-1.0, 1.0),
+    "shadow_depth": (0.45, 0.75),
+    "defocus": (0.0, 1.0),
+    "motion": (-1.0, 1.0),
+    "noise": (0.004, 0.03),
+    "panel": (0.0, 1.0),
+    "panel_row": (0.0, 1.0),
+    "panel_column": (0.0, 1.0),
+    "panel_green": (0.35, 0.9),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SignScenes:
+    """Scenes that are drawn, with surroundings from photographs.
+
+    Attributes
+    ----------
+    source
+        The photographs.
+    """
+
+    source: Photographs
+
+    def available(self) -> None:
+        """Any number can be drawn."""
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The choices of one scene: two consecutive samples have a sign class, and 43 pairs have each once."""
+        block, place = divmod(context.index // 2, SIGNS)
+        names = of_split(self.source, context.split)
+        photograph = names[int(context.stream("photograph").integers(len(names), 1)[0])]
+        uniform = context.stream("scene").uniform(len(BOUNDS))
+        values = {
+            name: float(low + (high - low) * u) for (name, (low, high)), u in zip(BOUNDS.items(), uniform, strict=True)
+        }
+        sign_class = int(context.stream("sign class", key=block).permutation(SIGNS)[place])
+        return {"sign_class": sign_class, "photograph": photograph, "fields": context.stream("fields").key(), **values}
+
+    def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
+        """The scene, uint8 (H, W, 3)."""
+        side = side_of(parameters)
+        canvas = surroundings(parameters, self.source.load(parameters["photograph"]), side)
+        _put_sign(canvas, parameters, side)
+        _light(canvas, parameters, side)
+        seen = blurred(canvas, parameters, side)
+        grain = Stream.from_key(parameters["fields"], "noise").normal(seen.size).reshape(seen.shape)
+        seen += parameters["noise"] * grain
+        return resize_rgb(to_levels(seen.clip(0.0, 1.0), 8), image_size)
+
+
+def side_of(parameters: Mapping[str, Any]) -> int:
+    """Pixels of a scene's side: small ones are as likely as large ones in proportion."""
+    detail = parameters["detail"]
+    return int(SMALLEST + (LARGEST - SMALLEST) * detail * (0.4 + 0.6 * detail))
+
+
+def blurred(canvas: Float64, parameters: Mapping[str, Any], side: int) -> Float64:
+    """Never quite sharp, out of focus, and for one scene in four moved along rows or columns."""
+    for axis in (0, 1):
+        canvas = uniform_filter1d(uniform_filter1d(canvas, 2, axis=axis), 2, axis=axis, origin=-1)
+    focus = 2 * round(0.018 * side * parameters["defocus"] ** 2) + 1
+    for axis in (0, 1, 0, 1):
+        canvas = box(canvas, focus, axis)
+    moved = parameters["motion"]
+    if abs(moved) > 0.75:
+        canvas = box(canvas, 2 * round(0.16 * side * (abs(moved) - 0.7)) + 1, int(moved > 0.0))
+    return canvas
+
+
+def _put_sign(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
+    """The sign as the camera sees it, faded by the sun and with dirt on it."""
+    seen = warped(sign_picture(parameters["sign_class"]), parameters, side) / 255.0
+    cover = seen[..., 3:]
+    fading = parameters["fading"]
+    dirt = smooth_field(Stream.from_key(parameters["fields"], "dirt"), (side, side), (6, 6))[..., np.newaxis]
+    front = seen[..., :3] * (1.0 - fading) + fading * 0.62 * cover
+    canvas *= 1.0 - cover
+    canvas += front * (1.0 - parameters["dirt"] * (0.5 + dirt).clip(0.0, 1.0))
+
+
+def warped(levels: Sequence[Pixels], parameters: Mapping[str, Any], side: int) -> Float64:
+    """A sign in perspective, float64 (side, side, 4) in levels: colours times coverage, and coverage.
+
+    Between the four pixels of the sign's picture that are nearest, bilinear.
+    """
+    radius = parameters["radius"] * side
+    source = next(
+        level for level in reversed(levels) if level is levels[0] or level.shape[0] * REACH / 2 >= 0.62 * radius
+    )
+    u, v = _on_sign(parameters, side)
+    size = source.shape[0]
+    x, y = (((place * REACH + 1.0) * (size / 2) - 0.5).clip(0.0, size - 1.001) for place in (u, v))
+    left, top = x.astype(np.int64), y.astype(np.int64)
+    right, down = (x - left)[..., np.newaxis], (y - top)[..., np.newaxis]
+    flat, first = source.reshape(-1, 4), top * size + left
+    above = flat[first] * (1.0 - right) + flat[first + 1] * right
+    below = flat[first + size] * (1.0 - right) + flat[first + size + 1] * right
+    return np.asarray(above * (1.0 - down) + below * down)
+
+
+def _on_sign(parameters: Mapping[str, Any], side: int) -> tuple[Float64, Float64]:
+    """For each pixel its place (x, y) on the plane of the sign, whose radius there is 1."""
+    rows, columns = places(side)
+    down, across = ((at - parameters[name]) / parameters["radius"] for at, name in ((rows, "row"), (columns, "column")))
+    half = parameters["turn"]  # the tangent of half the angle
+    cosine, sine = (1.0 - half * half) / (1.0 + half * half), 2.0 * half / (1.0 + half * half)
+    distance = 1.0 + parameters["recede_row"] * down + parameters["recede_column"] * across
+    x = (cosine * across + sine * down) / parameters["narrow"] + parameters["shear"] * down
+    y = cosine * down - sine * across
+    return x / distance, y / distance
+
+
+def _light(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
+    """Exposure, colour of the light, its fall-off, a shadow across the scene, haze."""
+    rows, columns = places(side)
+    slope = 1.0 + parameters["slope_row"] * (rows - 0.5) + parameters["slope_column"] * (columns - 0.5)
+    beyond = ((columns - 0.5 + parameters["shadow_lean"] * (rows - 0.5) + parameters["shadow"]) * 14.0).clip(0.0, 1.0)
+    gain = parameters["gain"] * slope * (1.0 - (1.0 - parameters["shadow_depth"]) * beyond)
+    warmth = parameters["warmth"]
+    canvas *= gain[..., np.newaxis] * np.array([1.0 + warmth, 1.0, 1.0 - warmth])
+    canvas *= 1.0 - parameters["haze"]
+    canvas += parameters["haze"] * min(parameters["gain"], 0.9)
