@@ -12,7 +12,8 @@ from test_report import read
 
 from salgen.errors import SalgenError
 from salgen.evaluation.clever_hans import clever_hans
-from salgen.evaluation.comparisons import compare
+from salgen.evaluation.comparisons import compare_families
+from salgen.evaluation.families import family
 from salgen.evaluation.ranks import rank_methods
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.agreement import agreements
@@ -127,7 +128,7 @@ def test_effects_are_turned_towards_the_method(rich):
     )
     assert rows[of.best[0]].against_best is None
     assert "oracle" not in rows
-    for test in compare(run.cube, MODEL, "roc-auc", "region:brain"):
+    for test in compare_families([family(run.cube, MODEL, "roc-auc", "region:brain")]):
         if of.best in test.keys:
             (other,) = set(test.keys) - {of.best}
             turned = rows[other[0]].against_best
