@@ -149,7 +149,7 @@ def test_nothing_is_left_behind(tmp_path, suffix, monkeypatch):
     (tmp_path / "temporary").mkdir()
     path = small(tmp_path, suffix)
     assert verify(path) == []
-    path.write_bytes(path.read_bytes()[:-700])
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert verify(path) != []
     with pytest.raises(SalgenError):
         salgen.open(path)

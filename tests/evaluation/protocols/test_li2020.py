@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from tests.evaluation.report.run_folders import make_run
+from run_folders import make_run
 
 from salgen.cli import reproduce_command
 from salgen.errors import SalgenError
