@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts.record_reader import read_record
 from salgen.evaluation.runs.run_record import RECORD

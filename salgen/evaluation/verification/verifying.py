@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
 from salgen.datasets.archives.checks import archive_problems
-from salgen.datasets.archives.files import SUFFIXES, is_archive
 from salgen.datasets.verification import verify_dataset as data_sets
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.run_record import RECORD
