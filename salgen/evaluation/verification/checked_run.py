@@ -57,19 +57,15 @@ class CheckedRun:
         return {call: create_metric(call) for call in self.record["metrics"]}
 
     @cached_property
-    def maps(self) -> SourceRun | None:
-        """The run as `rescore` reads it, where it kept its maps."""
-        return SourceRun.read(self.folder) if self.record.get("maps") else None
-
-    @cached_property
     def plan(self) -> Plan | None:
         """The plan to score its maps again under its own metrics, where it kept them."""
-        if self.maps is None:
+        if not self.record.get("maps"):
             return None
-        methods = {call: METHODS.create(*parse_call(call)) for call in self.maps.calls}
-        conventions = build(Conventions, self.record["conventions"])
-        dataset = self.maps.dataset(source=self.source)
-        return Plan(dataset, [], methods, self.metrics, conventions, self.maps.left_out, None, given=self.maps)
+        run, conventions = SourceRun.read(self.folder), build(Conventions, self.record["conventions"])
+        methods = {call: METHODS.create(*parse_call(call)) for call in run.calls}
+        return Plan(
+            run.dataset(source=self.source), [], methods, self.metrics, conventions, run.left_out, None, given=run
+        )
 
     @cached_property
     def ids(self) -> list[str]:
@@ -84,20 +80,15 @@ class CheckedRun:
         return {name: place for place, name in enumerate(self.ids)}
 
     @cached_property
-    def classes(self) -> list[str]:
-        """The names of the task's classes."""
-        return list(next(iter(self.record["dataset"]["tasks"].values())))
-
-    @cached_property
     def prediction_table(self) -> pa.Table:
         """The rows of ``predictions.parquet``."""
         path = self.folder / FILE
-        if not path.is_file():
-            raise SalgenError(f"{path} is missing: the run is not finished")
         try:
             return pq.read_table(path)
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise SalgenError(f"{path} is damaged ({reason(error)}): fetch the archive, or evaluate, again") from None
+            raise SalgenError(
+                f"{path} cannot be read ({reason(error)}): fetch the archive, or evaluate, again"
+            ) from None
 
     @cached_property
     def predictions(self) -> dict[Model, Predictions]:
@@ -109,7 +100,8 @@ class CheckedRun:
         target, known = self.record["conventions"]["target"], self.predictions[model]
         if target in ("label", "pred"):
             return known.labels if target == "label" else known.predicted
-        return np.full(len(known.labels), self.classes.index(target), dtype=np.int64)
+        classes = next(iter(self.record["dataset"]["tasks"].values()))
+        return np.full(len(known.labels), classes.index(target), dtype=np.int64)
 
     def _rows(self, model: Model) -> pa.Table:
         return self.prediction_table.filter((pc.field("model") == model[0]) & (pc.field("training_seed") == model[1]))
@@ -125,5 +117,5 @@ class CheckedRun:
             return Predictions(np.asarray(dataset.column(task)), probabilities, present_in(dataset, task))
         present = None
         if "present" in rows.column_names:
-            present = np.array([np.isin(range(len(self.classes)), shown) for shown in rows["present"].to_pylist()])
+            present = np.array([np.isin(range(probabilities.shape[1]), shown) for shown in rows["present"].to_pylist()])
         return Predictions(rows["label"].to_numpy(), probabilities, present)

@@ -1,4 +1,4 @@
-"""Scores of some samples, computed again from the maps that a run kept."""
+"""Scores of a run's first samples, computed again from the maps that it kept."""
 
 from __future__ import annotations
 

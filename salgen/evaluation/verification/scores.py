@@ -7,10 +7,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
 from salgen.evaluation.runs.certificate import read_certificates
@@ -19,41 +17,37 @@ from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.checked_run import CheckedRun
 
-OF_DATA = ["dataset", "dataset_fingerprint", "split", "task"]
-OF_METHOD = ["method", "reduction", "native_resolution"]
-GROUP = [*OF_DATA, "model", "training_seed", *OF_METHOD, "metric", "variant"]
+GROUP = ["method", "metric", "variant", "model", "training_seed", "reduction", "native_resolution"]
+GROUP += ["dataset", "dataset_fingerprint", "split", "task"]
 
 
 def row_problems(run: CheckedRun) -> Iterator[str]:
     """Groups of rows of which there are more or fewer than the record says."""
     path, expected = run.folder / SCORES, _expected_counts(run)
     texts = [name for name in GROUP if name != "training_seed"]
-    try:
-        rows = pq.read_table(path, columns=GROUP, read_dictionary=texts).unify_dictionaries()
-        groups = rows.group_by(GROUP).aggregate([([], "count_all")]).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
+    rows = pq.read_table(path, columns=GROUP, read_dictionary=texts).unify_dictionaries()
+    groups = rows.group_by(GROUP).aggregate([([], "count_all")]).to_pylist()
     found = {tuple(group[name] for name in GROUP): group["count_all"] for group in groups}
     if different := sorted({group for group, _ in found.items() ^ expected.items()}, key=str):
-        first = different[0]
-        named = ", ".join(f"{name} {value}" for name, value in zip(GROUP, first, strict=True))
+        method, metric, variant, *others = first = different[0]
         yield (
-            f"{path}: {len(different)} groups of scores are not those that {RECORD} speaks of: it has "
-            f"{found.get(first, 0)} and not {expected.get(first, 0)} scores of {named}"
+            f"{path} has {found.get(first, 0)} scores of {method} under {metric} in {variant} "
+            f"({', '.join(map(str, others))}), and {RECORD} speaks of {expected.get(first, 0)}; such differences: "
+            f"{len(different)}"
         )
 
 
 def _expected_counts(run: CheckedRun) -> dict[tuple[Any, ...], int]:
-    """The number of scores for each of the record's models, methods, metrics and variants."""
+    """The number of scores for each of the record's methods, metrics, variants and models."""
     record, data = run.record, run.record["dataset"]
-    of_data = (data["name"], data["fingerprint"], data["split"], next(iter(data["tasks"])))
-    of_methods = [(method["call"], method["reduction"], method["native_resolution"]) for method in record["methods"]]
+    of_data = data["name"], data["fingerprint"], data["split"], next(iter(data["tasks"]))
     counts = {}
-    for model, method, (call, metric) in product(run.models, of_methods, run.metrics.items()):
-        trains = "training" in metric.needs
-        for variant in record["variants"] if metric.regional and not trains else [WHOLE_IMAGE]:
+    for model, method, (metric, plugin) in product(run.models, record["methods"], run.metrics.items()):
+        trains = "training" in plugin.needs
+        for variant in record["variants"] if plugin.regional and not trains else [WHOLE_IMAGE]:
+            maps = method["reduction"], method["native_resolution"]
             count = record["samples"]["considered" if trains else "with_mask"]
-            counts[*of_data, *model, *method, call, variant] = count
+            counts[method["call"], metric, variant, *model, *maps, *of_data] = count
     return counts
 
 
@@ -63,7 +57,7 @@ def standing_problems(run: CheckedRun) -> Iterator[str]:
     certificates = read_certificates(path).certified if path.is_file() else {}
     for name, seed in run.models:
         place = cube.models.index(name), cube.seeds.index(seed)
-        scored = cube.scored[cube.members(name), :, :, place[1]].any(axis=(0, 1, 2))
+        scored = np.asarray(cube.scored[cube.members(name), :, :, place[1]].any(axis=(0, 1, 2)))
         ids = [sample for sample, there in zip(cube.samples, scored, strict=True) if there]
         if strange := set(ids) - set(run.places):
             yield f"{run.folder / SCORES} has scores of {min(strange)}, which is no sample of the split"

@@ -107,11 +107,12 @@ def data_problems(run: CheckedRun, samples: int) -> Iterator[str]:
         "considered": plan.considered,
         "with_mask": len(plan.scored),
         "variants": list(plan.variants),
+        "headline_variant": next(iter(plan.variants)),
     }
     recorded = {**expected, **run.record, **run.record["dataset"], **run.record["samples"]}
     for name, value in expected.items():
         if recorded[name] != value:
-            yield f"{run.folder / RECORD}: {name} is {recorded[name]}, and {value} by the data in {DATA}"
+            yield f"{run.folder / RECORD}: {name} is {recorded[name]}, and should be {value} by the data in {DATA}"
     for shard in shards_of(manifest):
         yield from shard_problems(data, manifest, shard)
     count = min(samples, len(plan.dataset))
