@@ -20,15 +20,15 @@ from salgen.evaluation.runs.artifacts.record_reader import read_record
 from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.runs.run_snapshot import DATA
 from salgen.evaluation.verification.checked_run import CheckedRun
-from salgen.evaluation.verification.maps import map_problems, model_problems
-from salgen.evaluation.verification.recompute import recompute_problems
-from salgen.evaluation.verification.scores import row_problems, standing_problems
-from salgen.evaluation.verification.tables import (
+from salgen.evaluation.verification.derived_tables import (
     certificate_problems,
     csv_problems,
     gallery_problems,
     prediction_problems,
 )
+from salgen.evaluation.verification.maps import map_problems, model_problems
+from salgen.evaluation.verification.recompute import recompute_problems
+from salgen.evaluation.verification.scores import row_problems, standing_problems
 
 CHECKS: tuple[Callable[[CheckedRun], Iterator[str]], ...] = (
     csv_problems,
