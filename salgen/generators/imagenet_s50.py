@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.objects.clutter import cluttered, draw_background
-from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture, turned
+from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture
 from salgen.generators.painted import Painted, check_edit
 from salgen.generators.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.shapes import oval, paint, polygon

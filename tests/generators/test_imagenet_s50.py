@@ -10,8 +10,9 @@ from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
 
 from salgen.errors import SalgenError
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.imagenet_s50 import CLASSES
-from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture, turned
+from salgen.generators.objects.textured import SHAPES, TEXTURES, outline, texture
 from salgen.generators.opening import generator
 from salgen.generators.shapes import polygon
 from salgen.testing import check_generator

@@ -110,17 +110,26 @@ def smooth(knots: Float64, closed: bool = True) -> Float64:
     return np.concatenate([pieces[1:-2].reshape(-1, 2), knots[-1:]])
 
 
+def turned(points: Float64, turn: float) -> Float64:
+    """Points (..., 2) turned about the origin by the angle whose half has the tangent `turn`."""
+    along, aside = (1 - turn * turn) / (1 + turn * turn), 2 * turn / (1 + turn * turn)
+    rows, columns = points[..., 0], points[..., 1]
+    return np.stack([along * rows - aside * columns, aside * rows + along * columns], axis=-1)
+
+
 def _stroke(places: Float64, width: float) -> list[Float64]:
     """Discs at the joints of a line and bars between them."""
     half = width / 2
     joints = [ellipse(place, (half, half))[::2] for place in places]
-    bars = [_bar(start, end, half) for start, end in pairwise(places)]
+    bars = [bar(start, end, half) for start, end in pairwise(places)]
     return [_clockwise(piece) for piece in (*joints, *bars)]
 
 
-def _bar(start: Float64, end: Float64, half: float) -> Float64:
+def bar(start: Float64, end: Float64, half: float) -> Float64:
+    """A straight piece of a line, float64 (4, 2), of this half width; it runs the same way round as an ellipse."""
     x, y = end - start
-    aside = np.array([-y, x]) * (half / float(np.sqrt(x * x + y * y)))
+    length = float(np.sqrt(x * x + y * y))
+    aside = np.array([-y, x]) * (half / length if length else 0.0)
     return np.stack([start - aside, end - aside, end + aside, start + aside])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from salgen.generators.declarations import Context
-from salgen.generators.objects.textured import turned
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.photographs import Photographs, of_split
 from salgen.generators.pictures import Pixels, resize_rgb
 from salgen.generators.shapes import paint, polygon
