@@ -79,10 +79,12 @@ class Skin:
 
 def read_skins(entries: Mapping[str, Any]) -> dict[str, Skin]:
     """Skins as a catalogue describes them; a marking is a list of its attributes."""
-    return {
-        name: Skin(**{key: Marking(*value) if key == "marking" else value for key, value in entry.items()})
-        for name, entry in entries.items()
-    }
+    skins = {}
+    for name, entry in entries.items():
+        look = dict(entry)
+        marking = look.pop("marking", None)
+        skins[name] = Skin(**look, marking=Marking(*marking) if marking else None)
+    return skins
 
 
 PALETTES: dict[str, list[Tint]] = catalogue("skins.json")["palettes"]
