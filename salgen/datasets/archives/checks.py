@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from salgen.datasets.archives.files import DIGEST, TAR, TAR_GZ, entries_of, expanded, form_of, packed
+from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, entries_of, expanded, form_of, packed
 from salgen.datasets.archives.members import Entry, shown
 from salgen.datasets.archives.unpacking import Unpacked, extract
 from salgen.errors import SalgenError
@@ -81,7 +81,7 @@ def _framing_problems(archive: Path, content: Path, found: Unpacked) -> list[str
             if there != piece:
                 return [_difference(archive, where[0], place + _first_difference(there, piece))]
             place += len(piece)
-        return [f"{archive.name}: has bytes after its end"] if source.read(1) else []
+        return [f"{archive.name}: the archive has bytes after its end"] if source.read(1) else []
 
 
 def _first_difference(there: bytes, piece: bytes) -> int:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from salgen.datasets.archives.files import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
+from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
 from salgen.datasets.archives.members import Entry
 from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.metadata.release import Files, Release
@@ -76,7 +76,10 @@ def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
         handle.flush()
         os.fsync(handle.fileno())
     if form == TAR_GZ and total > USUAL.expanded(written) - (1 << 16):
-        raise SalgenError(f"{path.name} would be too small beside what it holds to be told from a bomb: choose .tar")
+        raise SalgenError(
+            f"{path.name} would expand to more than {USUAL.expansion} times its size, which salgen does not unpack: "
+            "choose .tar"
+        )
     return digest.hexdigest()
 
 

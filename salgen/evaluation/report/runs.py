@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts.record_reader import read_record
 from salgen.evaluation.runs.run_record import RECORD
@@ -110,7 +110,7 @@ class Run:
 
     @cached_property
     def headline(self) -> str | None:
-        """The metric that the answer is about: the first that ranks maps, by its own definition if one is."""
+        """The metric of the headline: the first that ranks maps, by its own definition if one is."""
         return next(iter(ranking_metrics([*canonical(self.metrics), *self.metrics])), None)
 
     @cached_property

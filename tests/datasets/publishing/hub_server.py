@@ -26,9 +26,8 @@ ROUTES = [
     ("preupload", "POST", rf"{REPO}/preupload/(?P<rev>[^/]+)"),
     ("commit", "POST", rf"{REPO}/commit/(?P<rev>[^/]+)"),
     ("batch", "POST", rf"{REPO}\.git/info/lfs/objects/batch"),
-    ("complete", "POST", r"/lfs/complete/(?P<oid>[0-9a-f]{64})"),
     ("verify", "POST", r"/lfs/verify"),
-    ("put", "PUT", r"/lfs/(?P<oid>[0-9a-f]{64})(?:/(?P<part>\d+))?"),
+    ("put", "PUT", r"/lfs/(?P<oid>[0-9a-f]{64})"),
     ("tree", "GET", rf"{REPO}/tree/(?P<rev>[^/]+)(?:/(?P<path>.*))?"),
     ("paths", "POST", rf"{REPO}/paths-info/(?P<rev>[^/]+)"),
     ("file", "GET", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
@@ -41,9 +40,9 @@ class State:
     """What a hub holds, what it was asked, and what a test wants to go wrong."""
 
     def __init__(self):
-        self.repositories, self.private, self.objects, self.parts = {}, {}, {}, {}
+        self.repositories, self.private, self.objects = {}, {}, {}
         self.seen, self.headers, self.sent, self.messages, self.plans = [], [], [], [], {}
-        self.chunk_size, self.verified, self.validated, self.tokens = None, [], [], {f"Bearer {TOKEN}"}
+        self.verified, self.tokens = [], {f"Bearer {TOKEN}"}
         self.lock = threading.RLock()
 
     def plan(self, kind, *faults):
@@ -104,10 +103,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def usual(self, kind, found, body, query):
         state, name = self.server.state, found.get("repo")
-        if (
-            kind not in ("put", "complete", "validate", "harnesses")
-            and self.headers["Authorization"] not in state.tokens
-        ):
+        if kind not in ("put", "validate", "harnesses") and self.headers["Authorization"] not in state.tokens:
             return 401, {"error": "Invalid username or password."}, {}
         if name is not None and name not in state.repositories:
             return 404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"}
@@ -131,7 +127,6 @@ class Handler(BaseHTTPRequestHandler):
         return 200, url, {}
 
     def on_validate(self, found, body, query):
-        self.server.state.validated.append(json.loads(body)["content"])
         return 200, {"errors": [], "warnings": []}, {}
 
     def commit_of(self, name, revision):
@@ -208,33 +203,15 @@ class Handler(BaseHTTPRequestHandler):
             if oid not in state.objects:
                 entry["actions"] = {
                     "verify": {"href": f"{self.server.address}/lfs/verify"},
-                    "upload": self.way(oid, size),
+                    "upload": {"href": f"{self.server.address}/lfs/{oid}"},
                 }
             answer.append(entry)
         return 200, {"transfer": "basic", "objects": answer}, {}
 
-    def way(self, oid, size):
-        """Where an object goes: in one piece or in several."""
-        chunk, address = self.server.state.chunk_size, self.server.storage
-        if chunk is None:
-            return {"href": f"{address}/lfs/{oid}"}
-        parts = {str(number + 1): f"{address}/lfs/{oid}/{number + 1}" for number in range(-(-size // chunk))}
-        return {"href": f"{self.server.address}/lfs/complete/{oid}", "header": {"chunk_size": str(chunk), **parts}}
-
     def on_put(self, found, body, query):
-        state = self.server.state
-        state.sent.append((found["oid"], len(body)))
-        if found["part"]:
-            state.parts[found["oid"], int(found["part"])] = body
-        else:
-            state.objects[found["oid"]] = body
-        return 200, b"", {"ETag": f'"{found["part"] or found["oid"]}"'}
-
-    def on_complete(self, found, body, query):
-        parts = [part["partNumber"] for part in json.loads(body)["parts"]]
-        state, oid = self.server.state, found["oid"]
-        state.objects[oid] = b"".join(state.parts[oid, part] for part in parts)
-        return 200, {}, {}
+        self.server.state.sent.append((found["oid"], len(body)))
+        self.server.state.objects[found["oid"]] = body
+        return 200, b"", {"ETag": f'"{found["oid"]}"'}
 
     def on_verify(self, found, body, query):
         asked, objects = json.loads(body), self.server.state.objects
@@ -294,13 +271,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(state, storage=None):
-    """A hub; `storage` is another server's address to which large files go."""
+def serving(state):
     found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     found.daemon_threads = True
     found.handle_error = lambda *_: None  # a client that hung up
     found.state, found.address = state, f"http://127.0.0.1:{found.server_port}"
-    found.storage = storage or found.address
     thread = threading.Thread(target=found.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -321,12 +296,10 @@ def lost_answer(handler, size):
 
 
 def echo(status):
-    """An answer that repeats all headers of the request wherever a hub could say something."""
+    """An error that repeats all headers of the request."""
 
     def fault(handler, size):
         said = json.dumps({**dict(handler.headers), "token": f"Bearer {TOKEN}"})
-        value = {"error": said, "message": said, "errors": [{"message": said}], "warnings": [{"message": said}]}
-        headers = {"X-Error-Message": TOKEN, "X-HF-Warning": f"topic; {TOKEN}", "X-Request-Id": TOKEN}
-        return status, value, headers
+        return status, {"error": said, "errors": [{"message": said}]}, {"X-Error-Message": TOKEN}
 
     return fault

@@ -209,7 +209,7 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
             {"type": "other", "value": fingerprint, "description": "SHA-256 of the data set's description"}
         ],
     }
-    known = {"creators": ['Ada Ämter: the "first"', "B"], "url": "https://example.org/d"}
+    known = {"creators": ['Ada Ämter: the "first"', "𠮷田 \\ud83d 😀"], "url": "https://example.org/d"}
     files = bytes_of(folder, **known)
     citation = yaml.safe_load(files["CITATION.cff"])
     assert [author["name"] for author in citation["authors"]] == known["creators"]

@@ -211,32 +211,6 @@ def test_a_stopped_build_leaves_a_whole_leaderboard(runs, built, tmp_path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-def test_a_failed_exchange_brings_the_old_one_back(runs, built, tmp_path, monkeypatch):
-    shutil.copytree(built, tmp_path / "site")
-    rename = Path.rename
-
-    def failing(path, target):
-        if path.parent.name.endswith(".unfinished"):
-            raise OSError(5, "Input/output error")
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(SalgenError, match="Input/output error"):
-        leaderboard(runs[:1], tmp_path / "site")
-    assert bytes_of(tmp_path / "site") == bytes_of(built)
-
-
-@pytest.mark.parametrize("renamed", [False, True])
-def test_a_kill_between_the_renames_is_made_good(runs, built, tmp_path, renamed):
-    shutil.copytree(built, tmp_path / ".site.replaced")
-    if renamed:
-        shutil.copytree(built, tmp_path / "site")
-    (tmp_path / "broken").mkdir()
-    leaderboard(runs[:1], tmp_path / "site")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "site"]
-    assert [path.name for path in (tmp_path / "site" / "runs").iterdir()] == ["one.html"]
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [([], "no run folder was given"), (["none"], "is not a run folder"), (["one", "one"], "was given 2 times")],

@@ -1,6 +1,7 @@
 """The protocol of Li et al. 2020: what it asks for, and how its tables come about."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,27 +12,13 @@ from run_folders import make_run
 
 from salgen.cli import reproduce_command
 from salgen.errors import SalgenError
-from salgen.evaluation.protocols import Reproduction, li2020, li2020_tables
-from salgen.evaluation.protocols.li2020 import FULL_TRAINING, Li2020
-from salgen.evaluation.protocols.li2020_findings import findings
-from salgen.evaluation.protocols.li2020_tables import (
-    CLASSES,
-    G_OBJECT,
-    G_SCENE,
-    IDR,
-    INSERTION,
-    LABELS,
-    MCR,
-    MCS,
-    ORDER_2,
-    PRINTED_1,
-    PRINTED_2,
-    Localised,
-    table_1,
-    table_2,
-)
+from salgen.evaluation.protocols import li2020, paper_table, protocol
+from salgen.evaluation.protocols.claims import judge
+from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, TABLE_2, Li2020
+from salgen.evaluation.protocols.paper_table import RunFolders
+from salgen.evaluation.protocols.protocol import Reproduction
 from salgen.evaluation.report.paper_tables import tables_text
-from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.report.study import Study, Table, TableRow
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.training.training_settings import choose_settings
 
@@ -41,29 +28,33 @@ METHODS = (
 )
 
 
+PRINTED_1 = {row.metric: [list(map(float, text.split())) for text in row.printed] for row in TABLE_1.rows}
+
+
 @pytest.fixture
 def recorded(monkeypatch):
     """What the protocol makes, evaluates and reports, without any of it being done."""
     made, evaluated, reported = [], [], []
-    monkeypatch.setattr(li2020, "make", lambda name, out, **how: made.append((name, how)) or out)
-    monkeypatch.setattr(li2020, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
-    monkeypatch.setattr(li2020, "report", lambda runs, page, study: reported.append((runs, study)) or page)
+    known = SimpleNamespace(spec=SimpleNamespace(splits={"test": 4}))
+    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
+    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
+    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
+    monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
+    monkeypatch.setattr(protocol, "judge", lambda claims, study: ())
     monkeypatch.setattr(li2020, "clever_hans", lambda run, call: [])
-    for name in ("table_1", "table_2"):
-        monkeypatch.setattr(li2020, name, lambda *given: Table("t", "c", (), ()))
-    monkeypatch.setattr(li2020, "findings", lambda *tables: ())
+    monkeypatch.setattr(paper_table.PaperTable, "filled", lambda *given: Table("t", "c", (), ()))
     return made, evaluated, reported
 
 
 def test_the_methods_and_the_printed_numbers_are_the_papers():
-    assert Li2020.methods == METHODS == ORDER_2
-    assert Li2020.contrasted == METHODS[:5]
-    assert all(tuple(row) == METHODS[:5] for row in PRINTED_1.values())
+    assert Li2020.methods == METHODS == TABLE_2.methods
+    assert TABLE_1.methods == METHODS[:5]
+    assert [[len(numbers) for numbers in row] for row in PRINTED_1.values()] == [[5, 5]] * 5 + [[]]
     for network in (0, 1):  # MCS is the difference of the two means above it, up to their last digit
-        for method in METHODS[:5]:
-            scene, both, contrast = (float(PRINTED_1[name][method][network]) for name in (G_SCENE, G_OBJECT, MCS))
+        columns = (PRINTED_1[metric][network] for metric in ("g-cf:of=paired", "g-cf", "mcs"))
+        for scene, both, contrast in zip(*columns, strict=True):
             assert abs(both - scene - contrast) < 0.0031
-    assert [len(row) for row in PRINTED_2.values()] == [7] * 5
+    assert [[len(text.split()) for text in row.printed] for row in TABLE_2.rows] == [[7]] * 5
 
 
 def test_one_run_pairs_the_models_and_the_others_share_a_network(recorded, tmp_path):
@@ -81,7 +72,7 @@ def test_one_run_pairs_the_models_and_the_others_share_a_network(recorded, tmp_p
     assert stability["model"] == curve["model"] == where["out"] / "scnn-seed0"
     assert (contrast["model"], contrast["paired_task"], contrast["reduce"]) == ("scnn", "scene", "sum_pos")
     assert contrast["methods"] == [*METHODS[:5], "lrp-z"]
-    assert {MCS, MCR, IDR, G_OBJECT, G_SCENE} <= set(contrast["metrics"])
+    assert contrast["metrics"] == ["g-cf:of=paired", "g-cf", "mcs", "mcr", "idr:of=paired", "iir:of=paired"]
     assert "mask" not in contrast
     ((runs, study),) = reported
     assert len(runs) == 4
@@ -91,16 +82,16 @@ def test_one_run_pairs_the_models_and_the_others_share_a_network(recorded, tmp_p
 
 def test_own_copies_take_the_stand_ins_place_and_full_is_the_papers_training(recorded, monkeypatch, tmp_path):
     made, evaluated, reported = recorded
-    monkeypatch.setattr(li2020, "generator", lambda *given: None)
+    monkeypatch.setattr(protocol, "generator", lambda *given: None)
     Li2020(voc="/v", coco="/c", ebam="/e").run(tmp_path, "full")
     assert [(name, how["source"]) for name, how in made] == [("voc-2012", "/v"), ("coco-2017", "/c"), ("ebam", "/e")]
-    trained = [(name, how["model"]) for name, how in evaluated if "settings" in how]
+    trained = [(name, how["model"]) for name, how in evaluated if how["settings"] is not None]
     assert trained == [
         *((name, model) for name in ("voc-2012", "coco-2017") for model in ("vgg16", "resnet50")),
         *(("ebam", model) for model in ("vgg16", "resnet50")),
     ]
     for _, how in evaluated:
-        if "settings" in how:
+        if how["settings"] is not None:
             assert how["settings"] == {**FULL_TRAINING, "weights": "imagenet"}
             assert how["limit"] is None
             choose_settings(how["model"], "full", how["settings"])
@@ -127,37 +118,66 @@ def test_a_wrong_name_is_found_before_any_work(recorded, tmp_path):
     assert made == []
 
 
+def filled(table, scale="demo", **folders):
+    """A table of run folders: experiment to data set and network to folder."""
+    runs = RunFolders(next(iter(next(iter(folders.values())).values())).parent)
+    for experiment, cells in folders.items():
+        for (dataset, model), folder in cells.items():
+            runs.add(experiment, dataset, model, "test", folder)
+    return table.filled(runs, scale)
+
+
 def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_path, monkeypatch):
     """Samples 2k and 2k + 1 are one image; of the odd ones the class is surer."""
-    metrics = [name for name in PRINTED_2 if not name.startswith("max")]
+    rows = TABLE_2.rows[:4]
     how = {
         "name": "multi-objects",
         "methods": ("gradient", "random", "oracle"),
         "model": "scnn",
         "variants": ("region:image",),
     }
-    run = make_run(tmp_path / "run", metrics=metrics, samples=6, undefined=False, pictures=0, **how)
+    run = make_run(tmp_path / "run", metrics=[r.metric for r in rows], samples=6, undefined=False, pictures=0, **how)
     stability = make_run(tmp_path / "s", metrics=["max-sensitivity:norm=rms"], samples=4, pictures=0, **how)
     table = pq.read_table(run / "predictions.parquet").to_pandas()
     table["probabilities"] = [[0.0, 0.4 + 0.1 * (number % 2)] for number in range(6)]
     table.to_parquet(run / "predictions.parquet")
     data = SimpleNamespace(column=lambda name: [0.0, 0, 1, 1, 2, 2] if name == "image" else table["sample_id"].tolist())
-    monkeypatch.setattr(li2020_tables, "open_dataset", lambda path, split, source: data)
-    found = table_2([Localised("scnn", run, stability, tmp_path)], ("gradient",))
+    monkeypatch.setattr(paper_table, "open_dataset", lambda path, split: data)
+    cell = ("multi-objects", "scnn")
+    found = filled(replace(TABLE_2, methods=["gradient"]), localisation={cell: run}, stability={cell: stability})
     means = {row.label: row.means["gradient"] for row in found.rows}
     cube = read_scores(run)
     series = [call for _, call, _ in cube.series].index("gradient")
-    for metric in metrics:
-        values = cube.value[series, cube.metrics.index(metric), 0, 0]
-        expected = np.mean(values[1::2] if metric in (INSERTION, CLASSES) else values)
-        assert means[LABELS[metric][0]] == pytest.approx(expected)
-    assert found.rows[0].printed == {"gradient": ".536"}
+    for row in rows:
+        values = cube.value[series, cube.metrics.index(row.metric), 0, 0]
+        expected = np.mean(values[1::2] if row.label in ("iAUC", "CS") else values)
+        assert means[row.label] == pytest.approx(expected)
+    assert [row.higher_is_better for row in found.rows] == [True, True, True, False, False]
+
+
+def test_table_2_has_means_over_networks_and_the_papers_numbers(tmp_path):
+    how = {"name": "multi-objects", "methods": ("gradient", "random", "oracle"), "variants": ("region:image",)}
+    runs = {
+        ("multi-objects", model): make_run(
+            tmp_path / model, model=model, metrics=["iosr"], undefined=False, pictures=0, shift=shift, **how
+        )
+        for model, shift in (("vgg16", 0.0), ("scnn", -0.2))
+    }
+    table = replace(TABLE_2, methods=["gradient"], rows=[TABLE_2.rows[1]._replace(printed=("-.435",))])
+    (row,) = filled(table, localisation=runs).rows
+    cubes = [read_scores(run) for run in runs.values()]
+    own = [cube.value[[call for _, call, _ in cube.series].index("gradient")].mean() for cube in cubes]
+    assert own[0] != own[1]
+    assert row.means["gradient"] == pytest.approx(np.mean(own))
+    assert (row.title, row.printed) == ("IoSR", {"gradient": "\N{MINUS SIGN}.435"})
 
 
 def test_table_1_has_the_numbers_of_the_network_or_both(tmp_path):
     how = {"name": "ebam", "methods": ("gradient", "random", "oracle"), "pictures": 0, "variants": ("region:image",)}
-    runs = {model: make_run(tmp_path / model, model=model, metrics=["mcs"], **how) for model in ("vgg16", "scnn")}
-    rows = {row.label: row for row in table_1(runs, ("gradient",), ["mcs"]).rows}
+    models = ("vgg16", "scnn")
+    runs = {("ebam", model): make_run(tmp_path / model, model=model, metrics=["mcs"], **how) for model in models}
+    table = replace(TABLE_1, methods=METHODS[:1], rows=[TABLE_1.rows[2]._replace(printed=(".071", ".088"))])
+    rows = {row.title: row for row in filled(table, contrast=runs).rows}
     assert rows["MCS, vgg16"].printed == {"gradient": ".088"}
     assert rows["MCS, scnn"].printed == {"gradient": ".071 / .088"}
     assert math.isfinite(rows["MCS, scnn"].means["gradient"])
@@ -165,53 +185,59 @@ def test_table_1_has_the_numbers_of_the_network_or_both(tmp_path):
 
 def test_table_1_tells_the_two_models_apart(tmp_path):
     how = {"name": "ebam", "methods": ("gradient", "random", "oracle"), "pictures": 0, "variants": ("region:image",)}
-    run = make_run(tmp_path / "scnn", model="scnn", metrics=[G_SCENE, G_OBJECT], undefined=False, **how)
+    metrics = ["g-cf:of=paired", "g-cf"]
+    run = make_run(tmp_path / "scnn", model="scnn", metrics=metrics, undefined=False, **how)
     cube = read_scores(run)
     series = [call for _, call, _ in cube.series].index("gradient")
-    own = {metric: cube.value[series, cube.metrics.index(metric)].mean() for metric in (G_SCENE, G_OBJECT)}
-    assert own[G_SCENE] != own[G_OBJECT]
-    rows = {row.label: row for row in table_1({"scnn": run}, ("gradient",), [G_SCENE, G_OBJECT]).rows}
-    for metric, mean in own.items():
-        assert rows[f"{LABELS[metric][0]}, scnn"].means["gradient"] == pytest.approx(mean)
+    own = [cube.value[series, cube.metrics.index(metric)].mean() for metric in metrics]
+    assert own[0] != own[1]
+    table = replace(TABLE_1, methods=["gradient"], rows=TABLE_1.rows[:2])
+    means = [row.means["gradient"] for row in filled(table, contrast={("ebam", "scnn"): run}).rows]
+    assert means == pytest.approx(own)
 
 
-PAPERS = {
-    "contrasts": Table("1", "", METHODS[:5], tuple(
-        TableRow(f"{LABELS[metric][0]}, vgg16", {name: float(text[1]) for name, text in row.items()}, {}, None)
-        for metric, row in PRINTED_1.items()
-    )),
-    "others": Table("2", "", METHODS, tuple(
+def papers(table, change=lambda mean: mean):
+    """A table with the paper's own numbers, or what becomes of them, as means; of two networks the second's."""
+    rows = tuple(
         TableRow(
-            LABELS[metric][0],
-            {name: float(text.replace("−", "-")) for name, text in zip(METHODS, row, strict=True)},  # noqa: RUF001
-            {},
-            None,
+            *(row.label, dict(zip(table.methods, (change(float(n)) for n in row.printed[-1].split()), strict=True))),
+            *({}, None, "vgg16" if table.networks else ""),
         )
-        for metric, row in PRINTED_2.items()
-    )),
-}  # fmt: skip
+        for row in table.rows
+        if row.printed
+    )
+    return Table(table.title, "", tuple(table.methods), rows)
+
+
+def verdicts(*tables):
+    """Each claim's verdict on filled tables."""
+    return [finding.verdict for finding in judge(CLAIMS, Study("t", "r", "", METHODS, tables=tables))]
 
 
 def test_what_the_paper_found_holds_of_its_own_numbers():
-    verdicts = {finding.claim: finding.verdict for finding in findings(PAPERS["contrasts"], PAPERS["others"])}
-    assert set(verdicts.values()) == {"held"}, verdicts
+    assert verdicts(papers(TABLE_1), papers(TABLE_2)) == ["held"] * 6
+    findings = judge(CLAIMS, Study("t", "r", "", METHODS, tables=(papers(TABLE_1), papers(TABLE_2))))
+    assert findings[0].numbers == "MCS, vgg16: grad-cam at 0.320"
+    assert findings[3].claim == "grad-cam and rise have the highest PG"
+    assert findings[3].numbers == ("PG: lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709")
+    assert findings[4].numbers == "CS: guided-backprop 0.990, grad-cam 0.013"
 
 
 def test_findings_turn_with_the_numbers():
-    others = PAPERS["others"]
-    swapped = Table("2", "", METHODS, tuple(
-        TableRow(row.label, {name: 1 - value for name, value in row.means.items()}, {}, None) for row in others.rows
-    ))  # fmt: skip
-    verdicts = [finding.verdict for finding in findings(PAPERS["contrasts"], swapped)]
-    assert verdicts == ["held", "held", "held", "not held", "not held", "not held"]
-    empty = Table("1", "", METHODS[:5], tuple(
-        TableRow(row.label, dict.fromkeys(row.means, math.nan), {}, None) for row in PAPERS["contrasts"].rows
-    ))  # fmt: skip
-    assert [finding.verdict for finding in findings(empty, others)][:3] == ["not testable here"] * 3
+    swapped = papers(TABLE_2, lambda mean: 1 - mean)
+    assert verdicts(papers(TABLE_1), swapped) == ["held", "held", "held", "not held", "not held", "not held"]
+    empty = papers(TABLE_1, lambda mean: math.nan)
+    assert verdicts(empty, papers(TABLE_2))[:3] == ["not testable here"] * 3
+
+
+def test_one_network_of_two_is_enough_to_fail_a_claim():
+    first, second = papers(TABLE_1), papers(TABLE_1, lambda mean: -mean)
+    rows = (*first.rows, *(replace(row, network="resnet50") for row in second.rows))
+    assert verdicts(replace(first, rows=rows), papers(TABLE_2))[:3] == ["not held"] * 3
 
 
 def test_the_terminal_shows_the_papers_numbers_beside(monkeypatch, tmp_path):
-    done = Reproduction([], tmp_path / "report.html", (PAPERS["others"],))
+    done = Reproduction([], tmp_path / "report.html", (papers(TABLE_2),))
     monkeypatch.setattr(Li2020, "run", lambda *given: done)
     monkeypatch.setattr("salgen.evaluation.report.console_summary", lambda runs: "")
     said = CliRunner().invoke(reproduce_command.command, ["li2020", "--scale", "demo"])

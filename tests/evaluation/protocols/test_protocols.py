@@ -1,12 +1,13 @@
 """Protocols: what they ask for is what the papers did."""
 
 import json
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 
 import salgen
-from salgen.evaluation.protocols import budding2021
+from salgen.evaluation.protocols import protocol
 from salgen.evaluation.protocols.budding2021 import Budding2021
 from salgen.evaluation.runs.running import evaluate
 
@@ -16,10 +17,12 @@ QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 @pytest.mark.parametrize(("scale", "seeds"), [("demo", 1), ("small", 3), ("full", 3)])
 def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, seeds):
     made, evaluated, reported = [], [], []
-    monkeypatch.setattr(budding2021, "make", lambda name, out, **how: made.append((name, how)) or out)
-    monkeypatch.setattr(budding2021, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
-    monkeypatch.setattr(budding2021, "report", lambda runs, page: reported.append(runs) or page)
-    runs, page, _ = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
+    known = SimpleNamespace(spec=SimpleNamespace(splits={"test": 4}))
+    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
+    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
+    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
+    monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
+    runs, page, tables = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
     assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
     for data, how in evaluated:
         assert how["model"] == "lesion-cnn"
@@ -36,7 +39,9 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
             "grad-cam",
         ]
         assert how["out"].name == f"{data.name}-run"
-    assert reported == [runs]
+        assert how["metrics"] is how["settings"] is None
+    assert reported == [(runs, None)]
+    assert tables == ()
     assert page == tmp_path / "report.html"
 
 

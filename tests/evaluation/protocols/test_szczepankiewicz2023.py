@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.protocols import szczepankiewicz2023
+from salgen.evaluation.protocols import protocol, szczepankiewicz2023
 from salgen.evaluation.protocols.szczepankiewicz2023 import FULL_TRAINING, VARIANTS, Szczepankiewicz2023
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.parameters import build
@@ -22,14 +22,13 @@ def recorded(monkeypatch):
     """What the protocol makes, evaluates and reports, without any of it being done."""
     made, evaluated, studies = [], [], []
 
-    known = SimpleNamespace(spec=SimpleNamespace(splits=dict.fromkeys(("train", "val", "test"), 4)))
-    monkeypatch.setattr(szczepankiewicz2023, "make", lambda name, out, **how: made.append((name, how)) or out)
-    monkeypatch.setattr(
-        szczepankiewicz2023, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"]
-    )
-    monkeypatch.setattr(szczepankiewicz2023, "open_dataset", lambda data, split: known)
-    monkeypatch.setattr(szczepankiewicz2023, "findings", lambda study: ())
-    monkeypatch.setattr(szczepankiewicz2023, "report", lambda runs, page, study: studies.append((runs, study)) or page)
+    splits = ("train", "val", "test", *(f"test_{variant}" for variant in VARIANTS))
+    known = SimpleNamespace(spec=SimpleNamespace(splits=dict.fromkeys(splits, 4)))
+    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
+    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
+    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
+    monkeypatch.setattr(protocol, "judge", lambda claims, study: ())
+    monkeypatch.setattr(protocol, "report", lambda runs, page, study: studies.append((runs, study)) or page)
     return made, evaluated, studies
 
 
@@ -42,7 +41,7 @@ def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path):
     made, evaluated, studies = recorded
     Szczepankiewicz2023(seed=3, models=("resnet50", "vgg16", "scnn")).run(tmp_path, "small", ["rise"])
     assert [name for name, _ in made] == ["gtsrb-square", "zings", "lisa-lights", "imagenet-s50"]
-    assert all(how == {"scale": "small", "seed": 3, "source": None, "parameters": None} for _, how in made)
+    assert all(how == {"scale": "small", "seed": 3, "source": None} for _, how in made)
     cells = [(name, how["model"]) for name, how in evaluated if how["split"] == "test"]
     assert cells == [(name, model) for name, _ in made for model in ("resnet50", "vgg16", "scnn")]
     for name, how in evaluated:
@@ -53,7 +52,7 @@ def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path):
             assert how["settings"] == {"stop_accuracy": 0.995, **turned}
     ((runs, study),) = studies
     assert len(runs) == 12
-    assert any("Stand-ins" in note for note in study.notes)
+    assert any("stand-ins" in note for note in study.notes)
 
 
 def test_variants_are_scored_against_the_training_mask_for_the_class_square(recorded, tmp_path):
@@ -89,7 +88,7 @@ def test_full_scale_is_the_papers(recorded, tmp_path):
 def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_path, monkeypatch):
     made, evaluated, studies = recorded
     opened = []
-    monkeypatch.setattr(szczepankiewicz2023, "generator", lambda *given: opened.append(given))
+    monkeypatch.setattr(protocol, "generator", lambda *given: opened.append(given))
     monkeypatch.setattr(szczepankiewicz2023, "pretrained", opened.append)
     Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/data/ImageNetS50").run(tmp_path, "demo")
     assert made == [
@@ -103,7 +102,7 @@ def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_pat
     ]
     assert all(how["settings"] is None for _, how in evaluated)
     assert opened == [("imagenet-s50", "/data/ImageNetS50", "demo"), "vgg16", "resnet50", "resnext50"]
-    assert not any("Stand-ins" in note for note in studies[0][1].notes)
+    assert not any("stand-ins" in note for note in studies[0][1].notes)
     with pytest.raises(SalgenError, match="pretrained network for ImageNet-S50"):
         Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/x", models=("scnn",)).run(tmp_path, "demo")
 

@@ -16,7 +16,6 @@ from hypothesis.extra.numpy import arrays
 from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
 from salgen.evaluation.statistics.comparisons import (
-    compare,
     compare_families,
     compare_subsets,
     effect_sizes,
@@ -27,6 +26,13 @@ from salgen.evaluation.statistics.comparisons import (
 )
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import score_cube
+
+
+def compare(cube, model, metric, variant, members=None):
+    """All pairs of one family; none where there is no family."""
+    found = family(cube, model, metric, variant, members)
+    return [] if found is None else compare_families([found])
+
 
 METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "oracle": 1.0, "oracle-7x7": 0.95}
 IMAGE = "region:image"
