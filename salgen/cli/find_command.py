@@ -79,9 +79,9 @@ def _check(found: Sequence[Suspect], run: str, data: str | None, method: str) ->
 
 
 def _print(found: Sequence[Suspect], run: str) -> None:
-    from salgen.evaluation.runs.artifacts.record_reader import read_record
+    from salgen.evaluation.runs.artifacts.run_record import RunRecord
 
-    names = next(iter(read_record(Path(run) / "run.json")["dataset"]["tasks"].values()))
+    names = RunRecord.read(Path(run) / "run.json").dataset.class_names
     click.echo(f"{len(found)} found")
     for suspect in found:
         words = f"  {suspect.sample_id}  {names[suspect.class_number]} {suspect.confidence:.3f}"

@@ -111,17 +111,16 @@ def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
 
 
 def _check_data_sets(runs: Sequence[Path]) -> None:
-    from salgen.evaluation.runs.artifacts.record_reader import read_record  # the report imports this module
+    from salgen.evaluation.runs.artifacts.run_record import RunRecord  # the report imports this module
 
     known: dict[str, Path] = {}
     for run in runs:
-        data = read_record(run / "run.json")["dataset"]
-        if data["fingerprint"] in known:
+        data = RunRecord.read(run / "run.json").dataset
+        if data.fingerprint in known:
             raise SalgenError(
-                f"{known[data['fingerprint']]} and {run} are of one data set, {data['name']}: "
-                "give one run for each data set"
+                f"{known[data.fingerprint]} and {run} are of one data set, {data.name}: give one run for each data set"
             )
-        known[data["fingerprint"]] = run
+        known[data.fingerprint] = run
 
 
 def _left_out(tables: Sequence[Mapping[Key, float]], shared: Sequence[Key]) -> list[str]:

@@ -44,7 +44,7 @@ class Lead:
 def lead(runs: Sequence[Run], methods: int, study: Study | None = None) -> Lead:
     """The lead of a page, on which `methods` are under test unless a study names its own."""
     imported = [run for run in runs if _imported(run)]
-    made = [run for run in runs if run.record["dataset"].get("generator") and not _imported(run)]
+    made = [run for run in runs if run.record.dataset.generator and not _imported(run)]
     return Lead(
         methods=len(study.methods) if study is not None else methods,
         classes=_shared_classes(runs),
@@ -56,12 +56,12 @@ def lead(runs: Sequence[Run], methods: int, study: Study | None = None) -> Lead:
 
 def _imported(run: Run) -> bool:
     """Whether the images were read from a copy of published data."""
-    return bool(run.record["dataset"].get("source") == OWN_COPY)
+    return run.record.dataset.source == OWN_COPY
 
 
 def _shared_classes(runs: Sequence[Run]) -> tuple[str, ...]:
     """The classes of the first task, where they are the same in all runs."""
-    found = {tuple(next(iter(run.record["dataset"]["tasks"].values()))) for run in runs}
+    found = {tuple(run.record.dataset.class_names) for run in runs}
     return found.pop() if len(found) == 1 else ()
 
 
@@ -72,4 +72,4 @@ def _names(runs: Sequence[Run], others: Sequence[Run]) -> list[str]:
 
 
 def _name(run: Run) -> str:
-    return str(run.record["dataset"]["name"])
+    return run.record.dataset.name

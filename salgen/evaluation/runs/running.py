@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.arguments import check_methods_given
-from salgen.evaluation.attribution.method_selection import Selection, select_methods
-from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
-from salgen.evaluation.runs.chunk_executors import unit_executor
-from salgen.evaluation.runs.evaluated_models import is_factory, load_subject, train_again, train_subjects
-from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_folder
+from salgen.evaluation.runs.evaluated_models import is_factory, load_model, train_again, train_models
+from salgen.evaluation.runs.pipeline import check_run_folder, checked_executor, execute_run, run_folder
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.run_metrics import run_metrics
 from salgen.evaluation.runs.second_model import Pairing
@@ -116,78 +114,43 @@ def evaluate(
     """
     started = time.monotonic()
     _check_kinds(model, out)
-    runs = unit_executor(executor, workers, ray_address)
+    processes = checked_executor(executor, workers, ray_address)
     dataset = open_dataset(path, split, source)
     run = Path(out) if out is not None else default_run(path, model)
     check_run_folder(run, dataset)
-    training = Training(scale, settings, seeds)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
     pairing = Pairing(paired_model, paired_task)
     pairing.check(dataset, model)
     chosen = run_metrics(metrics, scale, dataset, model, pairing.given)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
-    plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
-    plan = replace(plan, keep_maps=keep_maps)
+    agreed = build(Conventions, conventions)
+    loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
+    if loaded and (settings or seeds != 1):
+        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
+    if loaded:
+        network = loaded[0].classifier
+    else:
+        network = initial_classifier(
+            dataset.path, model=str(model), scale=scale, settings=settings, source=dataset.source
+        )
+    image = torch.from_numpy(dataset[0]["image"][None])
+    defined, left_out = selection.defined_for(network, image, _lacking(dataset))
+    plan = Plan.of(
+        dataset, agreed, loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
+    )
     if source is not None and not dataset.manifest.recipes_only:  # those are rendered by it, certified or not
         Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
     with run_folder(run):
-        plan = _with_models(plan, model, pairing, training, run)
-        return execute_run(plan, run, started, source=source, executor=runs, command=command)
-
-
-@dataclass(frozen=True)
-class Training:
-    """How models are trained where none is given: see :func:`salgen.evaluation.training.training.train_seeds`."""
-
-    scale: str
-    settings: Mapping[str, Any] | None
-    seeds: int
-
-
-def _plan(
-    dataset: Dataset,
-    model: str | Path,
-    selection: Selection,
-    metrics: dict[str, Metric],
-    conventions: Conventions,
-    training: Training,
-    run: Path,
-    max_memory: float | None,
-) -> Plan:
-    """What is to be done, checked as far as it can be before a model is trained."""
-    loaded = [] if str(model) in MODELS.entries else [load_subject(dataset, model, run)]
-    if loaded and (training.settings or training.seeds != 1):
-        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
-    network = (
-        loaded[0].classifier
-        if loaded
-        else initial_classifier(
-            dataset.path,
-            model=str(model),
-            scale=training.scale,
-            settings=training.settings,
-            source=dataset.source,
-        )
-    )
-    first = torch.from_numpy(dataset[0]["image"][None])
-    methods, left_out = selection.defined_for(network, first, _lacking(dataset))
-    plan = Plan(dataset, loaded, methods, metrics, conventions, left_out, max_memory)
-    plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # a class that is unknown
-    plan.check_scored()
-    return plan
-
-
-def _with_models(plan: Plan, model: str | Path, pairing: Pairing, training: Training, run: Path) -> Plan:
-    """The plan with all models that it needs: loaded, or trained with every seed."""
-    how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
-    models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
-    shuffled = {
-        subject.seed: train_again(
-            subject, plan.dataset, run / PERMUTED / f"{subject.name}-seed{subject.seed}", labels="permuted"
-        )
-        for subject in (models if "shuffled_maps" in plan.needs else ())
-    }
-    return replace(plan, models=models, paired=pairing.models(models, plan.dataset, run), shuffled=shuffled)
+        training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
+        models = loaded or train_models(dataset, str(model), run, **training)
+        shuffled = {
+            trained.seed: train_again(
+                trained, dataset, run / PERMUTED / f"{trained.name}-seed{trained.seed}", labels="permuted"
+            )
+            for trained in (models if MapKind.SHUFFLED in plan.needs else ())
+        }
+        plan = replace(plan, models=models, paired=pairing.models(models, dataset, run), shuffled=shuffled)
+        return execute_run(plan, run, started, source=source, executor=processes, command=command)
 
 
 def _check_kinds(model: Any, out: Any) -> None:
@@ -202,14 +165,14 @@ def _check_kinds(model: Any, out: Any) -> None:
 
 
 def _lacking(dataset: Dataset) -> dict[str, str]:
-    """What methods may need and this data set cannot give."""
+    """Needs of methods that this data set cannot meet, and why."""
     if dataset.spec.splits.get("train"):
         return {}
     return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
 
 
 def default_run(path: str | Path, model: str | Path) -> Path:
-    """Where a run goes when no folder is given."""
+    """The folder of a run where none is given."""
     checkpoint = Path(model).resolve()
     name = f"{checkpoint.parent.name}-{checkpoint.name}"
     if str(model) in MODELS.entries or is_factory(model):

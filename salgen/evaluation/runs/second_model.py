@@ -8,7 +8,7 @@ from pathlib import Path
 
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.runs.evaluated_models import EvaluatedModel, is_factory, load_subject, train_again
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, is_factory, load_model, train_again
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Pairing:
             If it cannot be loaded, or does not fit the data.
         """
         if self.model is not None:
-            return dict.fromkeys((one.seed for one in firsts), load_subject(dataset, self.model, run, any_task=True))
+            return dict.fromkeys((first.seed for first in firsts), load_model(dataset, self.model, run, any_task=True))
         if self.task is None:
             return {}
         return {
-            one.seed: train_again(
-                one, dataset, run / f"{Path(one.name).name}-{self.task}-seed{one.seed}", task=self.task
+            first.seed: train_again(
+                first, dataset, run / f"{Path(first.name).name}-{self.task}-seed{first.seed}", task=self.task
             )
-            for one in firsts
+            for first in firsts
         }

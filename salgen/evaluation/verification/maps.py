@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.artifacts.saved_maps import (
-    OF_SAMPLES,
     SavedMaps,
     check_maps,
     folder_name,
@@ -17,7 +18,6 @@ from salgen.evaluation.runs.artifacts.saved_maps import (
     read_maps,
 )
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.runs.run_snapshot import CHECKPOINTS, checkpoint_of
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.evaluation.verification.run_predictions import CheckedRun
@@ -91,7 +91,7 @@ def _expected(run: CheckedRun, plan: Plan) -> dict[str, tuple[Any, ...]]:
 
 
 def _faults(
-    run: CheckedRun, plan: Plan, kept: SavedMaps, model: Any, method: Mapping[str, Any], kind: str, number: int
+    run: CheckedRun, plan: Plan, kept: SavedMaps, model: Any, method: Mapping[str, Any], kind: MapKind, number: int
 ) -> Iterator[str]:
     """What of a file's maps is not what the record says of them."""
     chunk, said = list(plan.chunks[number]), run.said[model]
@@ -104,7 +104,7 @@ def _faults(
     resolution = "x".join(map(str, kept.native_resolution))
     if (kept.reduction, resolution) != (method["reduction"], method["native_resolution"]):
         yield f"was reduced by {kept.reduction} from {resolution}, and {RECORD} says otherwise"
-    if kind != OF_SAMPLES:
+    if kind is not MapKind.SAMPLES:
         return
     right = said.labels[chunk] == said.predicted[chunk]
     if not np.array_equal(kept.targets, run.explained(said)[chunk]) or not np.array_equal(kept.correct, right):

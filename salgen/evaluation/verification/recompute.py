@@ -9,9 +9,8 @@ import numpy as np
 
 from salgen.datasets.reading.reader import Batch
 from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
+from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
-from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES
 from salgen.evaluation.runs.chunk_inputs import ChunkInputs
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -37,7 +36,13 @@ def again_problems(run: CheckedRun, samples: int) -> Iterator[str]:
     if run.given is None or not samples:
         return
     pixels = run.dataset is not None and run.dataset.manifest.pixels
-    offered = {*OF_THE_MASK, "target", "correct", *(run.given.kinds - {OF_SAMPLES}), *(("image",) if pixels else ())}
+    offered = {
+        *OF_THE_MASK,
+        "target",
+        "correct",
+        *(run.given.kinds - {MapKind.SAMPLES}),
+        *(("image",) if pixels else ()),
+    }
     found = _score_problems(run, _of(run, offered), samples)
     if found or not pixels or not run.given.has_models:
         yield from found
@@ -61,11 +66,9 @@ def _batch(plan: Plan, places: Sequence[int]) -> Batch:
     return batch
 
 
-def _evidence(
-    run: CheckedRun, work: ModelRunner, batch: Batch, places: list[int], call: str, number: int
-) -> ChunkInputs:
-    said = run.said[work.subject.name, work.subject.seed]
-    return ChunkInputs(work, batch, said.predicted[places], run.explained(said)[places], (call,), number)
+def _inputs(run: CheckedRun, runner: ModelRunner, batch: Batch, places: list[int], number: int) -> ChunkInputs:
+    predicted = run.said[runner.model.name, runner.model.seed].predicted[places]
+    return ChunkInputs(runner.plan, runner.model, number, batch, predicted)
 
 
 # Scores ---------------------------------------------------------------------------------------------
@@ -74,14 +77,14 @@ def _evidence(
 def _score_problems(run: CheckedRun, metrics: Mapping[str, Metric], samples: int) -> list[str]:
     """Scores that do not come out again from maps and masks."""
     assert run.given is not None
-    plan, wrong = run.plan(metrics, run.given.subjects), list[str]()
-    works = [ModelRunner(plan, subject, run.folder) for subject in plan.models] if metrics else []
+    plan, wrong = run.plan(metrics, run.given.models), list[str]()
+    runners = [ModelRunner(plan, model, run.folder) for model in plan.models] if metrics else []
     chosen = list(drawn(plan, samples))
-    with progress("score again", sum(len(places) for _, places in chosen) * len(works), "samples") as advance:
-        for (number, places), work in product(chosen, works):
-            batch = _batch(plan, places)
+    with progress("score again", sum(len(places) for _, places in chosen) * len(runners), "samples") as advance:
+        for (number, places), runner in product(chosen, runners):
+            inputs = _inputs(run, runner, _batch(plan, places), places, number)
             for call in plan.methods:
-                wrong += _differing(run, _evidence(run, work, batch, places, call, number), call, TOLERANCE)
+                wrong += _differing(run, runner, inputs, call, TOLERANCE)
             advance(len(places))
     return _told(run, wrong, "those of the maps")
 
@@ -90,14 +93,14 @@ def _asked_problems(run: CheckedRun, offered: set[str]) -> list[str]:
     """Scores of a few maps that do not come out again where the model is asked."""
     assert run.given is not None
     metrics = {call: metric for call, metric in _of(run, offered).items() if "model" in metric.needs}
-    plan, wrong = run.plan(metrics, run.given.subjects), list[str]()
+    plan, wrong = run.plan(metrics, run.given.models), list[str]()
     shape = (len(plan.scored), len(plan.models), len(plan.methods))
     for one in spread(int(np.prod(shape)), FEW) if metrics else ():
         sample, model, method = np.unravel_index(one, shape)
-        place, subject, call = plan.scored[sample], plan.models[model], list(plan.methods)[method]
-        work, number = ModelRunner(plan, subject, run.folder), int(sample) // CHUNK
-        evidence = _evidence(run, work, _batch(plan, [place]), [place], call, number)
-        wrong += _differing(run, evidence, call, ASKED * _looser(run, subject))
+        place, call = plan.scored[sample], list(plan.methods)[method]
+        runner, number = ModelRunner(plan, plan.models[model], run.folder), int(sample) // CHUNK
+        inputs = _inputs(run, runner, _batch(plan, [place]), [place], number)
+        wrong += _differing(run, runner, inputs, call, ASKED * _looser(run, runner.model))
     return _told(run, wrong, "what the model gives")
 
 
@@ -107,16 +110,17 @@ def _told(run: CheckedRun, wrong: Sequence[str], what: str) -> list[str]:
     return [f"{run.folder / SCORES}: {len(wrong)} scores are not {what}, the first that of {wrong[0]}"]
 
 
-def _differing(run: CheckedRun, evidence: ChunkInputs, call: str, tolerance: float) -> Iterator[str]:
+def _differing(run: CheckedRun, runner: ModelRunner, inputs: ChunkInputs, call: str, tolerance: float) -> Iterator[str]:
     """The scores of one method's maps of some samples that are others than the table's, in words."""
-    plan, subject = evidence.work.plan, evidence.work.subject
+    plan, model = runner.plan, runner.model
+    maps = {kind: runner.maps(kind, [call], inputs)[call] for kind in plan.kinds}
     for variant, region in plan.variants.items():
         metrics = plan.metrics_in(variant)
-        scores = compute_metrics(evidence.of(call, region), metrics)
+        scores = compute_metrics(runner.metric_inputs(call, inputs, maps, region), metrics)
         for name, metric in metrics.items():
-            right = _right(run, evidence, (call, name, variant), metric, scores, tolerance)
+            right = _right(run, inputs, (call, name, variant), metric, scores, tolerance)
             for sample in np.flatnonzero(~right):
-                yield f"{call} under {name} on {evidence.batch.ids[sample]} ({subject.name}, seed {subject.seed})"
+                yield f"{call} under {name} on {inputs.batch.ids[sample]} ({model.name}, seed {model.seed})"
 
 
 def _right(
@@ -128,7 +132,7 @@ def _right(
     tolerance: float,
 ) -> Mask:
     """Whether value, worst case, and reason of each sample are those of the table: bool (n,)."""
-    cube, subject, (call, name, variant) = run.cube, of.work.subject, what
+    cube, subject, (call, name, variant) = run.cube, of.model, what
     series = next(i for i, (model, method, _) in enumerate(cube.series) if (model, method) == (subject.name, call))
     samples = [run.places[name] for name in of.batch.ids]
     place = (series, cube.metrics.index(name), cube.variants.index(variant), cube.seeds.index(subject.seed), samples)
@@ -150,12 +154,12 @@ def _close(found: Float64, there: Float64, tolerance: float) -> Mask:
 def _answer_problems(run: CheckedRun, samples: int) -> Iterator[str]:
     """Models that say otherwise of the images than the predictions do."""
     assert run.given is not None
-    plan = run.plan({}, run.given.subjects)
+    plan = run.plan({}, run.given.models)
     for subject in plan.models:
-        work, said = ModelRunner(plan, subject, run.folder), run.said[subject.name, subject.seed]
+        said = run.said[subject.name, subject.seed]
         for _, places in drawn(plan, samples):
             batch = _batch(plan, places)
-            away = np.abs(work.probabilities(batch.images) - said.probabilities[places]).max(axis=1)
+            away = np.abs(subject.probabilities(batch.images) - said.probabilities[places]).max(axis=1)
             if not (away <= PROBABILITY * _looser(run, subject)).all():
                 yield (
                     f"{run.folder}: {subject.name}, seed {subject.seed}, says otherwise of {batch.ids[away.argmax()]} "
@@ -167,17 +171,16 @@ def _answer_problems(run: CheckedRun, samples: int) -> Iterator[str]:
 def _explaining_problems(run: CheckedRun) -> Iterator[str]:
     """Maps that the cheap methods do not give again for a few samples."""
     assert run.given is not None
-    plan = run.plan(run.metrics, run.given.subjects)
+    plan = run.plan(run.metrics, run.given.models)
     calls = [c for c, m in plan.methods.items() if m.shares == "passes" and m.needs <= {"model", "mask"}]
     for subject, (number, places) in product(plan.models if calls else (), drawn(plan, EXPLAINED)):
-        work, batch = ModelRunner(plan, subject, run.folder), _batch(plan, places)
-        targets = run.explained(run.said[subject.name, subject.seed])[places]
-        explained = plan.explain(work.view, calls, batch.images, targets, batch, None)
+        runner, batch = ModelRunner(plan, subject, run.folder), _batch(plan, places)
+        inputs, masks = _inputs(run, runner, batch, places, number), plan.masks(batch)[:, 0]
+        kept = runner.maps(MapKind.SAMPLES, calls, inputs)
+        explained = runner.explain(calls, batch.images, inputs.targets, masks, batch.ids)
         for call in calls:
-            kept = work.kept(OF_SAMPLES, call, number, batch.ids)
-            assert kept is not None  # a given run has them or says that it has not
             again = np.asarray(explained[call].values.cpu().numpy())
-            if not _same_maps(kept.values, again, SIZE * _looser(run, subject)):
+            if not _same_maps(kept[call].values, again, SIZE * _looser(run, subject)):
                 yield (
                     f"{run.folder}: maps by {call} that were kept are not those that it gives ({subject.name}, seed "
                     f"{subject.seed}, {batch.ids[0]})"

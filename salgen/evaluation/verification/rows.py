@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.runs.artifacts import predictions
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
-from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
-from salgen.evaluation.runs.certificate import read_certificates
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.run_predictions import CheckedRun, Model
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -116,17 +116,20 @@ class CheckedRun:
             return [str(name) for name in self.dataset.column("id")]
         return next(iter(self.said.values())).ids
 
-    def plan(self, metrics: Mapping[str, Metric], subjects: list[EvaluatedModel]) -> Plan:
-        """What it would be to score the maps that are there under some metrics."""
+    def plan(self, metrics: Mapping[str, Metric], models: list[EvaluatedModel]) -> Plan:
+        """The plan to score the maps that are there under some metrics."""
+        return replace(self._plan, metrics=dict(metrics), models=models)
+
+    @cached_property
+    def _plan(self) -> Plan:
         assert self.given is not None  # only maps that were kept are scored again
         assert self.dataset is not None
         methods = {call: METHODS.create(*parse_call(call)) for call in self.given.calls}
         conventions = build(Conventions, self.record["conventions"])
-        left_out = self.given.left_out
-        return Plan(self.dataset, subjects, methods, dict(metrics), conventions, left_out, None, given=self.given)
+        return Plan.of(self.dataset, conventions, [], methods, {}, source_run=self.given)
 
     @cached_property
-    def scored(self) -> list[int] | None:
+    def scored(self) -> tuple[int, ...] | None:
         """The places of the samples that are scored, where the data that tell it are there."""
         return None if self.dataset is None else self.plan(self.metrics, []).scored
 

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 from salgen.datasets.reading.reader import Dataset
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
 from salgen.evaluation.runs.artifacts import predictions
-from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
-from salgen.evaluation.runs.certificate import read_certificates
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison, compare_subsets
 from salgen.evaluation.statistics.summary import SUMMARY, SummaryRow, csv_text, summarise_subsets
 from salgen.evaluation.verification.run_predictions import CheckedRun, RunPredictions

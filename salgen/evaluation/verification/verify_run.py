@@ -15,9 +15,7 @@ from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.datasets.verification.verify_dataset import file_problems
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.report.runs import content_faults
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.run_snapshot import DATA
 from salgen.evaluation.verification.maps import map_problems, model_problems
 from salgen.evaluation.verification.recompute import again_problems
@@ -74,7 +72,7 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     problems = file_problems(folder) if (folder / checksums.FILE).is_file() else []
     try:
         with content_faults([folder]):
-            run = CheckedRun(folder, read_record(folder / RECORD), source)
+            run = CheckedRun(folder, RunRecord.read(folder / RECORD).to_json(), source)
     except SalgenError as error:
         return [*problems, str(error)]
     found = [problem for check in CHECKS for problem in _of(check, run)]
