@@ -73,8 +73,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Files:
+class FileSource:
     """Named files as a source; what `load` makes of one is for a subclass to say.
 
     Attributes
@@ -113,6 +112,18 @@ class Files:
     def load(self, name: str) -> Any:
         """One item."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Files(FileSource):
+    """Named files of which all is known beforehand."""
+
+    name: str
+    licence: str
+    notes: str
+    files: Mapping[str, Path]
+    splits: Mapping[str, str]
+    redistributable: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,7 +100,7 @@ class ModelRunner:
         return self.predictions.predicted[list(self.plan.chunks[number])]
 
     def maps(self, kind: MapKind, calls: Sequence[str], inputs: ChunkInputs) -> dict[str, SavedMaps]:
-        """The maps of a chunk by some methods: saved ones are read, others explained, and written if the run keeps them.
+        """The maps of a chunk by some methods: saved ones are read, the others explained, and kept where maps are kept.
 
         Raises
         ------

@@ -17,13 +17,13 @@ from salgen.datasets.importers.layouts.detection_datasets.boxes import Size, box
 from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, Table, table_of
 from salgen.datasets.libraries.picture_sampling import UnusableError, listed
 from salgen.progress import progress
-from salgen.sources import OWN_COPY, Files
+from salgen.sources import OWN_COPY, FileSource
 from salgen.types import Mask
 
 BOXES, SEGMENTATION = "boxes", "segmentation"
 
 
-class AnnotatedCopy(Files):
+class AnnotatedCopy(FileSource):
     """A copy of annotated photographs, of which an image may show several classes.
 
     Parameters
@@ -51,9 +51,10 @@ class AnnotatedCopy(Files):
     given: tuple[str, ...]
 
     def __init__(self, root: Path, masks: str, image_size: Size, **others: Any) -> None:
-        # Files holds values; here most are known only when the folders or all annotations were read.
         given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **others}
-        vars(self).update(given, given=(*given, "given", "digest"))
+        for name, value in given.items():
+            setattr(self, name, value)
+        self.given = (*given, "given", "digest")
 
     def __getstate__(self) -> dict[str, Any]:
         """Each process reads for itself what can be large."""
