@@ -289,8 +289,8 @@ def test_a_bad_argument_is_one_line_before_any_work(tmp_path, data, arguments, m
 def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
-        pipeline.checked_executor("ray", None, "127.0.0.1:1")
-    assert pipeline.checked_executor("ray", 3, None) == Executor("ray", 3)
+        pipeline.ray_executor("ray", None, "127.0.0.1:1")
+    assert pipeline.ray_executor("ray", 3, None) == Executor("ray", 3)
 
 
 # A Ray of its own -----------------------------------------------------------------------------------

@@ -15,14 +15,12 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
-from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
-from salgen.evaluation.models.inspection.model_check import check_model
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace, check_model
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.parameters import call_text

@@ -16,11 +16,11 @@ from salgen.evaluation.attribution.arguments import (
     check_images,
     check_layers,
     check_masks,
-    check_methods_given,
     check_targets,
 )
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
+from salgen.evaluation.attribution.method_selection import check_methods_given
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView

@@ -10,8 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Control, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Control, Explanation
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import by_parameters, param
 from salgen.registry import METHODS

@@ -32,19 +32,20 @@ from salgen.files import remove_temporaries
 from salgen.progress import progress
 
 
-def checked_executor(name: str, workers: int | None, address: str | None) -> Executor:
-    """The executor of that name, checked before any work is done.
+def ray_executor(name: str, workers: int | None, address: str | None) -> Executor | None:
+    """The Ray that shall do the work, checked before any is done; None for this process.
 
     Raises
     ------
     SalgenError
         If its parts do not go together, Ray is not installed, or none answers at the address.
     """
+    if (name, workers, address) == ("local", None, None):
+        return None
     executor = Executor(name, workers, address)
-    if name == "ray":
-        check_address_of(executor)
-    elif workers is not None:
+    if name != "ray":
         raise SalgenError(f"workers = {workers}: is for executor = ray; without it this process does all the work")
+    check_address_of(executor)
     return executor
 
 
@@ -63,9 +64,11 @@ def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
+    if not (run / RECORD).is_file():
+        return
     try:
         record = RunRecord.read(run / RECORD)
-    except SalgenError:  # none, or none that says
+    except SalgenError:  # of a run that cannot be told
         return
     evaluated = record.dataset
     if (evaluated.fingerprint, evaluated.split) != (dataset.fingerprint, dataset.split):
@@ -122,7 +125,7 @@ def execute_run(
     source
         The outside material the data set was made from, where that is not the generator's default.
     executor
-        What explains and scores; this process if None.
+        The Ray that explains and scores; this process if None.
     command
         What to record as the command.
 
@@ -132,7 +135,7 @@ def execute_run(
     """
     (run / PARTS).mkdir(exist_ok=True)
     remove_temporaries(run, below=True)
-    with ray_workers(executor, run) if executor and executor.name == "ray" else nullcontext() as workers:
+    with ray_workers(executor, run) if executor else nullcontext() as workers:
         plan = replace(plan, device=workers.device if workers else None)
         runners = [ModelRunner(plan, model, run) for model in plan.models]
         for runner in runners:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, worst_of
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
 from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, read_rows
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
@@ -29,6 +29,7 @@ from salgen.evaluation.runs.artifacts.provenance import provenance
 from salgen.evaluation.runs.evaluated_models import train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.training.training_config import SPLITS
 from salgen.files import atomic_path
 from salgen.parameters import to_json

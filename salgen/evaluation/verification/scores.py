@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.evaluation.metrics.inputs.metric import NOT_THE_MAPS_DOING, Metric, worst_of
+from salgen.evaluation.metrics.inputs.metric import NOT_THE_MAPS_DOING, Metric
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.run_predictions import CheckedRun
 from salgen.types import Float64

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.random_state import random_state
 
+T = TypeVar("T")
+
 SCORES = ("logit", "margin")
+_WHO = "<who asks>"  # stands for the name of whoever asks, which an error begins with
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,51 @@ class ModelView:
         if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
             raise SalgenError("the model's normalisation maps a black or white image to values that are not finite")
         return black, white
+
+
+class NetworkCache(Generic[T]):
+    """Facts about networks: what ``learn(name, view, image)`` gives, kept for as long as the network lives.
+
+    A refusal is kept like an answer, and raised again in the name of whoever asks.
+
+    Parameters
+    ----------
+    learn
+        Runs one image (1, C, h, w); what it gives must not hold on to the network. `name` is for its
+        errors alone.
+    """
+
+    def __init__(self, learn: Callable[[str, ModelView, Tensor], T]) -> None:
+        self._learn = learn
+        self._known: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
+
+    def of(self, name: str, view: ModelView, image: Tensor) -> T:
+        """The fact for images like this one.
+
+        Raises
+        ------
+        SalgenError
+            If `learn` does.
+        """
+        known = self._known.setdefault(view.network, {})
+        key = (tuple(image.shape[1:]), image.dtype, image.device)
+        if key not in known:
+            known[key] = self._found(view, image[:1])
+        found = known[key]
+        if isinstance(found, _Refusal):
+            raise SalgenError(found.text.replace(_WHO, name))
+        return found
+
+    def _found(self, view: ModelView, image: Tensor) -> T | _Refusal:
+        try:
+            return self._learn(_WHO, view, image)
+        except SalgenError as error:
+            return _Refusal(str(error))
+
+
+class _Refusal:
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def check_logits(logits: Any, count: int) -> Tensor:

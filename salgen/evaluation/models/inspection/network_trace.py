@@ -15,7 +15,9 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.model_view import ModelView, check_deterministic
+from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 _RELU_NODE = "ReluBackward"
 _NORM_NODE = "NativeLayerNormBackward"
@@ -64,6 +66,28 @@ class NetworkTrace:
     def pixels(self, name: str) -> int:
         """Of each channel that a module gives; 0 if it gives no channels, or does not run."""
         return _pixels(self.outputs.get(name, ""))
+
+
+def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
+    """The trace of a network for one normalised image (1, C, h, w) and those like it.
+
+    Raises
+    ------
+    SalgenError
+        If the network fails on it, returns anything but finite logits (1, K), or draws random numbers.
+    """
+    try:
+        check_deterministic(view, image)
+        layout = NetworkTrace.of(view, image)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        if is_out_of_memory(error):
+            raise
+        reason = " ".join(str(error).split())
+        raise SalgenError(
+            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
+            f"{reason[:300]}"
+        ) from error
+    return layout
 
 
 _layouts: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()

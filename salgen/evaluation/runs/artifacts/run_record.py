@@ -29,7 +29,7 @@ class DatasetRecord:
 
     name: str
     fingerprint: str
-    generator: str = ""
+    generator: str | None = None
     split: str
     image_size: list[int]
     tasks: dict[str, list[str]]

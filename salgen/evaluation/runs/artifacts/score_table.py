@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from salgen.evaluation.metrics.inputs.metric import Metric, worst_of
+from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk
-from salgen.evaluation.scoring.metric_computation import aggregate_partial
+from salgen.evaluation.scoring.metric_computation import aggregate_partial, worst_of
 from salgen.files import atomic_path
 from salgen.types import Float64
 
