@@ -19,7 +19,6 @@ from salgen.evaluation.runs.artifacts.run_record import (
     PairedModelRecord,
     RunRecord,
     SampleCounts,
-    ShuffledModelRecord,
     SourceRecord,
 )
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
@@ -106,9 +105,7 @@ def _second_models(plan: Plan) -> dict[str, Any]:
         return {"paired_model": record.paired_model, "permuted_labels": record.permuted_labels}
     return {
         "paired_model": [_paired(seed, model) for seed, model in plan.paired.items()],
-        "permuted_labels": [
-            ShuffledModelRecord(name=model.name, seed=model.seed, **model.origin) for model in plan.shuffled.values()
-        ],
+        "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
     }
 
 

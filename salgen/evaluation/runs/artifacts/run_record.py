@@ -78,18 +78,6 @@ class PairedModelRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShuffledModelRecord:
-    """A model that was trained on permuted labels."""
-
-    name: str
-    seed: int
-    checkpoint: str | None = None
-    trained_on: dict[str, str] | None = None
-    settings: dict[str, Any] | None = None
-    training_seconds: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class MethodRecord:
     """A method: what it declares, and the time that its maps took."""
 
@@ -152,6 +140,8 @@ class RunRecord:
 
     Attributes
     ----------
+    permuted_labels
+        The models that were trained on permuted labels: their names, seeds and how they came about.
     left_out
         Methods that are not defined for the model, and why.
     maps
@@ -171,7 +161,7 @@ class RunRecord:
     dataset: DatasetRecord
     models: list[ModelRecord]
     paired_model: list[PairedModelRecord] | None = None
-    permuted_labels: list[ShuffledModelRecord] | None = None
+    permuted_labels: list[dict[str, Any]] | None = None
     methods: list[MethodRecord]
     left_out: dict[str, str] = field(default_factory=dict)
     metrics: list[str]
