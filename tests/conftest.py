@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-collect_ignore = ["faults/preloaded.py"]  # for doctests it would be imported
+collect_ignore = ["faults/preloaded.py", "support"]  # for doctests they would be imported
 
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
 settings.register_profile("fixed", derandomize=True)

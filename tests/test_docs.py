@@ -25,19 +25,3 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         if not target.startswith("http"):
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
-
-
-def test_the_examples_of_the_extending_page_keep_the_rules():
-    from salgen.testing.methods import check_method
-    from salgen.testing.metrics import check_metric
-
-    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    method, metric, others = re.findall(r"```python\n(from dataclasses.*?)```", text, re.S)
-    namespace = {"__name__": "extending"}
-    exec(method, namespace)
-    check_method(namespace["ScaledGradient"]())
-    exec(metric, namespace)
-    check_metric(namespace["MedianHit"]())
-    exec(others, namespace)
-    check_metric(namespace["Confidence"]())
-    check_metric(namespace["BestThreshold"]())

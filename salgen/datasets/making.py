@@ -140,12 +140,12 @@ def _make(generator: Generator, described: Manifest, folder: Path, executor: Exe
 
     A fault of the spec leaves nothing behind, any other a folder that can be continued.
     """
-    existed = folder.exists()
-    try:
-        (folder / DATA).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
     with sole_writer(folder):
+        existed = folder.exists()
+        try:
+            (folder / DATA).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
         form = {"twins": described.twins, "recipes_only": described.recipes_only}
         state = check_destination(folder, described.spec, **form)  # another may have been here meanwhile
         try:

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import contents, made
+from made_datasets import SUPPORT, contents, made
 from make_squares import SAMPLES
 
 from salgen.datasets import making
@@ -22,7 +22,7 @@ from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
 
-PROGRAM = Path(__file__).with_name("make_squares.py")
+PROGRAM = SUPPORT / "make_squares.py"
 
 
 def start(out, workers, **options):
@@ -102,7 +102,9 @@ def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole, workers):
 )
 def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, whole, monkeypatch, fate, message):
     out = tmp_path / "squares"
-    program = f"import os; from salgen.datasets import worker; worker._outcome = lambda *_: {fate}; worker.main()"
+    program = (
+        f"import os; from salgen.datasets.execution import worker; worker._outcome = lambda *_: {fate}; worker.main()"
+    )
     with monkeypatch.context() as patch:
         patch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
         with pytest.raises(SalgenError, match=f"a worker process {message}.*the same command continues it"):

@@ -26,7 +26,7 @@ METHODS = ("gradient", "random", "oracle")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small run, made up."""
     place = tmp_path_factory.mktemp("original")
-    run_folders = runpy.run_path(str(Path(__file__).parents[1] / "evaluation" / "report" / "run_folders.py"))
+    run_folders = runpy.run_path(str(Path(__file__).parents[1] / "support" / "run_folders.py"))
     made = run_folders["make_run"](
         place / "run", methods=METHODS, metrics=("roc-auc", "m-gt"), samples=8, pictures=2, size=16, coverage=0.5
     )

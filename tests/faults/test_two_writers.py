@@ -1,6 +1,5 @@
 """Two processes that write the same OUT: one wins, the other says so or finds it complete."""
 
-import fcntl
 import os
 import signal
 import time
@@ -12,7 +11,6 @@ from works import assert_equal, assert_refused
 
 from salgen.datasets import making
 from salgen.datasets.format.output_folder import State, sole_writer
-from salgen.errors import SalgenError
 
 NAMES = ["make", "make with workers", "publish .tar", "unpack", "evaluate"]
 BUSY = "is being written by another salgen process: wait until it is done"
@@ -83,12 +81,10 @@ def test_two_data_sets_do_not_mix(stage):
     assert_equal(place, work.usual[0])
 
 
-def test_a_folder_that_went_while_it_was_locked_is_refused(tmp_path, monkeypatch):
-    """The other process is done and has put its folder away; a third one may be about to make it again."""
-    place = tmp_path / "place"
-    monkeypatch.setattr(fcntl, "flock", lambda *_: place.rmdir())
-    for there in (True, False):
-        if there:
-            place.mkdir()
-        with pytest.raises(SalgenError, match="being written by another salgen process"), sole_writer(place):
-            pass
+def test_where_no_lock_can_be_had_one_still_writes(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "file"))
+    written = []
+    with sole_writer(tmp_path):
+        written.append("here")
+    assert written

@@ -81,7 +81,7 @@ def _framing_problems(archive: Path, content: Path, found: Unpacked) -> list[str
             if there != piece:
                 return [_difference(archive, where[0], place + _first_difference(there, piece))]
             place += len(piece)
-        return [f"{archive.name}: has bytes after its end"] if source.read(1) else []
+        return [f"{archive.name}: the archive has bytes after its end"] if source.read(1) else []
 
 
 def _first_difference(there: bytes, piece: bytes) -> int:

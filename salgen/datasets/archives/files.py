@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, Protocol
 
 from salgen.datasets.archives import gzip_form, tar_form, zip_form
-from salgen.datasets.archives.members import Entry, Member, Readable, shown
+from salgen.datasets.archives.members import PIECE, Entry, Member, shown
 from salgen.datasets.archives.names import Names
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 
 DIGEST = ".sha256"  # what the name of the file beside an archive ends with
 TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 SMALL = 1 << 20  # bytes that any archive may expand to
 DESCRIBING = ("SHA256SUMS", "salgen.json")  # read whole
 LARGEST_DESCRIPTION = 1 << 26
+DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, RuntimeError)
+
+
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, count: int, /) -> bytes:
+        """Up to `count` bytes; none at the end."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,7 @@ class Limits:
 
 
 USUAL = Limits()
+NO_FILE = "a link, a device or the like: only files and folders are read"
 
 
 def form_of(path: Path) -> str:
@@ -91,9 +108,8 @@ def packed(form: str, entries: Iterable[Entry]) -> Iterator[bytes]:
 @contextmanager
 def expanded(path: Path, limits: Limits = USUAL, advance: Callable[[int], None] | None = None) -> Iterator[Readable]:
     """An archive's bytes without compression, up to what `limits` allow; `advance` hears how many were read."""
-    with open(path, "rb") as handle:
-        source = _Heard(handle, advance) if advance else handle
-        yield gzip_form.Expanded(source, limits.expanded(path.stat().st_size)) if form_of(path) == TAR_GZ else source
+    with _File(path, advance) as file:
+        yield _Expanded(file, limits.expanded(path.stat().st_size)) if form_of(path) == TAR_GZ else file
 
 
 def members(
@@ -110,43 +126,96 @@ def members(
         The message names the member; the archive is for the caller to name.
     """
     names, total = Names(), 0
-    with expanded(path, limits, advance) as source:
-        found = zip_form.members(source) if form_of(path) == ZIP else tar_form.members(source)  # type: ignore[arg-type]
-        with closing(found):  # type: ignore[type-var]
+    with expanded(path, limits, advance) as source, _damage_named():
+        found = _in_zip(source) if form_of(path) == ZIP else _in_tar(source)
+        with closing(found):
             for number, member in enumerate(found, start=1):
                 names.add(member.name, folder=member.folder)
                 total += member.size
                 _check_bounds(member, number, total, limits)
                 yield member
     if not names.root:
-        raise SalgenError("is empty: it has no members")
+        raise SalgenError("the archive is empty")
+
+
+def _in_tar(source: Any) -> Generator[Member, None, None]:
+    with tarfile.open(fileobj=source, mode="r|", bufsize=PIECE) as archive:
+        for info in archive:
+            if not (info.isreg() or info.isdir()) or info.issparse():
+                raise SalgenError(f"member {shown(info.name)} is {NO_FILE}")
+            yield Member(info.name, info.size, info.isdir(), _pieces(archive.extractfile(info)))
+
+
+def _in_zip(source: Any) -> Generator[Member, None, None]:
+    with zipfile.ZipFile(source) as archive:
+        left = source.seek(0, io.SEEK_END)
+        for info in archive.infolist():
+            left -= info.file_size
+            fault = ""
+            if info.compress_type != zipfile.ZIP_STORED:
+                fault = "is compressed: members of a .zip must be stored as they are (zip -0)"
+            elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+                fault = f"is {NO_FILE}"
+            elif left < 0:
+                fault = "overlaps another one: the archive was altered"
+            if fault:
+                raise SalgenError(f"member {shown(info.filename)} {fault}")
+            with archive.open(info) as file:
+                yield Member(info.filename.removesuffix("/"), info.file_size, info.is_dir(), _pieces(file))
+
+
+def _pieces(file: IO[bytes] | None) -> Iterator[bytes]:
+    with _damage_named():
+        while file and (piece := file.read(PIECE)):
+            yield piece
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    """Say in our words that an archive cannot be read."""
+    try:
+        yield
+    except (*DAMAGED, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # those are gzip's and zip's
+            raise
+        raise SalgenError(f"the archive was truncated or altered, or is another file ({reason(error)})") from None
 
 
 def _check_bounds(member: Member, number: int, total: int, limits: Limits) -> None:
     if number > limits.members:
-        raise SalgenError(f"has more than {limits.members} members")
+        raise SalgenError(f"the archive has more than {limits.members} members")
     if total > limits.size:
-        raise SalgenError(f"member {shown(member.name)} brings what it holds to more than {limits.size} bytes")
+        raise SalgenError(f"with member {shown(member.name)} the archive holds more than {limits.size} bytes")
     if member.name.rpartition("/")[2] in DESCRIBING and member.size > LARGEST_DESCRIPTION:
         raise SalgenError(f"member {shown(member.name)} has more than {LARGEST_DESCRIPTION} bytes")
 
 
-class _Heard:
+class _File(io.BufferedReader):
     """A file that tells how much of it was read."""
 
-    def __init__(self, handle: BinaryIO, advance: Callable[[int], None]) -> None:
-        self._handle, self._advance = handle, advance
+    def __init__(self, path: Path, advance: Callable[[int], None] | None) -> None:
+        super().__init__(io.FileIO(path))
+        self._advance = advance
+
+    def read(self, count: int | None = -1, /) -> bytes:
+        """Up to `count` bytes."""
+        data = super().read(count)
+        if self._advance:
+            self._advance(len(data))
+        return data
+
+
+class _Expanded:
+    """The content of a gzip file; no more of it is expanded than is asked for, nor more than `most` bytes."""
+
+    def __init__(self, file: _File, most: int) -> None:
+        self._file, self._most, self._left = gzip.GzipFile(fileobj=file), most, most
 
     def read(self, count: int, /) -> bytes:
         """Up to `count` bytes."""
-        data = self._handle.read(count)
-        self._advance(len(data))
+        with _damage_named():
+            data = self._file.read(count)
+        self._left -= len(data)
+        if self._left < 0:
+            raise SalgenError(f"the archive expands to more than {self._most} bytes, more than a data set would")
         return data
-
-    def seek(self, place: int, whence: int = 0, /) -> int:
-        """Go to a place."""
-        return self._handle.seek(place, whence)
-
-    def tell(self) -> int:
-        """The place."""
-        return self._handle.tell()

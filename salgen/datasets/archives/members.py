@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from salgen.errors import SalgenError
 
 PIECE = 1 << 20  # bytes held in memory at a time
 SHOWN = 80  # characters of a name in a message
-
-
-class Readable(Protocol):
-    """What bytes are read from, one after the other."""
-
-    def read(self, count: int, /) -> bytes:
-        """Up to `count` bytes; none at the end."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -80,28 +71,6 @@ class Member:
 def shown(name: str) -> str:
     """A name in quotes, without control characters and not too long."""
     return repr(name if len(name) <= SHOWN else name[:SHOWN] + "...")
-
-
-def exactly(source: Readable, count: int) -> bytes:
-    """The next `count` bytes.
-
-    Raises
-    ------
-    SalgenError
-        If there are fewer.
-    """
-    data = source.read(count)
-    if len(data) < count:
-        raise SalgenError("was truncated: it ends in the middle of what it announces")
-    return data
-
-
-def taken(source: Readable, count: int) -> Iterator[bytes]:
-    """The next `count` bytes, in pieces."""
-    while count:
-        piece = exactly(source, min(count, PIECE))
-        count -= len(piece)
-        yield piece
 
 
 def _pieces_of(path: Path) -> Iterator[bytes]:

@@ -25,10 +25,10 @@ def workplace(out: Path) -> Iterator[Path]:
     """
     place = _place_of(out)
     try:
-        place.mkdir(exist_ok=True)
         with sole_writer(place, out):
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
             try:
-                _empty(place)
                 yield place
             finally:
                 shutil.rmtree(place, ignore_errors=True)
@@ -47,11 +47,3 @@ def forget(out: Path) -> None:
 
 def _place_of(out: Path) -> Path:
     return out.absolute().with_name(f".{out.absolute().name}.unfinished")
-
-
-def _empty(place: Path) -> None:
-    for path in place.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()

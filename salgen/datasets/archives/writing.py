@@ -76,7 +76,10 @@ def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
         handle.flush()
         os.fsync(handle.fileno())
     if form == TAR_GZ and total > USUAL.expanded(written) - (1 << 16):
-        raise SalgenError(f"{path.name} would be too small beside what it holds to be told from a bomb: choose .tar")
+        raise SalgenError(
+            f"{path.name} would expand to more than {USUAL.expansion} times its size, which salgen does not unpack: "
+            "choose .tar"
+        )
     return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Archives as `.zip`: members are stored as they are, one behind the other, and listed once at the end."""
+"""Writing `.zip`: members are stored as they are, one behind the other, and listed once at the end."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
 
-from salgen.datasets.archives.members import Entry, Member, exactly, shown, taken
+from salgen.datasets.archives.members import Entry
 from salgen.errors import SalgenError
 
 LOCAL = struct.Struct("<4s5H3I2H")
@@ -24,24 +22,6 @@ PLAIN, WIDE = 10, 45  # version of the form; the second has longer fields
 UNIX = 3 << 8
 MIDNIGHT, NEW_YEAR_1980 = 0, 0x21
 MODE = (stat.S_IFREG | 0o644) << 16
-ENCRYPTED, SIZE_BEHIND, UTF8 = 1, 8, 1 << 11
-KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
-
-
-@dataclass(frozen=True)
-class _Listed:
-    """What the list says of a member; its local header must say the same."""
-
-    name: bytes
-    flags: int
-    method: int
-    checksum: int
-    size: int
-    offset: int
-    attributes: int
-
-
-# Writing ---------------------------------------------------------------------------------------------
 
 
 def packed(entries: Iterable[Entry]) -> Iterator[bytes]:
@@ -108,124 +88,3 @@ def _end(count: int, length: int, offset: int) -> bytes:
 def _short(number: int) -> int:
     """A number as it stands in a field of four bytes."""
     return number if number < WIDE_FROM else LARGE
-
-
-# Reading ---------------------------------------------------------------------------------------------
-
-
-def members(handle: BinaryIO) -> Iterator[Member]:
-    """The members of an archive, in order.
-
-    Members must follow each other without overlap or gap, so what they hold is never more than the file has.
-
-    Raises
-    ------
-    SalgenError
-        If the archive is truncated, altered, encrypted or compressed, or holds anything but files and folders.
-    """
-    count, place, end = _find_list(handle)
-    start, offset = place, 0
-    for number in range(count):
-        handle.seek(place)
-        listed = _listed(handle, number)
-        place = handle.tell()
-        name, folder = _checked(listed)
-        if listed.offset != offset:
-            raise SalgenError(f"member {shown(name)} does not begin where the one before it ends")
-        offset = _find_content(handle, listed, name) + listed.size
-        if offset > start or place > end:
-            raise SalgenError(f"member {shown(name)} reaches beyond its place: the archive was altered")
-        yield Member(name.removesuffix("/"), listed.size, folder, taken(handle, listed.size))
-    if offset != start or place != end:
-        raise SalgenError("has bytes that belong to no member: it was altered or is another file")
-
-
-def _find_list(handle: BinaryIO) -> tuple[int, int, int]:
-    """How many members are listed, and where the list begins and ends."""
-    length = handle.seek(0, 2)
-    if length < END.size:
-        raise SalgenError("is not a zip archive, or was truncated")
-    place = length - END.size
-    end = END.unpack(_at(handle, place, END.size))
-    if end[0] != SIGNATURES[2] or end[-1]:
-        raise SalgenError("is not a zip archive, or was truncated or altered: its end is not that of a zip archive")
-    count, size, start = end[4:7]
-    if count == MANY or LARGE in (size, start):
-        place, count, size, start = _find_long_list(handle, place)
-    if start + size != place:
-        raise SalgenError("was truncated or altered: its list of members is not where its end says")
-    return count, start, place
-
-
-def _find_long_list(handle: BinaryIO, place: int) -> tuple[int, int, int, int]:
-    where = place - LOCATOR.size - END64.size
-    if where < 0:
-        raise SalgenError("was truncated or altered: its end is incomplete")
-    long = END64.unpack(_at(handle, where, END64.size))
-    locator = LOCATOR.unpack(exactly(handle, LOCATOR.size))
-    if long[0] != SIGNATURES[3] or locator[0] != SIGNATURES[4] or locator[2] != where:
-        raise SalgenError("was altered: its end is not that of a zip archive")
-    return where, long[7], long[8], long[9]
-
-
-def _listed(handle: BinaryIO, number: int) -> _Listed:
-    fields = CENTRAL.unpack(exactly(handle, CENTRAL.size))
-    if fields[0] != SIGNATURES[1]:
-        raise SalgenError(f"the list of members was altered at member {number + 1}")
-    _, _, _, flags, method, _, _, checksum, packed_size, size, name, extra, comment, _, _, attributes, offset = fields
-    text = exactly(handle, name)
-    long = _long_numbers(exactly(handle, extra), [size, packed_size, offset])
-    exactly(handle, comment)
-    if long[0] != long[1] and not (method or flags & ENCRYPTED):
-        raise SalgenError(f"member {shown(text.decode('latin-1'))} has two sizes: the archive was altered")
-    return _Listed(text, flags, method, checksum, long[0], long[2], attributes)
-
-
-def _long_numbers(extra: bytes, numbers: list[int]) -> list[int]:
-    """Numbers, with those that stand in the extra field put in their places."""
-    wanted = [place for place, number in enumerate(numbers) if number == LARGE]
-    while wanted and len(extra) >= 4:
-        kind, length = struct.unpack_from("<2H", extra)
-        if kind == 1 and 8 * len(wanted) <= length <= len(extra) - 4:
-            found = struct.unpack_from(f"<{len(wanted)}Q", extra, 4)
-            return [found[wanted.index(place)] if place in wanted else n for place, n in enumerate(numbers)]
-        extra = extra[4 + length :]
-    return numbers
-
-
-def _checked(listed: _Listed) -> tuple[str, bool]:
-    """A member's name, and whether it is a folder."""
-    name = listed.name.decode("latin-1")
-    kind = stat.S_IFMT(listed.attributes >> 16)
-    folder = name.endswith("/")
-    fault = ""
-    if listed.flags & ENCRYPTED:
-        fault = "is encrypted: archives are read without a password"
-    elif listed.method:
-        fault = "is compressed: members of a .zip must be stored as they are (zip -0)"
-    elif listed.flags & ~UTF8:
-        fault = "is written in a way that is not read here: its size must stand before it"
-    elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        fault = f"is {KINDS.get(kind, 'of an unknown kind')}: only files and folders are read"
-    elif (kind == stat.S_IFDIR and not folder) or (folder and listed.size):
-        fault = "is a file and a folder at once"
-    if fault:
-        raise SalgenError(f"member {shown(name)} {fault}")
-    return name, folder
-
-
-def _find_content(handle: BinaryIO, listed: _Listed, name: str) -> int:
-    """Where a member's content begins, once its own header has said the same as the list."""
-    fields = LOCAL.unpack(_at(handle, listed.offset, LOCAL.size))
-    signature, _, flags, method, _, _, checksum, packed_size, size, length, extra = fields
-    text = exactly(handle, length)
-    sizes = _long_numbers(exactly(handle, extra), [size, packed_size])
-    there = (signature, text, flags, method, checksum, *sizes)
-    if there != (SIGNATURES[0], listed.name, listed.flags, listed.method, listed.checksum, listed.size, listed.size):
-        raise SalgenError(f"member {shown(name)} has a header that differs from the list: the archive was altered")
-    return handle.tell()
-
-
-def _at(handle: BinaryIO, place: int, count: int) -> bytes:
-    handle.seek(place)
-    return exactly(handle, count)

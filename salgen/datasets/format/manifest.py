@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from salgen.datasets.format.manifest_checks import manifest_fault
 from salgen.errors import SalgenError, reason
 from salgen.generators.generator import Generator
 from salgen.sources import OWN_COPY
@@ -23,6 +23,8 @@ ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
 SHIPPED = ("mni152", "photographs")  # sources that may be passed on; older data sets do not say so themselves
 USUAL_SPLITS = ("train", "val", "test")
+MOST_SHARDS = 1_000_000
+MOST_ROWS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Manifest:
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
             values |= {name: tuple(values[name]) for name in ("regions", "factors", "multi_label") if name in values}
             manifest = cls(**{"redistributable": _is_shipped(values["spec"]), **values})
-            fault = manifest_fault(manifest)
+            fault = _fault_of(manifest)
             if fault:
                 raise ValueError(fault)
             made = manifest.spec.fingerprint
@@ -229,3 +231,45 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:  # run from a source tree that was not installed
         return "unknown"
+
+
+def _fault_of(manifest: Manifest) -> str | None:
+    """The first fault of a description that somebody else wrote: a value of a wrong type, or a number out of bounds."""
+    spec, tasks = manifest.spec, manifest.tasks
+    rows = (manifest.samples_per_shard, manifest.rows_per_group)
+    flags = (manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only)
+    checks = {
+        "names, versions and digests must be text": _are_texts(
+            (spec.generator, spec.generator_version, spec.source, spec.source_digest)
+        ),
+        "parameters must be a table": isinstance(spec.parameters, dict),
+        "bit_depth must be 8 or 16": spec.bit_depth in (8, 16),
+        f"samples_per_shard and rows_per_group must be 1 to {MOST_ROWS}": all(
+            type(n) is int and 1 <= n <= MOST_ROWS for n in rows
+        ),
+        "channels must be 1 or 3": manifest.channels in (1, 3),
+        "twins, exact, redistributable, pixels and recipes_only must be true or false": all(
+            isinstance(flag, bool) for flag in flags
+        ),
+        "with recipes_only, pixels must be true: they are rendered": manifest.pixels or not manifest.recipes_only,
+        "summary, licence and notes must be text": _are_texts((manifest.summary, manifest.licence, manifest.notes)),
+        "libraries must be a table of texts": isinstance(manifest.libraries, dict)
+        and _are_texts(manifest.libraries.values()),
+        "there must be a task, and tasks and classes must be text": bool(tasks)
+        and all(classes and _are_texts((task, *classes)) for task, classes in tasks.items()),
+        "regions and factors must be text": _are_texts((*manifest.regions, *manifest.factors)),
+        "multi_label must be tasks": all(task in tasks for task in manifest.multi_label),
+        "each task must have a target that is a region": isinstance(manifest.targets, dict)
+        and set(manifest.targets) == set(tasks)
+        and all(target in manifest.regions for target in manifest.targets.values()),
+        "valid_region must be a region": manifest.valid_region in (*manifest.regions, None),
+    }
+    fault = next((fault for fault, holds in checks.items() if not holds), None)
+    if fault is None:
+        shards = sum(-(-count // manifest.samples_per_shard) for count in spec.splits.values())
+        fault = f"it has {shards} shards, more than {MOST_SHARDS}" if shards > MOST_SHARDS else None
+    return fault
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)

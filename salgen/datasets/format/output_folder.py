@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import Manifest, installed_libraries, read_manifest
 from salgen.datasets.format.shards import DATA
 from salgen.errors import SalgenError
-from salgen.files import TEMPORARY
+from salgen.files import TEMPORARY, cache_folder
 from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
@@ -61,43 +64,29 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
 
 @contextmanager
 def sole_writer(folder: Path, called: Path | None = None) -> Iterator[None]:
-    """Keep other salgen processes on this machine from writing to an existing folder; a message may call it otherwise.
+    """Keep the user's other salgen processes from writing to a folder; a message may call it otherwise.
+
+    The lock is a file in the user's cache, named after the folder: nothing appears in the folder, and a process that
+    is killed gives its lock up. Where no lock can be had, nobody is kept away.
 
     Raises
     ------
     SalgenError
         If another one is at it.
     """
-    if os.name != "posix":
-        yield
-        return
-    import fcntl
-
-    busy = SalgenError(f"{called or folder} is being written by another salgen process: wait until it is done")
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except FileNotFoundError:  # the other one has just put its folder away
-        raise busy from None
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise busy from None
-        except OSError:  # a file system without locks
+            locks = cache_folder() / "locks"
+            locks.mkdir(exist_ok=True)
+            name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()
+            stack.enter_context(FileLock(locks / f"{name}.lock", timeout=0))
+        except Timeout:
+            raise SalgenError(
+                f"{called or folder} is being written by another salgen process: wait until it is done"
+            ) from None
+        except OSError:  # a cache that cannot be written, or a file system without locks
             pass
-        if not _is_at(folder, handle):
-            raise busy
         yield
-    finally:
-        os.close(handle)
-
-
-def _is_at(folder: Path, handle: int) -> bool:
-    """Whether an open folder still has its name: another process may have removed or replaced it meanwhile."""
-    try:
-        return os.path.samestat(folder.stat(), os.fstat(handle))
-    except FileNotFoundError:
-        return False
 
 
 def _check_permission(folder: Path) -> None:

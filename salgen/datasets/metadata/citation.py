@@ -64,13 +64,16 @@ def cff_text(
     Parameters
     ----------
     kind
-        What it is that is cited, in words.
+        The kind of thing that is cited, in words.
     identifier
         What tells it from all others, and what that is.
     references
         Papers, as the format has them.
     """
     value, description = identifier
+    licence = {"license": publication.licence} if publication.licence in LICENCES else {}
+    if not licence and publication.licence_url:
+        licence = {"license-url": publication.licence_url}
     values = {
         "cff-version": "1.2.0",
         "type": "dataset",
@@ -79,7 +82,7 @@ def cff_text(
         "abstract": abstract,
         "version": version,
         "authors": [{"name": name} for name in publication.creators or (SALGEN,)],
-        **_licence(publication),
+        **licence,
         "date-released": publication.date,
         **({"url": publication.url} if publication.url else {}),
         "identifiers": [{"type": "other", "value": value, "description": description}],
@@ -88,7 +91,7 @@ def cff_text(
 
 
 def title(manifest: Manifest) -> str:
-    """What a data set is called when it is cited."""
+    """The title under which a data set is cited."""
     return f"{manifest.spec.generator} (a data set made by salgen)"
 
 
@@ -112,10 +115,3 @@ def papers_in(texts: Iterable[str]) -> list[dict[str, Any]]:
         for found in reversed(matches)
     }
     return [by_title[name] for name in sorted(by_title)]
-
-
-def _licence(publication: PublicationMetadata) -> dict[str, str]:
-    """What the format has a key for: an SPDX identifier or an address."""
-    if publication.licence in LICENCES:
-        return {"license": publication.licence}
-    return {"license-url": publication.licence_url} if publication.licence_url else {}

@@ -194,7 +194,7 @@ def _number(split: str, column: Column, name: str) -> dict[str, Any]:
 
 
 def _source(split: str, column: str, inner: str | None) -> dict[str, Any]:
-    """Where a field's values lie: a Parquet column, and a member of its struct if any."""
+    """The place of a field's values: a Parquet column, and a member of its struct if any."""
     source: dict[str, Any] = {"fileSet": {"@id": f"{split}-files"}, "extract": {"column": column}}
     return source if inner is None else {**source, "transform": {"jsonPath": inner}}
 

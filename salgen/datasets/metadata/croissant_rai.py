@@ -1,4 +1,4 @@
-"""What Croissant's vocabulary for responsible AI asks of a data set, answered from its manifest.
+"""Answers from a manifest to what Croissant's vocabulary for responsible AI asks of a data set.
 
 References
 ----------
@@ -24,12 +24,15 @@ MAINTENANCE = (
 
 def responsible_ai(manifest: Manifest) -> dict[str, str | list[str]]:
     """Properties of the ``rai`` namespace, each true of any data set with this manifest."""
+    tool = f"salgen {manifest.libraries.get('salgen', '')}".rstrip()
     return {
         "rai:dataCollection": _collection(manifest),
-        "rai:dataCollectionType": _collection_type(manifest),
+        "rai:dataCollectionType": [
+            "Secondary Data Analysis" if manifest.spec.source_digest else "Others: computed, not collected"
+        ],
         "rai:dataManipulationProtocol": _manipulation(manifest),
         "rai:dataAnnotationProtocol": _annotation(manifest),
-        **({} if manifest.imported else {"rai:machineAnnotationTools": [_tool(manifest)]}),
+        **({} if manifest.imported else {"rai:machineAnnotationTools": [tool]}),
         "rai:dataUseCases": [
             f"Testing saliency methods and the classifiers that they explain, on splits {', '.join(manifest.splits)}.",
             NO_USE,
@@ -42,10 +45,6 @@ def responsible_ai(manifest: Manifest) -> dict[str, str | list[str]]:
     }
 
 
-def _tool(manifest: Manifest) -> str:
-    return f"salgen {manifest.libraries.get('salgen', '')}".rstrip()
-
-
 def _collection(manifest: Manifest) -> str:
     spec = manifest.spec
     how = f"generator {spec.generator} version {spec.generator_version}, seed {spec.seed}"
@@ -55,10 +54,6 @@ def _collection(manifest: Manifest) -> str:
     if manifest.imported:
         return f"Read by salgen ({how}) from a copy of data that others published: {outside}"
     return f"Rendered by salgen ({how}) from random numbers and outside material: {outside}"
-
-
-def _collection_type(manifest: Manifest) -> list[str]:
-    return ["Secondary Data Analysis" if manifest.spec.source_digest else "Others: computed, not collected"]
 
 
 def _manipulation(manifest: Manifest) -> str:
@@ -87,15 +82,10 @@ def _limitations(manifest: Manifest) -> list[str]:
         "else, so no sample can be certified."
     )
     made = "A method that finds the painted feature here may miss what a model uses in other images."
-    notes = [manifest.notes] if manifest.notes else []
-    return [imported if manifest.imported else made, *notes, *_lacking(manifest)]
-
-
-def _lacking(manifest: Manifest) -> list[str]:
-    if manifest.recipes_only:
-        return ["No picture is stored: salgen renders images, twins and masks from the recipes, and needs the source."]
+    recipes = "No picture is stored: salgen renders images, twins and masks from the recipes, and needs the source."
     absent = "Pixels are not included: they can be made again only by those who have the source."
-    return [] if manifest.pixels else [absent]
+    lacking = recipes if manifest.recipes_only else "" if manifest.pixels else absent
+    return [text for text in (imported if manifest.imported else made, manifest.notes, lacking) if text]
 
 
 def _biases(manifest: Manifest) -> list[str]:

@@ -13,10 +13,11 @@ SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "1
 def front_matter(manifest: Manifest, publication: PublicationMetadata | None = None) -> str:
     """The head with its two ``---`` lines: licence, configuration and features."""
     total = sum(manifest.spec.splits.values())
+    licence = licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
     files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in manifest.splits]
     values = {
         "pretty_name": manifest.spec.generator,
-        **_licence(manifest, publication),
+        **licence,
         "task_categories": ["image-classification", "image-segmentation"],
         "annotations_creators": ["found" if manifest.imported else "machine-generated"],
         "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
@@ -28,13 +29,8 @@ def front_matter(manifest: Manifest, publication: PublicationMetadata | None = N
 
 
 def tags(manifest: Manifest) -> list[str]:
-    """What a data set can be found by."""
+    """Keywords of a data set for the hub's search."""
     return ["saliency", "explainability", *([] if manifest.imported else ["counterfactual", "synthetic"]), "salgen"]
-
-
-def _licence(manifest: Manifest, publication: PublicationMetadata | None) -> dict[str, str]:
-    """The hub's keys for the licence that the publisher states, else for that of the material."""
-    return licence_keys(publication) if publication else {"license": hub_licence(manifest.licence)}
 
 
 def licence_keys(publication: PublicationMetadata) -> dict[str, str]:

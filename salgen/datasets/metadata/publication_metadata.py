@@ -1,4 +1,4 @@
-"""What only the one who publishes a data set can say of it: its licence, its date, who made it, where it is."""
+"""Statements that only the publisher of a data set can make: its licence, date, creators and address."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ LICENCES = {
 _OF_ANY_CASE = {name.lower(): name for name in LICENCES}
 _OWN_LICENCE = re.compile(r"LicenseRef-[A-Za-z0-9.-]+")
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True)
 class PublicationMetadata:
-    """What a publisher states.
+    """The statements of a publisher.
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class PublicationMetadata:
 
     def __post_init__(self) -> None:
         if self.licence not in LICENCES and not _OWN_LICENCE.fullmatch(self.licence) and not _is_url(self.licence):
-            raise SalgenError(_refusal(self.licence))
+            raise SalgenError(f"licence {self.licence!r} is not known: give {_choices()}")
         if not _is_date(self.date):
             raise SalgenError(f"date {self.date!r}: write it as YYYY-MM-DD, such as 2025-03-31")
         if not all(name.strip() and name.isprintable() for name in self.creators):
@@ -70,7 +69,7 @@ class PublicationMetadata:
 
     @property
     def licence_url(self) -> str | None:
-        """Where the licence is to be read, or None for a ``LicenseRef-...``."""
+        """The address of the licence's text, or None for a ``LicenseRef-...``."""
         if self.licence in LICENCES:
             return f"https://spdx.org/licenses/{self.licence}"
         return self.licence if _is_url(self.licence) else None
@@ -79,7 +78,7 @@ class PublicationMetadata:
 def stated(
     licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
 ) -> PublicationMetadata:
-    """What a publisher states, with licence and date asked for where they are missing.
+    """Check the statements of a publisher; licence and date must be among them.
 
     Identifiers of licences are known in any case. Croissant requires the date of publication, and no
     clock is looked at, so that publishing twice gives the same bytes.
@@ -101,10 +100,6 @@ def hub_licence(licence: str) -> str:
     return LICENCES.get(_OF_ANY_CASE.get(licence.lower(), ""), "other")
 
 
-def _refusal(licence: str) -> str:
-    return f"licence {licence!r} is not known: give {_choices()}"
-
-
 def _choices() -> str:
     return f"one of {', '.join(LICENCES)}, the URL of another licence (https://...), or LicenseRef-NAME"
 
@@ -114,10 +109,7 @@ def _is_url(text: str) -> bool:
 
 
 def _is_date(text: str) -> bool:
-    if not _DATE.fullmatch(text):
-        return False
     try:
-        calendar.fromisoformat(text)
+        return calendar.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-    return True

@@ -1,4 +1,4 @@
-"""What is published: files, and what a catalogue says of them. Archives, Zenodo and the hub take nothing else."""
+"""A release: files, and what a catalogue says of them. Archives, Zenodo and the hub take nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is published of a data set: files, texts that say what they are, and pixels only where they may be passed on.
+"""The release of a data set: its files, texts that describe them, and pixels only where they may be passed on.
 
 Nothing here looks at a clock, so the same folder and statements give the same bytes.
 """
@@ -59,7 +59,8 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
     """
     there = read_manifest(folder)
     plugin = _plugin(folder, there)
-    digests = _checked(folder)
+    check_sound(folder, verify(folder, samples=0))
+    digests = read_checksums(folder)
     described = as_published(there, pixels=there.redistributable or may_redistribute)
     with shards_to_publish(folder, there, described, shards_of(there)) as shards:
         rewritten = described.pixels != there.pixels
@@ -78,7 +79,7 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
 
 
 def as_published(there: Manifest, *, pixels: bool) -> Manifest:
-    """What is published of a data set if pixels may be passed on, or may not: recipes alone hold none."""
+    """The manifest as it is published if pixels may be passed on, or may not: recipes alone hold none."""
     return there if there.recipes_only else replace(there, pixels=there.pixels and pixels)
 
 
@@ -93,13 +94,7 @@ def with_checksums(files: Files, known: Mapping[str, str]) -> dict[str, Path | b
 
 
 def _plugin(folder: Path, there: Manifest) -> Any:
-    """The class of the generator that made it, for the card.
-
-    Raises
-    ------
-    SalgenError
-        If it is not installed, or in another version.
-    """
+    """The class of the generator that made it, for the card; a SalgenError if that version is not installed."""
     spec = there.spec
     plugin = plugin_class(spec.generator, imported=there.imported)
     if plugin.version != spec.generator_version:
@@ -108,18 +103,6 @@ def _plugin(folder: Path, there: Manifest) -> Any:
             "installed: install the salgen that has the other version"
         )
     return plugin
-
-
-def _checked(folder: Path) -> dict[str, str]:
-    """The checksums of a data set, which must be complete and unaltered.
-
-    Raises
-    ------
-    SalgenError
-        If it is not.
-    """
-    check_sound(folder, verify(folder, samples=0))
-    return read_checksums(folder)
 
 
 def check_sound(folder: Path, problems: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""A published archive as a draft on Zenodo; a person looks at it there and publishes it.
+"""Uploads of archives to Zenodo, as drafts that a person looks at and publishes there.
 
 References
 ----------
@@ -7,31 +7,47 @@ Zenodo, *REST API* (https://developers.zenodo.org): depositions and their files.
 
 from __future__ import annotations
 
-import html
+import hashlib
+import io
 import os
-import re
 import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from salgen.datasets.archives.files import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENCES
 from salgen.datasets.metadata.release import Release
-from salgen.datasets.publishing.tokens import token
-from salgen.datasets.publishing.zenodo_requests import Server
+from salgen.datasets.publishing.tokens import check_address, token, without_token
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.progress import Advance, progress
+
+if TYPE_CHECKING:
+    from requests import PreparedRequest, Session
 
 SCHEME = "zenodo:"
 SANDBOX = "https://sandbox.zenodo.org"
 TOKEN = "ZENODO_TOKEN"
+SCOPE = "deposit:write"
 DEPOSITIONS = "/api/deposit/depositions"
 DESCRIBED_TO = "\n## Splits and labels"  # what follows in the card is for those who have the files
+TIMEOUT_S = 60.0
+RETRIES = 4
+
+
+@dataclass(frozen=True)
+class Server:
+    """The address of a Zenodo, and a token with the right to write there."""
+
+    address: str
+    token: str = field(repr=False)
 
 
 def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
-    """Where to upload, with the token from a file or the environment.
+    """Find the server to upload to, and the token, in a file or the environment.
 
     Parameters
     ----------
@@ -43,20 +59,27 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
     Raises
     ------
     SalgenError
-        If the address is none, or there is no token.
+        If the address is malformed, there is no token, or requests or markdown-it-py is not installed.
     """
-    return Server(to.removeprefix(SCHEME).rstrip("/") or SANDBOX, token("Zenodo", TOKEN, token_file))
+    address = to.removeprefix(SCHEME).rstrip("/") or SANDBOX
+    check_address(address, "the server", "https://zenodo.org")
+    try:
+        import markdown_it  # noqa: F401
+        import requests  # noqa: F401
+    except ImportError as error:
+        raise SalgenError(f"uploading to Zenodo needs {error.name}: pip install 'salgen[zenodo]'") from None
+    return Server(address, token("Zenodo", TOKEN, token_file))
 
 
-def deposit(edition: Release, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
-    """Write what is published into an archive, and upload it as a draft that is not published.
+def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
+    """Write a release into an archive, and upload it as a draft that is not published.
 
     An archive that is there already is uploaded, if it is to the byte what would be written: so an upload
     that failed is repeated.
 
     Parameters
     ----------
-    edition
+    release
         What is published.
     out
         The archive, as for :func:`~salgen.datasets.archives.writing.archive`.
@@ -75,69 +98,126 @@ def deposit(edition: Release, out: str | os.PathLike[str], at: Server) -> tuple[
     """
     target = Path(out)
     if is_archive(target):
-        check_archive(target, edition)
+        check_archive(target, release)
     else:
-        archive(edition.files, target, edition.root)
-    return target, _uploaded(target, metadata(edition), at)
+        archive(release.files, target, release.root)
+    return target, _upload(target, metadata(release), at)
 
 
-def metadata(edition: Release) -> dict[str, Any]:
-    """What Zenodo shows of what is published, as its API takes it.
+def metadata(release: Release) -> dict[str, Any]:
+    """The metadata of a release, as Zenodo's API takes it.
 
     A licence that Zenodo has no name for is in the notes alone, with a warning.
     """
-    publication = edition.publication
+    from markdown_it import MarkdownIt
+
+    publication = release.publication
     licence = publication.licence
     known = licence in LICENCES
     if not known:
         message = f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it"
         warnings.warn(message, SalgenWarning, stacklevel=2)
+    body = release.card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
+    _, _, text = body.lstrip().partition("\n")  # without the heading, which is the title
     return {
-        "title": edition.title,
+        "title": release.title,
         "upload_type": "dataset",
-        "description": _as_html(edition.card),
+        "description": MarkdownIt("commonmark", {"html": False}).enable("table").render(text),
         "creators": [{"name": name} for name in publication.creators or (citation.SALGEN,)],
         **({"license": licence.lower()} if known else {}),
         "publication_date": publication.date,
-        "version": edition.version,
-        "keywords": list(edition.keywords),
-        "notes": edition.note if known else f"{edition.note}. Licence: {licence}",
+        "version": release.version,
+        "keywords": list(release.keywords),
+        "notes": release.note if known else f"{release.note}. Licence: {licence}",
     }
 
 
-def _uploaded(archive: Path, values: dict[str, Any], at: Server) -> str:
-    """Make a draft of an archive, and say where it is."""
-    draft = at.send("POST", DEPOSITIONS, {})
-    links = draft.get("links")
-    number, links = str(draft.get("id")), links if isinstance(links, dict) else {}
-    if not re.fullmatch(r"[0-9]+", number) or not isinstance(links.get("bucket"), str):
-        raise SalgenError(f"{at.address}: the answer names no draft: is this a Zenodo?")
-    page = at.clean(str(links.get("html", f"{at.address}/deposit/{number}")))
+def _upload(archive: Path, values: dict[str, Any], at: Server) -> str:
+    """Make a draft of an archive and its digest, and return the draft's address."""
+    with _session(at) as session:
+        draft = _send(session, at, "POST", f"{at.address}{DEPOSITIONS}", json={})
+        try:
+            number, page, bucket = int(draft["id"]), draft["links"]["html"], draft["links"]["bucket"]
+        except (LookupError, TypeError, ValueError):
+            raise SalgenError(f"{at.address}: the answer names no draft: is this a Zenodo?") from None
+        try:
+            if not bucket.startswith(f"{at.address}/"):
+                raise SalgenError(f"{at.address} sends the upload to {bucket}: the token goes to no other place")
+            for path in (archive, archive.with_name(f"{archive.name}{DIGEST}")):
+                _upload_file(session, at, f"{bucket}/{quote(path.name)}", path)
+            _send(session, at, "PUT", f"{at.address}{DEPOSITIONS}/{number}", json={"metadata": values})
+        except SalgenError as error:
+            raise SalgenError(f"{error} (the draft {page} is not complete: delete it there)") from None
+    return str(page)
+
+
+def _upload_file(session: Session, at: Server, url: str, path: Path) -> None:
+    with (
+        progress(f"uploading {path.name}", path.stat().st_size, "bytes") as advance,
+        _ReportingFile(path, advance) as file,
+    ):
+        checksum = _send(session, at, "PUT", url, data=file).get("checksum")
+        file.seek(0)
+        digest = f"md5:{hashlib.file_digest(file, 'md5').hexdigest()}"
+    if checksum != digest:
+        raise SalgenError(f"{path.name} arrived with checksum {checksum}, not {digest}: run the same command again")
+
+
+def _session(at: Server) -> Session:
+    """A session that sends the token, and tries again what may pass (no connection, an overloaded server)."""
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3 import Retry
+
+    def authorize(request: PreparedRequest) -> PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {at.token}"
+        return request
+
+    session = requests.Session()
+    session.auth = authorize  # not a header of the session, which a .netrc would replace
+    retry = Retry(
+        RETRIES,
+        allowed_methods=None,
+        status_forcelist=(429, *range(500, 600)),
+        backoff_factor=1,
+        raise_on_status=False,
+    )
+    session.mount(at.address, HTTPAdapter(max_retries=retry))
+    return session
+
+
+def _send(session: Session, at: Server, method: str, url: str, **body: Any) -> dict[str, Any]:
+    """Send a request and return the JSON object of the answer.
+
+    Raises
+    ------
+    SalgenError
+        If the server refuses or does not answer.
+    """
+    import requests
+
+    place = f"{at.address}: {method} {url.removeprefix(at.address)}"
     try:
-        for file in (archive, archive.with_name(f"{archive.name}{DIGEST}")):
-            at.upload(links["bucket"], file)
-        at.send("PUT", f"{DEPOSITIONS}/{number}", {"metadata": values})
-    except SalgenError as error:
-        raise SalgenError(f"{error} (the draft {page} is not complete: delete it there)") from None
-    return page
+        response = session.request(method, url, timeout=TIMEOUT_S, allow_redirects=False, **body)
+        if response.status_code in (200, 201):
+            answer: dict[str, Any] = response.json()
+            return answer
+    except requests.RequestException as error:
+        raise SalgenError(without_token(f"{place}: {error}: run the same command again later", at.token)) from None
+    said = f": {response.text}" if "json" in response.headers.get("Content-Type", "") else ""
+    advice = f": the token must be one of this server, with the scope {SCOPE}"
+    hint = advice if response.status_code in (401, 403) else ""
+    raise SalgenError(without_token(f"{place}: status {response.status_code}{said}{hint}", at.token))
 
 
-def _as_html(card: str) -> str:
-    """What a card says of the data set, up to the tables, in the HTML that Zenodo shows."""
-    text = card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
-    text = re.sub(r"^(\S.*)\n[-=]{3,}$", r"## \1\n", text, flags=re.MULTILINE)
-    blocks = [block for block in re.split(r"\n\s*\n", text.strip("\n")) if not block.startswith("# ")]
-    return "\n".join(map(_block, blocks))
+class _ReportingFile(io.FileIO):
+    """A file that reports how many bytes are read of it."""
 
+    def __init__(self, path: Path, advance: Advance) -> None:
+        super().__init__(path)
+        self._advance = advance
 
-def _block(block: str) -> str:
-    """A heading, list, piece of code or paragraph."""
-    if block.startswith("    "):
-        return f"<pre>{html.escape(block, quote=False)}</pre>"
-    text = re.sub(r"`+([^`]+)`+", r"<code>\1</code>", html.escape(block.strip(), quote=False))
-    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
-    if text.startswith("## "):
-        return f"<h2>{text[3:]}</h2>"
-    if text.startswith("- "):
-        return f"<ul>{''.join(f'<li>{item}</li>' for item in text[2:].split(chr(10) + '- '))}</ul>"
-    return f"<p>{text}</p>"
+    def read(self, size: int | None = -1, /) -> bytes:
+        piece = super().read(size) or b""
+        self._advance(len(piece))
+        return piece

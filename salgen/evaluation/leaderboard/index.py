@@ -7,8 +7,8 @@ from pathlib import Path
 
 from salgen.evaluation.leaderboard.rows import Row
 from salgen.evaluation.report import page
+from salgen.evaluation.report.formatting import number, share
 from salgen.evaluation.report.templates import templates
-from salgen.evaluation.report.wording import number, share
 
 TEMPLATE = "index.html.j2"
 MARK = '<meta name="generator" content="salgen leaderboard">'

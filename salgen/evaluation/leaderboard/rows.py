@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from salgen.evaluation.report.runs import METHOD, Model, Run
+from salgen.evaluation.report.grid import accuracy_of
+from salgen.evaluation.report.runs import METHOD, Run
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.summary import SummaryRow
 
@@ -16,7 +17,7 @@ DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic
 
 @dataclass(frozen=True)
 class Row:
-    """What one method comes to under one metric, in the variant that the run's answer is about.
+    """What one method comes to under one metric, in the headline variant.
 
     Attributes
     ----------
@@ -134,7 +135,7 @@ def _row(run: Run, key: Key, found: SummaryRow, dataset: str, page: str) -> Row:
         split=run.split,
         model=found.model,
         trainings=len(trained),
-        accuracy=_accuracy(trained),
+        accuracy=accuracy_of(trained),
         warning=_warning(run, found.model),
         method=found.method,
         reduction=found.reduction,
@@ -152,11 +153,6 @@ def _row(run: Run, key: Key, found: SummaryRow, dataset: str, page: str) -> Row:
         normalised=found.normalised,
         page=page,
     )
-
-
-def _accuracy(trained: list[Model]) -> float:
-    count = sum(one.count for one in trained)
-    return sum(one.accuracy * one.count for one in trained) / count if count else float("nan")
 
 
 def _warning(run: Run, model: str) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from salgen.datasets.archives.workplace import workplace
@@ -52,12 +49,10 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
     except OSError as error:
         raise SalgenError(f"cannot write {out}: {error.strerror}") from None
     with workplace(site) as place:
-        _finish_replacement(site)
-        new = place / "site"
-        _build(found, new)
-        _check_free(site, Path(out))
-        with _put_aside(site):
-            new.rename(site)
+        _build(found, place / "site")
+        if site.exists():
+            site.rename(place / "replaced")
+        (place / "site").rename(site)
         sync_folder(site.parent)
     return Path(out) / INDEX
 
@@ -106,33 +101,3 @@ def _is_leaderboard(site: Path) -> bool:
         return False
     with open(index, encoding="utf-8", errors="replace") as handle:
         return MARK in handle.read(1000)
-
-
-def _aside(site: Path) -> Path:
-    return site.with_name(f".{site.name}.replaced")
-
-
-@contextmanager
-def _put_aside(site: Path) -> Iterator[None]:
-    """What is in the way goes aside, and comes back unless something takes its place."""
-    aside = _aside(site)
-    if site.exists():
-        site.rename(aside)
-    try:
-        yield
-    except BaseException:
-        if aside.exists() and not site.exists():
-            aside.rename(site)
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
-
-
-def _finish_replacement(site: Path) -> None:
-    """Bring back, or remove, what a process that was killed between the two renames had put aside."""
-    aside = _aside(site)
-    if not os.path.lexists(aside):
-        return
-    if site.exists():
-        shutil.rmtree(aside)
-    else:
-        aside.rename(site)

@@ -1,27 +1,5 @@
-"""Protocols: the experiments of the papers, each as one command."""
+"""Protocols: the experiments of the papers, each as one command.
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from salgen.evaluation.report.study import Table
-
-
-class Reproduction(NamedTuple):
-    """What a protocol leaves.
-
-    Attributes
-    ----------
-    runs
-        The run folders.
-    page
-        The report.
-    tables
-        The paper's tables, filled in again beside its numbers.
-    """
-
-    runs: list[Path]
-    page: Path
-    tables: tuple[Table, ...] = ()
+A file per paper states what was done, the tables and the claims; `protocol` runs it, `paper_table` fills the tables in
+again, and `claims` judges the claims.
+"""

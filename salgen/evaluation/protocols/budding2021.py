@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from salgen.datasets.making import make
-from salgen.evaluation.protocols import Reproduction
-from salgen.evaluation.report import report
-from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.protocols.protocol import Experiment, Protocol
 from salgen.parameters import param
 
 NAMES = ("budding2021",)
 
 
 @dataclass(frozen=True)
-class Budding2021:
+class Budding2021(Protocol):
     """Evaluate saliency methods on lesions in Perlin noise and in MRI (Budding et al. 2021).
 
     Both data sets share slices, brain masks and lesions. The predicted class is explained, maps are
@@ -29,54 +25,20 @@ class Budding2021:
     reference: ClassVar[str] = (
         "Budding et al. 2021, Evaluating saliency methods on artificial data with different background types"
     )
-    datasets: ClassVar[tuple[str, ...]] = ("perlin-lesions", "mri-lesions")
-    model: ClassVar[str] = "lesion-cnn"
     methods: ClassVar[tuple[str, ...]] = (
-        "gradient",
-        "deconvnet",
-        "guided-backprop",
-        "deep-taylor:bias=true",
-        "pattern-net",
-        "pattern-attribution",
-        "lrp-z",
-        "lrp-alpha-beta:bias=true",
+        *("gradient", "deconvnet", "guided-backprop", "deep-taylor:bias=true", "pattern-net", "pattern-attribution"),
+        *("lrp-z", "lrp-alpha-beta:bias=true"),
     )
-    training_seeds: ClassVar[dict[str, int]] = {"demo": 1, "small": 3, "full": 3}
+    networks: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(("demo", "small", "full"), ("lesion-cnn",))
+    training_seeds: ClassVar[Mapping[str, int]] = {"demo": 1, "small": 3, "full": 3}
 
-    seed: int = param(0, "seed of the data sets and of the methods' randomness", low=0)
     limit: int = param(200, "test images that count", low=1)
 
-    def run(
-        self,
-        out: Path,
-        scale: str,
-        extra_methods: Sequence[str] = (),
-        max_memory: float | None = None,
-        command: Sequence[str] | None = None,
-    ) -> Reproduction:
-        """Make both data sets, train, explain and score, and write one report; what is there already is kept.
+    def datasets(self) -> dict[str, dict[str, Any]]:
+        """Lesions in noise and in MRI."""
+        return {"perlin-lesions": {}, "mri-lesions": {}}
 
-        Returns
-        -------
-        The run folders, and the report's path ``<out>/report.html``.
-        """
-        runs = []
-        for name in self.datasets:
-            data = make(name, out / name, scale=scale, seed=self.seed)
-            runs.append(
-                evaluate(
-                    data,
-                    model=self.model,
-                    methods=[*self.methods, *extra_methods],
-                    limit=self.limit,
-                    out=out / f"{name}-run",
-                    scale=scale,
-                    seeds=self.training_seeds[scale],
-                    target="pred",
-                    reduce="abs",
-                    seed=self.seed,
-                    max_memory=max_memory,
-                    command=command,
-                )
-            )
-        return Reproduction(runs, report(runs, out / "report.html"))
+    def experiments(self, scale: str) -> list[Experiment]:
+        """One run for each data set."""
+        how = {"limit": self.limit, "seeds": self.training_seeds[scale], "target": "pred", "reduce": "abs"}
+        return [Experiment("lesions", tuple(self.datasets()), self.methods, how, folder="{data}-run")]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import Run
@@ -37,8 +38,13 @@ class Entry:
         return float(self.values.mean()) if self.values.size else float("nan")
 
 
-def cell_entry(members: Sequence[Member], call: str, metric: str) -> Entry:
+def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None) -> Entry:
     """The scores of a method in the runs of a cell, pooled.
+
+    Parameters
+    ----------
+    counted
+        bool (n,): the scores that take part, by default all.
 
     Raises
     ------
@@ -49,11 +55,11 @@ def cell_entry(members: Sequence[Member], call: str, metric: str) -> Entry:
     found = [scores(run, place, metric) for run, place in places if place is not None]
     if len(found) < len(members):
         return Entry(np.empty(0))
-    value, worst = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    counted = np.isfinite(worst)
-    if not np.isfinite(value).any():
+    value, worst = (np.concatenate([array.ravel() for array in arrays]) for arrays in zip(*found, strict=True))
+    defined = np.isfinite(worst) & (True if counted is None else counted)
+    if not np.isfinite(value[defined]).any():
         return Entry(np.empty(0))
-    return Entry(worst[counted], int((counted & ~np.isfinite(value)).sum()))
+    return Entry(worst[defined], int((~np.isfinite(value[defined])).sum()))
 
 
 def series(run: Run, model: str, call: str) -> int | None:
@@ -71,6 +77,6 @@ def series(run: Run, model: str, call: str) -> int | None:
 
 
 def scores(run: Run, place: int, metric: str) -> tuple[Float64, Float64]:
-    """A method's scores in the headline variant and, with failed maps as worst: float64 (seeds * samples,) each."""
+    """A method's scores in the headline variant and, with failed maps as worst: float64 (seeds, samples) each."""
     index = place, run.cube.metrics.index(metric), run.cube.variants.index(run.variant_of(metric))
-    return run.cube.value[index].reshape(-1), run.cube.worst[index].reshape(-1)
+    return run.cube.value[index], run.cube.worst[index]

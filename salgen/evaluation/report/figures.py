@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from salgen.evaluation.report.cell_scores import scores
 from salgen.evaluation.report.chart import ROW, TOP, Chart, bar, domain, marker
 from salgen.evaluation.report.runs import CEILING, METHOD
 from salgen.evaluation.report.tables import Line, MeansTable
@@ -21,28 +22,25 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     median and a dot the mean; small dots below are the means of single training seeds. Dashed lines stand
     at the means of the random map and of the oracle.
     """
-    values = [_values(table, line, metric) for line in table.lines]
-    known = np.concatenate(values)
+    spreads = [_values(table, line, metric) for line in table.lines]
+    known = np.concatenate(spreads)
     if not known.size:
         return ""
     low, high = domain(known)
     title = f"{metric}: distribution of scores of each method on {table.run.label}"
     chart = Chart([(line.label, line.role) for line in table.lines], low, high, title)
-    for number, (line, scores) in enumerate(zip(table.lines, values, strict=True)):
+    for number, (line, values) in enumerate(zip(table.lines, spreads, strict=True)):
         row = line.cells[metric].row
         if row is not None and line.label in ("random", "oracle"):
             _reference(chart, row.mean, line.label)
-        _spread(chart, number, line, row, scores)
+        _spread(chart, number, line, row, values)
         _dots(chart, number, line, _seed_means(table, line, metric))
     return chart.svg()
 
 
 def _values(table: MeansTable, line: Line, metric: str) -> Float64:
-    cube = table.run.cube
-    series = cube.series.index((table.model, *line.key))
-    variant = table.run.variant_of(metric)
-    values = cube.value[series, cube.metrics.index(metric), cube.variants.index(variant)]
-    return np.asarray(values[np.isfinite(values)], dtype=np.float64)
+    values, _ = scores(table.run, table.run.cube.series.index((table.model, *line.key)), metric)
+    return values[np.isfinite(values)]
 
 
 def _seed_means(table: MeansTable, line: Line, metric: str) -> list[float]:
@@ -54,15 +52,15 @@ def _seed_means(table: MeansTable, line: Line, metric: str) -> list[float]:
     return means if len(seeds) > 1 else []
 
 
-def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, scores: Float64) -> None:
+def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, values: Float64) -> None:
     y = chart.y(number)
-    if row is None or not scores.size:
+    if row is None or not values.size:
         words = "not scored" if row is None else "undefined for every sample"
         chart.add(f'<text class="none" x="{chart.left + 6:.1f}" y="{y + 4:.1f}">{words}</text>')
         return
-    mean = float(scores.mean())
-    p5, p25, p50, p75, p95 = np.percentile(scores, [5, 25, 50, 75, 95])
-    if np.unique(scores).size > 2:
+    mean = float(values.mean())
+    p5, p25, p50, p75, p95 = np.percentile(values, [5, 25, 50, 75, 95])
+    if np.unique(values).size > 2:
         words = f"{line.label}: mean {mean:.3f}, median {p50:.3f}, middle half {p25:.3f} to {p75:.3f}"
         x = chart.x(p50)
         median = f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'

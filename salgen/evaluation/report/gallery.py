@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,15 +87,26 @@ def gallery(run: Run, order: list[str]) -> Gallery | None:
     if not path.exists():
         return None
     data = read_gallery(path)
-    methods = [str(name) for name in data["methods"]]
-    known = [name for name in order if name in methods]
-    chosen = [methods.index(name) for role in (METHOD, FLOOR, CEILING) for name in known if run.role(name) == role]
-    signed = [bool((data["maps"][m] < 0).any()) for m in chosen]
-    columns = [(methods[m], run.role(methods[m]), s) for m, s in zip(chosen, signed, strict=True)]
-    trained = run.models[0]
+    known = [name for name in order if name in data["methods"].tolist()]
+    columns = [(name, role) for role in (METHOD, FLOOR, CEILING) for name in known if run.role(name) == role]
+    return make_gallery(run, data, columns, range(len(data["ids"])))
+
+
+def make_gallery(
+    run: Run, data: dict[str, NDArray[Any]], columns: Sequence[tuple[str, str]], samples: Sequence[int]
+) -> Gallery:
+    """The gallery of some samples in a ``gallery.npz``, with a column for each of the (method, role) given."""
+    methods = data["methods"].tolist()
+    numbers = [methods.index(method) for method, _ in columns]
+    signed = [(*column, bool((data["maps"][m] < 0).any())) for m, column in zip(numbers, columns, strict=True)]
     height, width = data["masks"].shape[1:]
-    rows = [gallery_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
-    return Gallery(run.label, f"{trained.name}, training seed {trained.seed}", height, width, columns, rows)
+    rows = [gallery_row(data, number, numbers, signed) for number in samples]
+    return Gallery(run.label, explained(run), height, width, signed, rows)
+
+
+def explained(run: Run) -> str:
+    """Whose maps a run's gallery holds."""
+    return f"{run.models[0].name}, training seed {run.models[0].seed}"
 
 
 def read_gallery(path: Path) -> dict[str, NDArray[Any]]:

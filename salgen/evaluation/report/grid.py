@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
 from salgen.evaluation.report.runs import Model, Run, read_runs
-from salgen.evaluation.report.study import Cell, Study
+from salgen.evaluation.report.study import Cell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.summary import csv_text
-from salgen.files import write_text
 
 FLOOR_CALL, CEILING_CALL = "random", "oracle"
 CONTROLS = (FLOOR_CALL, CEILING_CALL)
@@ -98,10 +98,11 @@ def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, known:
     Raises
     ------
     SalgenError
-        If a run cannot be read, has no scores of the metric or the cell's model, or reduces one method in
-        several ways; or if a cell has no run.
+        If a run cannot be read, has no scores of the metric or the cell's model, or reduces one method in several ways.
     """
-    runs = _read(cells, known)
+    runs = {run.path.resolve(): run for run in known}
+    missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
+    runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
     rows = [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
     return Grid(metric, tuple(methods), rows)
 
@@ -125,47 +126,16 @@ def grid_means(cells: Sequence[Cell], methods: Sequence[str], metric: str) -> di
     }
 
 
-def write_grid(study: Study, path: Path | str, grid: Grid | None = None) -> Path:
-    """Write the means of a study's methods and controls as comma-separated text, and return the path.
-
-    Parameters
-    ----------
-    grid
-        The study's, where it has been read already.
-    """
-    grid = grid if grid is not None else read_grid(study.cells, study.methods, study.metric)
+def grid_csv(grid: Grid) -> str:
+    """The means of a grid's methods and controls as comma-separated text."""
     lines = [
-        _CsvLine(row.cell.dataset, row.cell.model, method, entry.values.size, entry.mean)
+        SimpleNamespace(
+            dataset=row.cell.dataset, model=row.cell.model, method=method, n=entry.values.size, mean=entry.mean
+        )
         for row in grid.rows
         for method, entry in row.entries.items()
     ]
-    path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, csv_text(COLUMNS, lines))
-    except OSError as error:
-        raise SalgenError(f"cannot write {path}: {error.strerror}") from None
-    return path
-
-
-@dataclass(frozen=True)
-class _CsvLine:
-    dataset: str
-    model: str
-    method: str
-    n: int
-    mean: float
-
-
-def _read(cells: Sequence[Cell], known: Sequence[Run]) -> dict[Path, Run]:
-    """The runs of all cells by their resolved paths."""
-    for cell in cells:
-        if not cell.runs:
-            raise SalgenError(f"{cell.dataset} under {cell.model} has no run folder: evaluate it, or leave it out")
-    runs = {run.path.resolve(): run for run in known}
-    wanted = {Path(path).resolve(): path for cell in cells for path in cell.runs}
-    missing = [path for resolved, path in wanted.items() if resolved not in runs]
-    return runs | ({run.path.resolve(): run for run in read_runs(missing)} if missing else {})
+    return csv_text(COLUMNS, lines)
 
 
 def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -> GridRow:
@@ -180,7 +150,7 @@ def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -
         cell=cell,
         members=members,
         samples=sum(_samples(run, model, metric) for run, model in members),
-        accuracy=_accuracy(_trained(members)),
+        accuracy=accuracy_of(_trained(members)),
         entries=entries,
         places=places(means, runs[0].higher_is_better[metric]),
     )
@@ -204,7 +174,8 @@ def _trained(members: Sequence[Member]) -> list[Model]:
     return [trained for run, model in members if run.split == split for trained in run.trained(model)]
 
 
-def _accuracy(trained: Sequence[Model]) -> float:
+def accuracy_of(trained: Sequence[Model]) -> float:
+    """The share of images that trainings classify rightly; NaN where there are none."""
     count = sum(one.count for one in trained)
     return sum(one.accuracy * one.count for one in trained) / count if count else float("nan")
 

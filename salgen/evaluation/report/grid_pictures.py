@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Member
-from salgen.evaluation.report.gallery import GALLERY, Gallery, gallery_row, read_gallery
+from salgen.evaluation.report.gallery import GALLERY, Gallery, make_gallery, read_gallery
 from salgen.evaluation.report.grid import GridRow
-from salgen.evaluation.report.runs import METHOD, Run
+from salgen.evaluation.report.runs import METHOD
 
 ROWS = 4  # samples of an image grid
 
@@ -59,20 +59,12 @@ def method_numbers(data: dict[str, NDArray[Any]], methods: Sequence[str]) -> dic
     return {method: there.index(method) for method in methods if method in there}
 
 
-def explained(run: Run) -> str:
-    """Whose maps a run's gallery holds."""
-    return f"{run.models[0].name}, training seed {run.models[0].seed}"
-
-
 def _pictures(member: Member, methods: Sequence[str]) -> Gallery | None:
     data = kept_maps(member)
     if data is None or not data["masks"].any():
         return None
-    chosen = method_numbers(data, methods)
-    columns = [(method, METHOD, bool((data["maps"][m] < 0).any())) for method, m in chosen.items()]
-    rows = [gallery_row(data, number, list(chosen.values()), columns) for number in _in_turn(data)]
-    height, width = data["masks"].shape[1:]
-    return Gallery(member[0].label, explained(member[0]), height, width, columns, rows)
+    columns = [(method, METHOD) for method in method_numbers(data, methods)]
+    return make_gallery(member[0], data, columns, _in_turn(data))
 
 
 def _in_turn(data: dict[str, NDArray[Any]]) -> list[int]:

@@ -12,10 +12,11 @@ from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION
 from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
+from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
-from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, write_grid
+from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv
 from salgen.evaluation.report.images import images_counted, of_all_images, wrong
-from salgen.evaluation.report.lead import lead
+from salgen.evaluation.report.introduction import introduction
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, read_runs
@@ -25,7 +26,6 @@ from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
-from salgen.evaluation.report.wording import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS, RESAMPLES
 from salgen.evaluation.statistics.intervals import accuracy_interval
@@ -66,10 +66,10 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, html.strip() + "\n")
+        if section is not None and section.study.cells:
+            write_text(path.parent / GRID, grid_csv(section.grid))
     except OSError as error:
         raise SalgenError(f"cannot write {path}: {error.strerror}") from None
-    if section is not None and section.study.cells:
-        write_grid(section.study, path.parent / GRID, section.grid)
     return path
 
 
@@ -103,7 +103,9 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
         uncertified={run.label: reason for run in runs if (reason := uncertified(run))},
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
-        lead=lead(runs, max(section.answer.methods for section in sections), study.study if study else None),
+        introduction=introduction(
+            runs, max(section.headline.methods for section in sections), study.study if study else None
+        ),
         near_chance=[(run, model) for run in runs for model in _all_models(run) if model.near_chance],
         too_few=[(run, model) for run in runs for model in _all_models(run) if model.too_few],
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.study import Table, TableRow
-from salgen.evaluation.report.wording import number
 
 WIDTH = 100  # characters of a line of prose
 
@@ -18,7 +18,7 @@ def tables_text(tables: Sequence[Table]) -> str:
 
 def _block(table: Table) -> list[str]:
     heads = ["", *table.methods]
-    rows = [[row.label, *(_cell(row, method) for method in table.methods)] for row in table.rows]
+    rows = [[row.title, *(_cell(row, method) for method in table.methods)] for row in table.rows]
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     return [*wrap(f"{table.title}. {table.caption}", WIDTH), "", *(_line(row, widths) for row in (heads, *rows))]
 

@@ -100,7 +100,7 @@ class Run:
 
     @cached_property
     def headline(self) -> str | None:
-        """The metric that the answer is about: the first that ranks maps, by its own definition if one is."""
+        """The metric of the headline: the first that ranks maps, by its own definition if one is."""
         return next(iter(ranking_metrics([*canonical(self.metrics), *self.metrics])), None)
 
     @cached_property

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salgen.errors import SalgenError
-from salgen.evaluation.report.answer import Answer, answers
 from salgen.evaluation.report.chart import marker
 from salgen.evaluation.report.curves import Curves, all_curves
 from salgen.evaluation.report.details import Effect, SideBySide, class_means, effects, side_by_side
 from salgen.evaluation.report.figures import comparison_figure, distribution_figure
 from salgen.evaluation.report.gallery import Gallery, gallery
+from salgen.evaluation.report.headline import Headline, headline_of
 from salgen.evaluation.report.panels import Block, Panel, panels
 from salgen.evaluation.report.rank_figure import rank_figure
 from salgen.evaluation.report.runs import Run
@@ -26,7 +26,7 @@ class Section:
 
     Attributes
     ----------
-    headline
+    headline_table
         The table of the headline metric alone, or of all metrics if none ranks methods.
     panels
         The tables for all samples first.
@@ -44,8 +44,8 @@ class Section:
     anchor: str
     run: Run
     model: str
-    answer: Answer
-    headline: MeansTable
+    headline: Headline
+    headline_table: MeansTable
     panels: list[Panel]
     side: SideBySide | None
     effects: list[Effect]
@@ -65,11 +65,11 @@ class Section:
 
 def make_section(run: Run, model: str, runs: int) -> Section:
     """The section of a model on a page of so many runs."""
-    (answer,) = (answer for answer in answers(run) if answer.model == model)
-    verdict, found = answer.verdict, panels(run, model)
+    headline, found = headline_of(run, model), panels(run, model)
+    verdict = headline.verdict
     blocks = found[0].views[0].blocks
     variant = run.variants[0] if verdict is None else verdict.variant
-    headline = means_table(run, model, variant, None if run.headline is None else [run.headline])
+    headline_table = means_table(run, model, variant, None if run.headline is None else [run.headline])
     seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
     ranks = rank_methods(run.cube, model, verdict.metric, verdict.variant) if verdict is not None else None
     title = run.label if len(run.model_names) == 1 else model if runs == 1 else f"{run.label}, {model}"
@@ -79,15 +79,15 @@ def make_section(run: Run, model: str, runs: int) -> Section:
         anchor="-".join("".join(c if c.isalnum() else " " for c in f"{run.label} {model}".lower()).split()),
         run=run,
         model=model,
-        answer=answer,
         headline=headline,
+        headline_table=headline_table,
         panels=found,
         side=side_by_side(run, model, found),
-        effects=effects(verdict, headline) if verdict is not None else [],
+        effects=effects(verdict, headline_table) if verdict is not None else [],
         seeds=seeds if len(seeds) > 1 else [],
         ranks=ranks,
         rank_figure=rank_figure(run, ranks) if ranks is not None else "",
-        curves=all_curves(run, model, headline),
+        curves=all_curves(run, model, headline_table),
         distributions=[
             (block, {metric: distribution_figure(block.table, metric) for metric in block.table.metrics})
             for block in blocks
@@ -114,7 +114,7 @@ def comparison(sections: Sequence[Section]) -> Comparison | None:
     if len(sections) < 2 or others or metric is None:
         return None
     names = [section.title for section in sections]
-    figure = comparison_figure([section.headline for section in sections], names, metric)
+    figure = comparison_figure([section.headline_table for section in sections], names, metric)
     return Comparison(metric, names, figure, [marker(place, 8, 8) for place in range(len(names))])
 
 

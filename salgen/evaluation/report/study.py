@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Literal
 
-from salgen.errors import SalgenError
-
-HELD, NOT_HELD, NOT_TESTABLE = "held", "not held", "not testable here"
-VERDICTS = (HELD, NOT_HELD, NOT_TESTABLE)
+Outcome = Literal["held", "not held", "not testable here"]
+HELD: Final = "held"
+NOT_HELD: Final = "not held"
+NOT_TESTABLE: Final = "not testable here"
 
 
 @dataclass(frozen=True)
@@ -39,21 +40,11 @@ class Variants:
     marked
         Names of the variants whose scores rank methods, as the feature is where the scored mask is; by default
         all. In the others a score is how much of the mask's place a method still marks.
-
-    Raises
-    ------
-    SalgenError
-        If `marked` names a variant that has no run.
     """
 
     model: str
     runs: Mapping[str, Path]
     marked: frozenset[str] | None = None
-
-    def __post_init__(self) -> None:
-        for name in sorted(self.marked or ()):
-            if name not in self.runs:
-                raise SalgenError(f"marked = {name!r}: must be among the variants {', '.join(self.runs)}")
 
     def ranks(self, variant: str) -> bool:
         """Whether scores in a variant rank methods."""
@@ -66,24 +57,13 @@ class Finding:
 
     Attributes
     ----------
-    verdict
-        One of `VERDICTS`.
     numbers
-        The numbers behind it, in words.
-
-    Raises
-    ------
-    SalgenError
-        If there is no such verdict.
+        Those behind the verdict, in words.
     """
 
     claim: str
-    verdict: str
+    verdict: Outcome
     numbers: str
-
-    def __post_init__(self) -> None:
-        if self.verdict not in VERDICTS:
-            raise SalgenError(f"verdict = {self.verdict!r}: must be one of {', '.join(map(repr, VERDICTS))}")
 
 
 @dataclass(frozen=True)
@@ -93,19 +73,27 @@ class TableRow:
     Attributes
     ----------
     label
-        Such as ``"MCS, vgg16"``.
+        Such as ``"MCS"``.
     means
         Each of the table's methods to a mean; NaN where there is none.
     printed
         Method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none.
     higher_is_better
         None where neither is.
+    network
+        Whose means these are; empty where they are over several.
     """
 
     label: str
     means: Mapping[str, float]
     printed: Mapping[str, str]
     higher_is_better: bool | None
+    network: str = ""
+
+    @property
+    def title(self) -> str:
+        """The row's head."""
+        return f"{self.label}, {self.network}" if self.network else self.label
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds, suspicious
+from salgen.evaluation.report.cell_scores import scores
 from salgen.evaluation.report.runs import METHOD, Run
 from salgen.evaluation.runs.artifacts.predictions import FILE
-from salgen.types import Float64
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,12 @@ def _count(run: Run, model: str, call: str, sure: dict[tuple[int, str], list[flo
     for series, (name, method, _) in enumerate(cube.series):
         for seed in cube.seeds_of(model) if (name, method) == (model, call) else ():
             right = np.flatnonzero(cube.correct[number, seed])
-            where, how = (_values(run, series, metric, seed)[right] for metric in (LOCALIZATION, FAITHFULNESS))
+            where, how = (scores(run, series, metric)[0][seed, right] for metric in (LOCALIZATION, FAITHFULNESS))
             classes = cube.target[number, seed][right]
             said = [sure[cube.seeds[seed], cube.samples[i]][c] for i, c in zip(right, classes, strict=True)]
             count += len(suspicious(np.array(said, dtype=np.float64), where, how, Thresholds()))
             total += len(right)
     return count, total
-
-
-def _values(run: Run, series: int, metric: str, seed: int) -> Float64:
-    cube, variant = run.cube, run.cube.variants.index(run.variant_of(metric))
-    return np.asarray(cube.value[series, cube.metrics.index(metric), variant, seed])
 
 
 def _confidence(run: Run, model: str) -> dict[tuple[int, str], list[float]]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Member, scores, series
-from salgen.evaluation.report.gallery import Picture, image_url, map_url, outline
+from salgen.evaluation.report.gallery import Picture, explained, image_url, map_url, outline
 from salgen.evaluation.report.grid import Grid, read_grid
-from salgen.evaluation.report.grid_pictures import explained, kept_maps, method_numbers
+from salgen.evaluation.report.grid_pictures import kept_maps, method_numbers
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.study import Cell, Study, Variants
 
@@ -45,27 +45,25 @@ class VariantsFigure:
 
     Attributes
     ----------
+    means, unmarked
+        A row for each variant, and the variants whose scores rank no method, so that they have no places.
     explained
         The trained model whose maps are shown.
     columns
         (method, whether negative values are shown) of each column.
     rows
         Empty where no sample could be shown, for the reason that `fault` gives.
-    means
-        A row for each variant; one whose scores rank no method has no places.
-    unmarked
-        The variants of those rows.
     """
 
     model: str
-    explained: str
-    height: int
-    width: int
-    columns: list[tuple[str, bool]]
-    rows: list[VariantRow]
     means: Grid
+    unmarked: list[str]
+    explained: str = ""
+    height: int = 0
+    width: int = 0
+    columns: list[tuple[str, bool]] = field(default_factory=list)
+    rows: list[VariantRow] = field(default_factory=list)
     fault: str = ""
-    unmarked: list[str] = field(default_factory=list)
 
 
 def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ()) -> VariantsFigure:
@@ -77,33 +75,22 @@ def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ())
         If a run cannot be read, or lacks the metric's scores.
     """
     cells = [Cell(name, variants.model, (path,)) for name, path in variants.runs.items()]
-    means = _marked(read_grid(cells, study.methods, study.metric, known), variants)
-    members = {row.cell.dataset: row.members[0] for row in means.rows}
+    grid = read_grid(cells, study.methods, study.metric, known)
+    rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in grid.rows]
+    unmarked = [name for name in variants.runs if not variants.ranks(name)]
+    figure = VariantsFigure(variants.model, replace(grid, rows=rows), unmarked)
+    members = {row.cell.dataset: row.members[0] for row in rows}
     try:
         kept = {name: kept_maps(member) for name, member in members.items()}
     except SalgenError as fault:
-        return _without(variants, means, str(fault))
+        return replace(figure, fault=str(fault))
     galleries = {name: data for name, data in kept.items() if data is not None}
     if len(galleries) < len(members):
-        return _without(variants, means, "a run holds no maps of this model")
+        return replace(figure, fault="a run holds no maps of this model")
     number = _representative(members, galleries, study.metric)
     if number is None:
-        return _without(variants, means, "no sample was kept and scored in all variants")
-    return _figure(variants, means, galleries, number)
-
-
-def _marked(means: Grid, variants: Variants) -> Grid:
-    """The means with places in those variants alone whose scores rank methods."""
-    rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in means.rows]
-    return replace(means, rows=rows)
-
-
-def _unmarked(variants: Variants) -> list[str]:
-    return [name for name in variants.runs if not variants.ranks(name)]
-
-
-def _without(variants: Variants, means: Grid, fault: str) -> VariantsFigure:
-    return VariantsFigure(variants.model, "", 0, 0, [], [], means, fault, _unmarked(variants))
+        return replace(figure, fault="no sample was kept and scored in all variants")
+    return _with_maps(figure, members, galleries, number)
 
 
 def number_of(sample: str) -> str:
@@ -113,15 +100,12 @@ def number_of(sample: str) -> str:
 
 def _representative(members: dict[str, Member], galleries: dict[str, Arrays], metric: str) -> str | None:
     """The first sample that was scored in all variants and whose maps were kept in all."""
-    scored = [_scored(member, metric) for member in members.values()]
+    scored = []
+    for run, model in members.values():
+        there = run.cube.samples_of(model, metric, run.variant_of(metric))[_seed(run)]
+        scored.append({number_of(run.cube.samples[i]) for i in np.flatnonzero(there)})
     kept = [{number_of(str(name)) for name in data["ids"]} for data in galleries.values()]
     return min(set.intersection(*scored, *kept), default=None)
-
-
-def _scored(member: Member, metric: str) -> set[str]:
-    run, model = member
-    there = run.cube.samples_of(model, metric, run.variant_of(metric))[_seed(run)]
-    return {number_of(name) for name, scored in zip(run.cube.samples, there, strict=True) if scored}
 
 
 def _seed(run: Run) -> int:
@@ -129,21 +113,27 @@ def _seed(run: Run) -> int:
     return run.cube.seeds.index(run.models[0].seed)
 
 
-def _figure(variants: Variants, means: Grid, galleries: dict[str, Arrays], number: str) -> VariantsFigure:
-    methods = [method for method in means.methods if any(method_numbers(data, [method]) for data in galleries.values())]
-    places = {name: _place(data, number) for name, data in galleries.items()}
+def _with_maps(
+    figure: VariantsFigure, members: dict[str, Member], galleries: dict[str, Arrays], number: str
+) -> VariantsFigure:
+    """The figure of the sample with a number."""
+    places = {
+        name: [number_of(str(sample)) for sample in data["ids"]].index(number) for name, data in galleries.items()
+    }
+    methods = [m for m in figure.means.methods if any(method_numbers(data, [m]) for data in galleries.values())]
     columns = [(method, _signed(method, galleries, places)) for method in methods]
-    rows = [
-        _row(row.cell.dataset, row.members[0], galleries[row.cell.dataset], places[row.cell.dataset], columns, means)
-        for row in means.rows
-    ]
     height, width = next(iter(galleries.values()))["masks"].shape[1:]
-    run = means.rows[0].members[0][0]
-    return VariantsFigure(variants.model, explained(run), height, width, columns, rows, means, "", _unmarked(variants))
-
-
-def _place(data: Arrays, number: str) -> int:
-    return [number_of(str(name)) for name in data["ids"]].index(number)
+    return replace(
+        figure,
+        explained=explained(next(iter(members.values()))[0]),
+        height=height,
+        width=width,
+        columns=columns,
+        rows=[
+            _row(name, member, galleries[name], places[name], columns, figure.means.metric)
+            for name, member in members.items()
+        ],
+    )
 
 
 def _signed(method: str, galleries: dict[str, Arrays], places: dict[str, int]) -> bool:
@@ -157,7 +147,7 @@ def _signed(method: str, galleries: dict[str, Arrays], places: dict[str, int]) -
 
 
 def _row(
-    variant: str, member: Member, data: Arrays, place: int, columns: list[tuple[str, bool]], means: Grid
+    variant: str, member: Member, data: Arrays, place: int, columns: list[tuple[str, bool]], metric: str
 ) -> VariantRow:
     sample = str(data["ids"][place])
     numbers = method_numbers(data, [method for method, _ in columns])
@@ -165,7 +155,7 @@ def _row(
     for method, signed in columns:
         url = map_url(data["maps"][numbers[method], place].astype(np.float32), signed) if method in numbers else ""
         picture = Picture(url, f"{method}, {variant}")
-        cells.append((picture, _score(member, method, means.metric, sample)))
+        cells.append((picture, _score(member, method, metric, sample)))
     image = Picture(image_url(data["images"][place]), f"image, {variant}", contour=False)
     return VariantRow(variant, sample, image, outline(data["masks"][place]), cells)
 
@@ -176,6 +166,4 @@ def _score(member: Member, method: str, metric: str, sample: str) -> float:
     place = series(run, model, method)
     if place is None:
         return float("nan")
-    value, _ = scores(run, place, metric)
-    shape = len(run.cube.seeds), len(run.cube.samples)
-    return float(value.reshape(shape)[_seed(run), run.cube.samples.index(sample)])
+    return float(scores(run, place, metric)[0][_seed(run), run.cube.samples.index(sample)])

@@ -88,7 +88,7 @@ class Verdict:
 
 
 def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str | None = None) -> Verdict:
-    """What can be said of a model's methods under one metric, by default in the variant that the answer is about."""
+    """The tests of a model's methods under one metric, by default in the headline variant."""
     variant = variant or run.variant_of(metric)
     tests = run.comparisons(model, metric, variant, samples)
     empty = Verdict(run, model, metric, variant, samples, tests)

@@ -90,11 +90,11 @@ def run_folder(run: Path) -> Iterator[None]:
     SalgenError
         If it cannot be made, or another process is writing to it.
     """
-    try:
-        run.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SalgenError(f"{run} cannot be made: {error.strerror or error}") from None
     with sole_writer(run):
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SalgenError(f"{run} cannot be made: {error.strerror or error}") from None
         try:
             yield
         except BaseException:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from salgen.evaluation.statistics.comparison_groups import Family, Key, families, family
+from salgen.evaluation.statistics.comparison_groups import Family, Key, families
 from salgen.evaluation.statistics.permutation import ALPHA, sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
 from salgen.evaluation.statistics.summary import csv_text
@@ -80,31 +80,6 @@ class Comparison:
     def significant(self, alpha: float = ALPHA) -> bool:
         """Whether the two differ, after Holm's correction."""
         return self.p_holm <= alpha
-
-
-def compare(
-    cube: ScoreCube, model: str, metric: str, variant: str, members: Sequence[int] | None = None, *, seed: int = 0
-) -> list[Comparison]:
-    """All pairs of a model's methods under one metric and variant.
-
-    Parameters
-    ----------
-    members
-        Which entries of the cube's first axis; by default methods under test and floors.
-    seed
-        Seed of the sign flips.
-
-    Returns
-    -------
-    Empty if there are fewer than two methods with values.
-
-    Raises
-    ------
-    SalgenError
-        If the metric is a diagnostic.
-    """
-    found = family(cube, model, metric, variant, members)
-    return compare_families([found], seed=seed) if found is not None else []
 
 
 def compare_families(found: Iterable[Family], *, seed: int = 0) -> list[Comparison]:

@@ -1,4 +1,4 @@
-"""Where brain volumes come from: the MNI152 template that nilearn ships, or the user's own folder.
+"""Where brain volumes come from: the MNI152 template that salgen ships, or the user's own folder.
 
 A user's volumes belong to splits by subject, as ``participants.csv`` says or, without one, by a fixed
 order of their names.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from importlib import resources
 from pathlib import Path
 
 from salgen.errors import SalgenError, reason
@@ -69,7 +69,8 @@ def open_brains(given: str) -> Source:
         If there is no such source, the folder holds no volumes, or the table is wrong.
     """
     if given == MNI152:
-        return Volumes(MNI152, MNI152_LICENCE, MNI152_NOTES, {MNI152_FILE: _mni152_path()}, {}, True)
+        shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)
+        return Volumes(MNI152, MNI152_LICENCE, MNI152_NOTES, {MNI152_FILE: shipped}, {}, True)
     path = Path(given).expanduser()
     if path.is_dir():
         return _open_folder(path)
@@ -78,15 +79,6 @@ def open_brains(given: str) -> Source:
     if not _is_volume(path):
         raise SalgenError(f"source {given!r}: must be {MNI152!r}, a .nii or .nii.gz file, or a folder of them")
     return _user_volumes({path.name: path}, {}, "")
-
-
-def _mni152_path() -> Path:
-    package = importlib.util.find_spec("nilearn")  # located, not imported: importing takes seconds
-    folders = package.submodule_search_locations if package else None
-    path = Path(folders[0], "datasets", "data", MNI152_FILE) if folders else None
-    if path is None or not path.is_file():
-        raise SalgenError(f"nilearn with its {MNI152_FILE} is not installed: pip install nilearn")
-    return path
 
 
 def _open_folder(folder: Path) -> Volumes:

@@ -1,9 +1,7 @@
 """Torchvision's networks as plug-ins: the same network at full size, a narrow twin at `quick`."""
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -241,27 +239,13 @@ def test_scales_are_parameters(name, scale):
 
 def test_modules_of_models_import_no_torch():
     code = (
-        "import importlib, pkgutil, sys, salgen.evaluation.models as models\n"
-        "for module in pkgutil.iter_modules(models.__path__):\n"
-        "    importlib.import_module('salgen.evaluation.models.' + module.name)\n"
+        "import sys; from salgen.registry import MODELS\n"
+        "for name in MODELS.names():\n"
+        "    MODELS.load(name)\n"
         "assert 'salgen.evaluation.models.vgg' in sys.modules\n"
         "assert not {'torch', 'torchvision', 'safetensors', 'numpy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_example_of_the_extending_page_is_a_model():
-    page = Path(__file__).parents[3] / "docs" / "extending.md"
-    (example,) = re.findall(r"## A model\n\n```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
-    namespace = {"__name__": "extending"}
-    exec(example, namespace)
-    plugin = namespace["OneLayer"](**namespace["OneLayer"].quick)
-    network = plugin.build(1, 2, (32, 32))
-    before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
-    plugin.load_weights(network)
-    assert all(torch.equal(tensor, before[key]) for key, tensor in network.state_dict().items())
-    assert network(plugin.normalise(1)(torch.rand(2, 1, 32, 32))).shape == (2, 2)
-    assert isinstance(network.get_submodule(plugin.cam_layer(network)), nn.ReLU)
 
 
 def test_a_width_between_steps_is_an_error_that_names_the_nearest():

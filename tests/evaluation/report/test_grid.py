@@ -16,7 +16,7 @@ from test_report import Page, read
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
-from salgen.evaluation.report.grid import grid_means, places, read_grid, write_grid
+from salgen.evaluation.report.grid import grid_csv, grid_means, places, read_grid
 from salgen.evaluation.report.grid_figures import Box, box_figures
 from salgen.evaluation.report.grid_pictures import ROWS, image_grid
 from salgen.evaluation.report.runs import read_runs
@@ -149,10 +149,10 @@ def test_the_csv_holds_the_means(study, page):
         assert line["mean"] == ("" if math.isnan(mean) else f"{mean:.6g}")
         assert (line["n"] == "0") == math.isnan(mean)
     assert beside[0]["n"] == str(18 * 2 + 10)  # two of each run have an empty mask
-    text = (page.parent / "grid.csv").read_text()
-    assert write_grid(study, page.parent / "new" / "again.csv").read_text() == text
+    grid = read_grid(study.cells, study.methods, study.metric)
+    assert grid_csv(grid) == (page.parent / "grid.csv").read_text()
     with pytest.raises(SalgenError, match="cannot write"):
-        write_grid(study, page / "grid.csv")
+        report([study.cells[0].runs[0]], page / "report.html", study)
 
 
 # Marks --------------------------------------------------------------------------------------------
@@ -225,13 +225,9 @@ def test_findings_have_a_verdict_in_words_and_are_no_tests(page):
     text = read(page).text
     assert "not tests that it passes or fails" in text
     assert "Only stand-ins." in text
-    with pytest.raises(SalgenError, match="verdict = 'maybe': must be one of 'held', 'not held'"):
-        Finding("a", "maybe", "b")
 
 
 def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
-    with pytest.raises(SalgenError, match="signs under scnn has no run folder"):
-        grid_means([Cell("signs", "scnn", ())], PAPER, "m-gt")
     with pytest.raises(SalgenError, match="has no scores of prec99"):
         grid_means(cells[:1], PAPER, "prec99")
     with pytest.raises(SalgenError, match="nowhere is not a run folder"):

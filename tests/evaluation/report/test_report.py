@@ -17,13 +17,13 @@ from run_folders import METRICS, make_run
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import console_summary, report
-from salgen.evaluation.report.answer import answers
+from salgen.evaluation.report.formatting import number
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
+from salgen.evaluation.report.headline import headline_of
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.report.wording import number
 
 SMALL = {"samples": 12, "pictures": 2, "size": 16, "metrics": ("roc-auc", "prec99")}
 VOID = {"meta", "img", "br", "hr", "link", "input", "line", "circle", "rect", "path", "use", "image"}
@@ -196,16 +196,16 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
     assert "with 5 failed" in read(report([path])).text
 
 
-def test_answer_says_what_the_tests_separate(full, loaded):
-    (answer,) = answers(loaded[0])
+def test_the_headline_says_what_the_tests_separate(full, loaded):
+    headline = headline_of(loaded[0], loaded[0].model_names[0])
     text = read(full[1]).text
-    names = {"best": [answer.verdict.best], "tied": answer.verdict.tied, "floor": [answer.verdict.floor]}
-    assert {part: answer.labels(keys) for part, keys in names.items()} == {
+    names = {"best": [headline.verdict.best], "tied": headline.verdict.tied, "floor": [headline.verdict.floor]}
+    assert {part: headline.labels(keys) for part, keys in names.items()} == {
         "best": ["guided-backprop"],
         "tied": ["lrp-alpha-beta"],
         "floor": ["sobel"],
     }
-    assert answer.labels(answer.verdict.below_edges) == ["deconvnet"]
+    assert headline.labels(headline.verdict.below_edges) == ["deconvnet"]
     assert "guided-backprop scores highest: mean roc-auc" in text
     assert "Indistinguishable from it: lrp-alpha-beta ." in text
     assert "It is the strongest floor." in text

@@ -24,7 +24,8 @@ from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.suspect_counts import suspect_counts
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.verdicts import verdict
-from salgen.evaluation.statistics.comparisons import compare
+from salgen.evaluation.statistics.comparison_groups import family
+from salgen.evaluation.statistics.comparisons import compare_families
 from salgen.evaluation.statistics.ranks import rank_methods
 
 MODEL = "lesion-cnn"
@@ -127,7 +128,7 @@ def test_effects_are_turned_towards_the_method(rich):
     )
     assert rows[of.best[0]].against_best is None
     assert "oracle" not in rows
-    for test in compare(run.cube, MODEL, "roc-auc", "region:brain"):
+    for test in compare_families([family(run.cube, MODEL, "roc-auc", "region:brain")]):
         if of.best in test.keys:
             (other,) = set(test.keys) - {of.best}
             turned = rows[other[0]].against_best

@@ -10,7 +10,6 @@ from run_folders import make_run
 from test_report import Page, read
 
 import salgen
-from salgen.errors import SalgenError
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
 from salgen.evaluation.report.grid import grid_means
@@ -187,8 +186,3 @@ def test_by_default_all_variants_are_marked(tmp_path):
     shown = section(runs)
     assert [len(row.places) for row in shown.means.rows] == [3, 3]
     assert shown.unmarked == []
-
-
-def test_marking_a_variant_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(SalgenError, match="marked = 'moved': must be among the variants original"):
-        Variants("lesion-cnn", {"original": tmp_path}, marked=frozenset({"moved"}))

@@ -9,8 +9,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.metric import compat_of
-from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.evaluation.metrics.m_gt import hits_of_the_largest
+from salgen.evaluation.metrics.inputs.ranking import Ranking, hits_of_the_largest
 from salgen.parameters import param
 
 

@@ -155,3 +155,28 @@ class Ranking:
 def _above_and_at(ascending: Values, value: np.floating[Any]) -> tuple[int, int]:
     below, up_to = int(ascending.searchsorted(value, "left")), int(ascending.searchsorted(value, "right"))
     return len(ascending) - up_to, up_to - below
+
+
+def hits_of_the_largest(ranking: Ranking) -> tuple[int, int]:
+    """How many of the p largest pixels lie in the mask, in parts of a pixel, and how many parts a pixel has.
+
+    Pixels tied at the last place enter in proportion, so the parts are as many as these.
+    """
+    cut = ranking.cut(pth_largest(ranking))
+    tied = cut.positives_tied + cut.negatives_tied
+    left = ranking.p - cut.positives_above - cut.negatives_above
+    return cut.positives_above * tied + left * cut.positives_tied, tied
+
+
+def pth_largest(ranking: Ranking) -> np.floating[Any]:
+    """The p-th largest value of all, from the two sorted sides.
+
+    The p largest are the j largest positives and the p - j largest negatives. The positive of rank j
+    is among them when it beats the negative of rank p - j, which holds up to some j and not beyond.
+    """
+    positives, negatives, p = ranking.positives, ranking.negatives, ranking.p
+    faced = min(p, ranking.n)  # the p - n largest positives face no negative at all
+    beaten = np.count_nonzero(positives[:faced][::-1] > negatives[ranking.n - faced :])
+    taken = p - faced + int(beaten)
+    last = ([positives[p - taken]] if taken else []) + ([negatives[ranking.n - p + taken]] if taken < p else [])
+    return min(last)

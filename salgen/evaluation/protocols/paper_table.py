@@ -1,0 +1,138 @@
+"""A paper's table with the numbers that it prints, and the means of runs in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.reading.reader import open_dataset
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.report.cell_scores import cell_entry
+from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.runs.artifacts.predictions import FILE
+from salgen.parameters import parse_call
+
+
+@dataclass(frozen=True)
+class RunFolders:
+    """The run folders of a protocol, below the folder `out`."""
+
+    out: Path
+    _folders: dict[str, dict[tuple[str, str], dict[str, Path]]] = field(default_factory=dict)
+
+    def add(self, experiment: str, dataset: str, model: str, split: str, folder: Path) -> None:
+        """Note a finished run."""
+        self._folders.setdefault(experiment, {}).setdefault((dataset, model), {})[split] = folder
+
+    def of(self, experiment: str) -> Mapping[tuple[str, str], Mapping[str, Path]]:
+        """(data set, network) to split to run folder; empty where there are none."""
+        return self._folders.get(experiment, {})
+
+
+class Row(NamedTuple):
+    """A row of a paper's table.
+
+    Attributes
+    ----------
+    metric
+        Its call.
+    printed
+        The numbers that the paper prints, one for each of the table's methods; one such text for each of its networks.
+    experiment
+        Whose scores, where not the table's.
+    likeliest_class
+        Whether of the samples of an image, each about one of its classes, only the one counts whose class the model
+        finds likeliest.
+    """
+
+    label: str
+    metric: str
+    printed: Sequence[str] = ()
+    experiment: str = ""
+    likeliest_class: bool = False
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper.
+
+    Attributes
+    ----------
+    experiment
+        Whose scores it shows.
+    methods
+        The columns, as calls.
+    networks
+        The paper's, if it has rows for each; else means are over data sets and networks.
+    """
+
+    title: str
+    caption: str
+    experiment: str
+    methods: Sequence[str]
+    rows: Sequence[Row]
+    networks: Sequence[str] = ()
+
+    def filled(self, runs: RunFolders, scale: str) -> Table:
+        """The table with the means of this study, in which a map that failed counts as the worst."""
+        calls = tuple(select_methods(self.methods, scale).named)
+        networks = dict.fromkeys(model for _, model in runs.of(self.experiment)) if self.networks else ("",)
+        read = cache(lambda folder: read_runs([folder])[0])
+        rows = tuple(self._filled(row, network, calls, runs, read) for network in networks for row in self.rows)
+        return Table(self.title, self.caption, calls, rows)
+
+    def _filled(
+        self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], Run]
+    ) -> TableRow:
+        means: dict[str, list[float]] = {call: [] for call in calls}
+        for (dataset, model), splits in runs.of(row.experiment or self.experiment).items():
+            if network in ("", model):
+                run = read(splits["test"])
+                metric = _call_in(run, row.metric)
+                counted = likeliest_class(run, runs.out / dataset) if row.likeliest_class else None
+                for call in calls:
+                    means[call].append(cell_entry([(run, model)], call, metric, counted).mean)
+        texts = dict(zip(self.networks, row.printed, strict=False))
+        columns = zip(*(text.split() for text in ([texts[network]] if network in texts else row.printed)), strict=True)
+        printed = [" / ".join(numbers).replace("-", "\N{MINUS SIGN}") for numbers in columns]
+        return TableRow(
+            label=row.label,
+            means={call: fmean(of_cells) for call, of_cells in means.items()},
+            printed=dict(zip(calls, printed, strict=False)),
+            higher_is_better=run.higher_is_better[metric],
+            network=network,
+        )
+
+
+def _call_in(run: Run, metric: str) -> str:
+    """The call of a metric as a run has it: as it is, or with the parameters that the scale adds."""
+    if metric in run.cube.metrics:  # ``g-cf`` is another one than ``g-cf:of=paired``
+        return metric
+    name, stated = parse_call(metric)
+    known = {call: parse_call(call) for call in run.cube.metrics}
+    return next(call for call, (own, given) in known.items() if own == name and stated.items() <= given.items())
+
+
+def likeliest_class(run: Run, data: Path) -> NDArray[np.bool_]:
+    """Of the samples of a run with one network, bool (n,): the one of each image whose class is likeliest."""
+    import pyarrow.parquet as pq
+
+    said = pq.read_table(run.path / FILE).to_pydict()
+    dataset = open_dataset(data, run.split)
+    images = dict(zip(map(str, dataset.column("id")), dataset.column("image"), strict=True))
+    likeliest: dict[float, tuple[float, str]] = {}
+    scored = frozenset(run.cube.samples)
+    for name, label, probabilities in zip(said["sample_id"], said["label"], said["probabilities"], strict=True):
+        if name in scored:
+            image = images[name]
+            likeliest[image] = max(likeliest.get(image, (-1.0, "")), (probabilities[label], name))
+    kept = {name for _, name in likeliest.values()}
+    return np.array([name in kept for name in run.cube.samples])

@@ -1,0 +1,194 @@
+"""A paper's protocol as data, and the engine that `salgen reproduce` runs it with."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.protocols.claims import Claim, judge
+from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
+from salgen.evaluation.report import report
+from salgen.evaluation.report.study import Cell, Plate, Study, Table, Variants
+from salgen.evaluation.runs.running import evaluate
+from salgen.generators.factory import generator
+from salgen.parameters import param
+from salgen.registry import MODELS
+
+
+class Reproduction(NamedTuple):
+    """Result of a protocol: the run folders, the report, and the paper's tables filled in again."""
+
+    runs: list[Path]
+    page: Path
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One evaluation, which is run for each network on each of its data sets.
+
+    Attributes
+    ----------
+    arguments
+        More of what :func:`salgen.evaluation.runs.running.evaluate` takes. Without ``metrics``, those that the paper's
+        tables take from this experiment.
+    splits
+        A run each, of those that the data set has.
+    trained_in
+        The experiment whose networks are scored; by default they are trained, in the first split's run.
+    first_only, extra_methods
+        Whether only the first network on the first data set is scored, and whether the user's own methods are too.
+    """
+
+    name: str
+    datasets: Sequence[str]
+    methods: Sequence[str]
+    arguments: Mapping[str, Any]
+    splits: Sequence[str] = ("test",)
+    trained_in: str = ""
+    folder: str = "runs/{data}{split}-{model}"
+    first_only: bool = False
+    extra_methods: bool = True
+
+
+@dataclass(frozen=True)
+class Protocol(ABC):
+    """What a paper did, measured and claimed.
+
+    Attributes
+    ----------
+    networks
+        Scale to the models that are trained.
+    title
+        Of the page's section with the tables and claims, if there are any.
+    metric, cells
+        The metric of a grid of data sets and networks, and the experiment whose runs are its cells.
+    variants, marked
+        The experiment whose splits, such as ``test_moved``, show one sample in variants, and the variants whose scores
+        rank methods.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str]
+    methods: ClassVar[tuple[str, ...]]
+    networks: ClassVar[Mapping[str, tuple[str, ...]]]
+    title: ClassVar[str] = ""
+    metric: ClassVar[str] = ""
+    cells: ClassVar[str] = ""
+    variants: ClassVar[str] = ""
+    marked: ClassVar[frozenset[str]] = frozenset()
+    tables: ClassVar[tuple[PaperTable, ...]] = ()
+    claims: ClassVar[tuple[Claim, ...]] = ()
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    seed: int = param(0, "seed of the data sets and of the methods' randomness", low=0)
+
+    def __post_init__(self) -> None:
+        for name, value in ((f.name, getattr(self, f.name)) for f in fields(self)):
+            if isinstance(value, tuple) and len(set(value)) < len(value):
+                raise SalgenError(f"{self.name}: {name} = {','.join(map(str, value))}: name each once")
+
+    @abstractmethod
+    def datasets(self) -> Mapping[str, Mapping[str, Any]]:
+        """The data sets in order, each with what `make` takes for it, such as the `source` of a user's own copy."""
+
+    @abstractmethod
+    def experiments(self, scale: str) -> Sequence[Experiment]:
+        """Everything that is evaluated, in the report's order."""
+
+    def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
+        """The networks that are evaluated on a data set."""
+        return self.networks[scale]
+
+    def trained_network(self, dataset: str, model: str) -> str | None:
+        """A network as ``package.module:function`` where it is not to be trained."""
+        return None
+
+    def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:
+        """How a network is trained, where not by its defaults."""
+        return None
+
+    def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
+        """Pictures for the report."""
+        return ()
+
+    def check(self, scale: str, extra_methods: Sequence[str]) -> None:
+        """Raise a SalgenError for what would otherwise be found wrong after hours of work."""
+        select_methods([*(call for one in self.experiments(scale) for call in one.methods), *extra_methods], scale)
+        for dataset, how in self.datasets().items():
+            for model in self.networks_on(dataset, scale):
+                MODELS.load(model)
+            if how.get("source") is not None:
+                generator(dataset, how["source"], scale)
+
+    def run(
+        self,
+        out: Path,
+        scale: str,
+        extra_methods: Sequence[str] = (),
+        max_memory: float | None = None,
+        command: Sequence[str] | None = None,
+    ) -> Reproduction:
+        """Make the data sets, train, explain and score, and write ``report.html``; what is there already is kept."""
+        self.check(scale, extra_methods)
+        common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "command": command}
+        experiments, runs = self.experiments(scale), RunFolders(out)
+        for dataset, how in self.datasets().items():
+            data = make(dataset, out / dataset, scale=scale, seed=self.seed, **how)
+            for model in self.networks_on(dataset, scale):
+                for one in experiments:
+                    if dataset in one.datasets and not (one.first_only and runs.of(one.name)):
+                        calls = [*one.methods, *(extra_methods if one.extra_methods else ())]
+                        self._evaluate(one, data, model, runs, {"methods": calls, **common})
+        study = self._study(runs, scale) if self.title else None
+        shown = dict.fromkeys(one.name for one in experiments if one.name != self.variants)
+        folders = [folder for name in shown for splits in runs.of(name).values() for folder in splits.values()]
+        page = report(folders, out / "report.html", study=study)
+        return Reproduction(folders, page, study.tables if study else ())
+
+    def _evaluate(self, one: Experiment, data: Path, model: str, runs: RunFolders, how: dict[str, Any]) -> None:
+        """One experiment with one network on one data set: a run for each split."""
+        asked = [(table, row) for table in self.tables for row in table.rows]
+        metrics = [row.metric for table, row in asked if one.name == (row.experiment or table.experiment)]
+        known = open_dataset(data).spec.splits
+        for split in (split for split in one.splits if split in known):
+            trained = list(runs.of(one.trained_in or one.name).get((data.name, model), {}).values())
+            subject = self.trained_network(data.name, model) or (trained[0] / f"{model}-seed0" if trained else model)
+            part = split.removeprefix("test").removeprefix("_")
+            folder = one.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")
+            run = evaluate(
+                data,
+                model=subject,
+                settings=self.settings(data.name, model, how["scale"]) if subject == model else None,
+                split=split,
+                out=runs.out / folder,
+                **{"metrics": metrics or None, **one.arguments, **how},
+            )
+            runs.add(one.name, data.name, model, split, run)
+
+    def _study(self, runs: RunFolders, scale: str) -> Study:
+        """The tables, figures and judged claims of finished runs."""
+        stand_ins = [name for name, how in self.datasets().items() if how.get("source") is None]
+        drawn = [f"Drawn stand-ins, not the paper's images: {', '.join(stand_ins)}."] if stand_ins else []
+        study = Study(
+            title=self.title,
+            reference=self.reference,
+            metric=self.metric,
+            methods=tuple(select_methods(self.methods, scale).named),
+            cells=tuple(Cell(*place, tuple(splits.values())) for place, splits in runs.of(self.cells).items()),
+            variants=tuple(
+                Variants(model, {name.removeprefix("test_"): run for name, run in splits.items()}, self.marked)
+                for (_, model), splits in runs.of(self.variants).items()
+            ),
+            tables=tuple(table.filled(runs, scale) for table in self.tables),
+            plates=self.plates(runs, scale),
+            notes=(*drawn, *self.notes),
+        )
+        return replace(study, findings=judge(self.claims, study))

@@ -1,0 +1,86 @@
+"""The page's short answer: conclusions about one model under the headline metric, in the parts of a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from salgen.evaluation.report.panels import sample_count
+from salgen.evaluation.report.runs import Model, Run
+from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.scoring.metric_groups import canonical, ranking_metrics
+from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.score_cube import ALL
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Conclusions about one run and model under the headline metric.
+
+    Attributes
+    ----------
+    verdict
+        On all samples; None if no metric of the run ranks methods.
+    others
+        On the correctly classified and the certified samples, where these are not all.
+    methods
+        How many methods are under test.
+    elsewhere
+        Best method to the other metrics by which it is that; empty where there is one method only.
+    trainings
+        How many training seeds stand behind it, and whether the intervals cover them.
+    failed_trainings, undecided_trainings
+        Those near chance, and those of which too few images cannot tell whether they learnt the task.
+    """
+
+    run: Run
+    model: str
+    verdict: Verdict | None
+    others: list[Verdict]
+    methods: int
+    elsewhere: dict[str, list[str]]
+    trainings: int
+    crossed: bool
+    failed_trainings: list[Model]
+    undecided_trainings: list[Model]
+
+    def labels(self, keys: list[Key]) -> list[str]:
+        """Methods as the tables name them."""
+        return [self.run.method_label(self.model, key) for key in keys]
+
+    @property
+    def untested(self) -> list[str]:
+        """Methods under test without a value that could be compared."""
+        if self.verdict is None or not self.verdict.tests:
+            return []
+        return self.labels([key for key in self.run.under_test(self.model) if key not in self.verdict.compared])
+
+
+def headline_of(run: Run, model: str) -> Headline:
+    """The headline of one model of a run."""
+    trainings, metric = len(run.cube.seeds_of(model)), run.headline
+    total = sample_count(run, model, ALL)
+    fewer = [name for name in run.cube.subsets if 0 < sample_count(run, model, name) < total]
+    return Headline(
+        run=run,
+        model=model,
+        verdict=verdict(run, model, metric) if metric is not None else None,
+        others=[verdict(run, model, metric, samples) for samples in fewer] if metric is not None else [],
+        methods=len(run.under_test(model)),
+        elsewhere=_elsewhere(run, model),
+        trainings=trainings,
+        crossed=trainings >= CROSSED_SEEDS,
+        failed_trainings=[trained for trained in run.trained(model) if trained.near_chance],
+        undecided_trainings=[trained for trained in run.trained(model) if trained.too_few],
+    )
+
+
+def _elsewhere(run: Run, model: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    if len(run.under_test(model)) < 2:
+        return found
+    for metric in ranking_metrics(canonical(run.metrics)):
+        best = verdict(run, model, metric).best
+        if metric != run.headline and best is not None:
+            found.setdefault(run.method_label(model, best), []).append(metric)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))

@@ -1,0 +1,126 @@
+"""All that a plug-in of another package needs: base classes, what they are given, and what they return.
+
+Modules of salgen may move; the names here stay. docs/extending.md shows how each is used. As in `salgen` itself, a
+name is imported on first use, so that a generator does not wait for torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
+    from salgen.errors import SalgenError
+    from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
+    from salgen.evaluation.attribution.class_activation import ClassActivation
+    from salgen.evaluation.attribution.passes import PassRequirements
+    from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
+    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+    from salgen.evaluation.metrics.inputs.ranking import Ranking
+    from salgen.evaluation.models.convolutional import Convolutional
+    from salgen.evaluation.models.declarations import FromFile, FromScratch, FromTorchvision
+    from salgen.evaluation.models.start_weights import Seams
+    from salgen.generators.declarations import (
+        Context,
+        Edit,
+        Finite,
+        Fitting,
+        Labelled,
+        Redrawable,
+        Rendered,
+        Scale,
+    )
+    from salgen.generators.drawing.photographs import photographs
+    from salgen.generators.drawing.pictures import read_levels, read_rgb, resize_nearest, resize_rgb
+    from salgen.generators.drawing.shapes import oval, paint, polygon
+    from salgen.generators.drawing.splines import smooth_field
+    from salgen.generators.lesions.lesions import Lesions
+    from salgen.generators.painted_base import Painted, check_edit
+    from salgen.parameters import param
+    from salgen.seeding import Stream
+    from salgen.sources import OWN_COPY, Files, Nothing
+
+_NAMES = {
+    "salgen.datasets.importers.layouts.imported": "Imported Items refuse_edit",
+    "salgen.errors": "SalgenError",
+    "salgen.evaluation.attribution.attribution_context": "AttributionContext Explanation",
+    "salgen.evaluation.attribution.class_activation": "ClassActivation",
+    "salgen.evaluation.attribution.passes": "PassRequirements",
+    "salgen.evaluation.metrics.inputs.declarations": "DatasetMetric MaskMetric ModelMetric RetrainingMetric",
+    "salgen.evaluation.metrics.inputs.metric_inputs": "MetricInputs",
+    "salgen.evaluation.metrics.inputs.ranking": "Ranking",
+    "salgen.evaluation.models.convolutional": "Convolutional",
+    "salgen.evaluation.models.declarations": "FromFile FromScratch FromTorchvision",
+    "salgen.evaluation.models.start_weights": "Seams",
+    "salgen.generators.declarations": "Context Edit Finite Fitting Labelled Redrawable Rendered Scale",
+    "salgen.generators.drawing.photographs": "photographs",
+    "salgen.generators.drawing.pictures": "read_levels read_rgb resize_nearest resize_rgb",
+    "salgen.generators.drawing.shapes": "oval paint polygon",
+    "salgen.generators.drawing.splines": "smooth_field",
+    "salgen.generators.lesions.lesions": "Lesions",
+    "salgen.generators.painted_base": "Painted check_edit",
+    "salgen.parameters": "param",
+    "salgen.seeding": "Stream",
+    "salgen.sources": "OWN_COPY Files Nothing",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = [
+    "OWN_COPY",
+    "AttributionContext",
+    "ClassActivation",
+    "Context",
+    "Convolutional",
+    "DatasetMetric",
+    "Edit",
+    "Explanation",
+    "Files",
+    "Finite",
+    "Fitting",
+    "FromFile",
+    "FromScratch",
+    "FromTorchvision",
+    "Imported",
+    "Items",
+    "Labelled",
+    "Lesions",
+    "MaskMetric",
+    "MetricInputs",
+    "ModelMetric",
+    "Nothing",
+    "Painted",
+    "PassRequirements",
+    "Ranking",
+    "Redrawable",
+    "Rendered",
+    "RetrainingMetric",
+    "SalgenError",
+    "Scale",
+    "Seams",
+    "Stream",
+    "check_edit",
+    "oval",
+    "paint",
+    "param",
+    "photographs",
+    "polygon",
+    "read_levels",
+    "read_rgb",
+    "refuse_edit",
+    "resize_nearest",
+    "resize_rgb",
+    "smooth_field",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'salgen.plugins' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,249 @@
+"""The same bytes for the same data set, whole or not at all, and such as other tools read."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+from made_datasets import contents, made
+
+import salgen
+from salgen.datasets.archives import writing, zip_form
+from salgen.datasets.archives.checks import archive_problems
+from salgen.datasets.archives.files import SUFFIXES
+from salgen.datasets.archives.unpacking import unpack
+from salgen.datasets.archives.workplace import workplace
+from salgen.datasets.archives.writing import archive
+from salgen.errors import SalgenError
+from salgen.evaluation.publishing.publishing import publish
+from salgen.evaluation.verification.verifying import verify
+
+STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
+FILES = {"b/c.txt": b"second", "a.txt": b"first", "empty": b""}
+PROGRAM = """
+import sys
+from pathlib import Path
+from salgen.datasets.archives.writing import archive
+archive({"a": bytes(10), "b": Path(sys.argv[1]), "c": bytes(10)}, Path(sys.argv[2]), "root")
+"""
+
+every_form = pytest.mark.parametrize("suffix", SUFFIXES)
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@every_form
+def test_published_twice_it_has_the_same_bytes_and_a_digest_beside_it(tmp_path, folder, suffix):
+    again = made(tmp_path / "again", workers=2)
+    for path in again.rglob("*"):
+        os.utime(path, (1, 1))
+    (again / "README.md").chmod(0o600)
+    data = [publish(path, tmp_path / f"{path.name}-1{suffix}", **STATED).read_bytes() for path in (folder, again)]
+    assert data[0] == data[1]
+    digest = (tmp_path / f"squares-1{suffix}.sha256").read_text()
+    assert digest == f"{hashlib.sha256(data[0]).hexdigest()}  squares-1{suffix}\n"
+
+
+@every_form
+def test_unpacked_it_is_a_sound_data_set_with_the_same_samples(tmp_path, folder, suffix):
+    packed = publish(folder, tmp_path / f"x{suffix}", **STATED)
+    assert verify(packed, samples=100) == []
+    out = unpack(packed, tmp_path / "out")
+    assert verify(out, samples=100) == []
+    there, here = contents(out), contents(folder)
+    assert {name for name in here if name.startswith("data/")} == {name for name in there if name.startswith("data/")}
+    assert all(there[name] == data for name, data in here.items() if name.startswith("data/") or name == "salgen.json")
+    opened, original = salgen.open(packed, "test"), salgen.open(folder, "test")
+    assert opened.name == "squares"
+    assert (opened.images() == original.images()).all()
+    assert [item["id"] for item in opened] == [item["id"] for item in original]
+    again = tmp_path / "again"
+    unpack(publish(out, tmp_path / f"y{suffix}", **STATED), again)
+    assert contents(again) == there
+
+
+@every_form
+def test_other_tools_read_what_is_written(tmp_path, suffix):
+    packed = archive(FILES, tmp_path / f"x{suffix}", "root")
+    expected = {f"root/{name}": data for name, data in FILES.items()}
+    if suffix == ".zip":
+        with zipfile.ZipFile(packed) as found:
+            assert found.testzip() is None
+            there = {info.filename: found.read(info) for info in found.infolist()}
+            assert {info.date_time for info in found.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+            assert {info.external_attr >> 16 for info in found.infolist()} == {0o100644}
+    else:
+        with tarfile.open(packed) as found:
+            there = {info.name: found.extractfile(info).read() for info in found}
+            infos = found.getmembers()
+            assert {(i.mtime, i.uid, i.gid, i.uname, i.gname, i.mode) for i in infos} == {(0, 0, 0, "", "", 0o644)}
+            assert found.pax_headers == {}
+    assert there == expected
+    assert list(there) == sorted(expected)
+
+
+def without_devices(data, headers):
+    """A tar without device numbers, which tarfile leaves empty in some versions, and without the checksums."""
+    result = bytearray(data)
+    for start in headers:
+        result[start + 148 : start + 156], result[start + 329 : start + 345] = bytes(8), bytes(16)
+    return bytes(result)
+
+
+def test_a_tar_is_what_tarfile_writes(tmp_path):
+    long = "/".join(["folder" * 9, "sub" * 10, "name" * 20])
+    files = {**FILES, long: b"x" * 5000}
+    theirs = io.BytesIO()
+    with tarfile.open(fileobj=theirs, mode="w", format=tarfile.USTAR_FORMAT) as other:
+        for name, data in sorted(files.items()):
+            info = tarfile.TarInfo(f"root/{name}")
+            info.size = len(data)
+            other.addfile(info, io.BytesIO(data))
+    ours = archive(files, tmp_path / "ours.tar", "root")
+    with tarfile.open(ours) as found:
+        headers = [info.offset for info in found]
+        assert [info.name for info in found] == sorted(f"root/{name}" for name in files)
+    assert without_devices(ours.read_bytes(), headers) == without_devices(theirs.getvalue(), headers)
+
+
+def test_a_large_zip_has_longer_fields_that_other_tools_and_we_read(tmp_path, monkeypatch):
+    usual = archive(FILES, tmp_path / "usual.zip", "root")
+    monkeypatch.setattr(zip_form, "WIDE_FROM", 5)
+    monkeypatch.setattr(zip_form, "LONG_FROM", 2)
+    large = archive(FILES, tmp_path / "large.zip", "root")
+    assert large.stat().st_size > usual.stat().st_size
+    with zipfile.ZipFile(large) as found:
+        assert found.testzip() is None
+        assert {name: found.read(f"root/{name}") for name in FILES} == FILES
+    assert archive_problems(large, lambda folder: [] if contents(folder) == FILES else ["differs"]) == []
+
+
+# What stops it --------------------------------------------------------------------------------------
+
+
+@every_form
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), SalgenError("no"), OSError(28, "No space left on device")])
+def test_stopped_half_way_it_leaves_nothing(tmp_path, monkeypatch, suffix, fault):
+    def packed(form, entries):
+        yield from (b"half", b"more")
+        raise fault
+
+    monkeypatch.setattr(writing, "packed", packed)
+    with pytest.raises(SalgenError if isinstance(fault, OSError) else type(fault)) as caught:
+        archive(FILES, tmp_path / f"x{suffix}", "root")
+    assert names_in(tmp_path) == []
+    if isinstance(fault, OSError):
+        assert f"x{suffix}: No space left on device; nothing was written" in str(caught.value)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_from_outside_there_is_no_archive_and_the_next_one_is_whole(tmp_path, stop):
+    big, out = tmp_path / "big", tmp_path / "x.tar"
+    big.write_bytes(bytes(100 << 20))
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(big), str(out)], stderr=subprocess.DEVNULL)
+    written = tmp_path / ".x.tar.unfinished" / "x.tar"
+    while process.poll() is None and not (written.exists() and written.stat().st_size > 1 << 20):
+        pass
+    process.send_signal(stop)
+    assert process.wait() != 0
+    assert not out.exists()
+    assert not out.with_name("x.tar.sha256").exists()
+    assert (tmp_path / ".x.tar.unfinished").exists() == (stop is signal.SIGKILL)
+    big.write_bytes(b"small")
+    archive({"a": big}, out, "root")
+    assert names_in(tmp_path) == ["big", "x.tar", "x.tar.sha256"]
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
+    big, out = tmp_path / "big", tmp_path / "out"
+    big.write_bytes(bytes(100_000))
+    out.mkdir()
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
+
+    words = [sys.executable, "-c", PROGRAM, str(big), str(out / "x.zip")]
+    process = subprocess.run(words, capture_output=True, text=True, preexec_fn=no_room)
+    assert process.stderr.rstrip().endswith(f"SalgenError: {out / 'x.zip'}: File too large; nothing was written")
+    assert names_in(out) == []
+
+
+def test_two_at_once_are_refused(tmp_path):
+    with workplace(tmp_path / "x.tar"), pytest.raises(SalgenError, match=r"x\.tar is being written by another"):
+        archive(FILES, tmp_path / "x.tar", "root")
+    archive(FILES, tmp_path / "x.tar", "root")
+
+
+@every_form
+@pytest.mark.parametrize("data", [b"longer than before", b"short"])
+def test_a_file_that_changes_meanwhile_is_said(tmp_path, monkeypatch, suffix, data):
+    path = tmp_path / "file"
+    path.write_bytes(b"original")
+    entries = writing.entries_of
+
+    def entries_then_change(files, root):
+        found = entries(files, root)
+        path.write_bytes(data)
+        return found
+
+    monkeypatch.setattr(writing, "entries_of", entries_then_change)
+    with pytest.raises(SalgenError, match="changed while it was read"):
+        archive({"a": path}, tmp_path / f"x{suffix}", "root")
+    assert names_in(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("name", ["x", "x.rar", "x.tgz", ".tar", "x.tar.bz2", "x.ZIP"])
+def test_an_unknown_suffix_is_refused(tmp_path, name):
+    with pytest.raises(SalgenError, match=r"give it one of \.tar, \.tar\.gz, \.zip"):
+        archive(FILES, tmp_path / name, "root")
+    assert names_in(tmp_path) == []
+
+
+def test_what_is_there_is_never_overwritten(tmp_path, folder):
+    out = tmp_path / "x.tar"
+    out.write_bytes(b"mine")
+    with pytest.raises(SalgenError, match="is there already: remove it or choose another name"):
+        publish(folder, out, **STATED)
+    assert out.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("name", ["../x", "a\\b", "CON", "a/../b", "/x", "A"])
+def test_a_name_that_could_not_be_unpacked_is_not_written(tmp_path, name):
+    with pytest.raises(SalgenError, match="member 'root/"):
+        archive({"a": b"", name: b""}, tmp_path / "x.tar", "root")
+    assert names_in(tmp_path) == []
+
+
+def test_what_would_not_be_unpacked_is_not_written(tmp_path):
+    with pytest.raises(SalgenError, match=r"expand to more than 20 times its size.*: choose \.tar"):
+        archive({"a": bytes(4 << 20)}, tmp_path / "x.tar.gz", "root")
+    archive({"a": bytes(4 << 20)}, tmp_path / "x.tar", "root")
+
+
+def test_only_a_complete_data_set_is_published(tmp_path, folder):
+    def refused(message, path=folder, out=tmp_path / "x.tar", **stated):
+        with pytest.raises(SalgenError, match=message) as caught:
+            publish(path, out, **{**STATED, **stated})
+        assert "\n" not in str(caught.value)
+
+    refused("no licence is stated", licence=None)
+    refused("no date is stated", date=None)
+    refused("date '31.1.2026'", date="31.1.2026")
+    refused("does not exist", tmp_path / "none")
+    refused("is not a folder: make it", out=tmp_path / "none" / "x.tar")
+    refused("lies within what is published", out=folder / "x.tar")
+    shard = folder / "data/test-00000-of-00002.parquet"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    (folder / "SHA256SUMS").unlink()
+    refused(r"cannot be published: SHA256SUMS is missing.*; .*test-00000")
+    assert names_in(tmp_path) == ["squares", "squares.log"]

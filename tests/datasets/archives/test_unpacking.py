@@ -1,0 +1,349 @@
+"""Whatever an archive holds, nothing is written outside the target, and what is wrong is one line."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import stat
+import struct
+import tarfile
+import warnings
+import zipfile
+import zlib
+
+import pytest
+from made_datasets import contents
+
+import salgen
+from salgen.datasets.archives import unpacking
+from salgen.datasets.archives.files import SUFFIXES, Limits
+from salgen.datasets.archives.unpacking import unpack, unpacked
+from salgen.datasets.archives.writing import archive
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+from salgen.files import cache_folder
+
+every_form = pytest.mark.parametrize("suffix", SUFFIXES)
+FILES = {"data/x": b"content", "README.md": b"about"}
+
+
+def with_sums(files):
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items())]
+    return {**files, "SHA256SUMS": "".join(lines).encode()}
+
+
+def in_tar(path, members, form=tarfile.USTAR_FORMAT):
+    """A tar or tar.gz of other hands; a member is a name and content, or a `TarInfo`."""
+    with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w", format=form) as out:
+        for member in members:
+            if not isinstance(member, tarfile.TarInfo):
+                info = tarfile.TarInfo(member[0])
+                info.size = len(member[1])
+                out.addfile(info, io.BytesIO(member[1]))
+            else:
+                out.addfile(member)
+    return path
+
+
+def in_zip(path, members):
+    """A zip of other hands; a member is a name, or a `ZipInfo`, and content."""
+    with zipfile.ZipFile(path, "w") as out:
+        for name, data in members:
+            out.writestr(name, data)
+    return path
+
+
+def of_kind(kind, name="squares/x"):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "/etc/passwd"
+    return info
+
+
+def with_mode(mode, name="squares/x"):
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    return info
+
+
+def refused(path, place, message, **limits):
+    """Unpacking, opening and verifying: one line each, and nothing left."""
+    place.mkdir()
+    before = contents(place.parent)
+    with pytest.raises(SalgenError, match=message) as caught:
+        unpack(path, place / "out", limits=Limits(**limits))
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    if not limits:
+        with pytest.raises(SalgenError, match=message):
+            salgen.open(path)
+        assert len(verify(path)) >= 1
+    assert contents(place.parent) == before
+    assert list(place.iterdir()) == []
+
+
+UNSAFE = [
+    (["/etc/x"], "'/etc/x' is an absolute path"),
+    (["C:/x"], "has the character ':'"),
+    (["squares/../../x"], "has the part '..'"),
+    (["squares/./x"], "has the part '.'"),
+    (["squares//x"], "has the part ''"),
+    (["squares\\..\\x"], r"has the character '\\\\'"),
+    (["squares/a\nb"], "not printable ASCII"),
+    (["squares/\u202ex"], "not printable ASCII"),
+    (["squares/A", "squares/a"], "'squares/a' differs from 'squares/A' only in upper and lower case"),
+    (["squares/A/x", "squares/a/y"], "'squares/a/y' differs from 'squares/A'"),
+    (["squares/x", "squares/x"], "'squares/x' is there twice"),
+    (["squares/x", "squares/x/y"], "'squares/x/y' would need 'squares/x' to be a file and a folder"),
+    (["squares/x/y", "squares/x"], "'squares/x' would need 'squares/x' to be a file and a folder"),
+    (["squares/CON"], "is a device on some systems"),
+    (["squares/nul.txt"], "is a device on some systems"),
+    (["squares/com1 .x"], "is a device on some systems"),
+    (["squares/x."], "a dot or space at its end"),
+    (["squares/x "], "a dot or space at its end"),
+    (["squares/x:stream"], "has the character ':'"),
+    (["squares/x", "other/y"], "'other/y' lies outside the folder 'squares'"),
+    (["x"], "'x' lies in no folder"),
+    (["squares/" + "a" * 121 + "/x"], "has a part longer than 120 characters"),
+    (["squares/" + "a" * 140 + "/" + "b" * 95], "is longer than 240 characters"),
+]
+
+
+@every_form
+@pytest.mark.parametrize(("names", "message"), UNSAFE, ids=[repr(names)[:40] for names, _ in UNSAFE])
+def test_unsafe_names_are_refused(tmp_path, suffix, names, message):
+    path = tmp_path / f"x{suffix}"
+    members = [(name, b"bad") for name in names]
+    with warnings.catch_warnings(action="ignore"):  # zipfile says that a name is there twice
+        in_zip(path, members) if suffix == ".zip" else in_tar(path, members)
+    refused(path, tmp_path / "place", message)
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
+@pytest.mark.parametrize(
+    "kind",
+    [tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE],
+)
+def test_only_files_and_folders_are_read_from_a_tar(tmp_path, suffix, kind):
+    path = in_tar(tmp_path / f"x{suffix}", [of_kind(kind)])
+    refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
+
+
+@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
+def test_long_names_in_headers_of_their_own_are_checked_too(tmp_path, form):
+    path = in_tar(tmp_path / "x.tar", [("squares/" + "long" * 40, b"x")], form)
+    refused(path, tmp_path / "place", "has a part longer than 120 characters")
+
+
+@pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
+def test_only_files_and_folders_are_read_from_a_zip(tmp_path, mode):
+    path = in_zip(tmp_path / "x.zip", [(with_mode(mode), b"/etc")])
+    refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
+
+
+def in_place(data, place, new):
+    return data[:place] + new + data[place + len(new) :]
+
+
+def test_a_zip_that_is_compressed_or_encrypted_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("squares/x", bytes(1000))
+    refused(tmp_path / "x.zip", tmp_path / "1", "'squares/x' is compressed: members of a .zip must be stored")
+    data = archive({"x": b"content"}, tmp_path / "y.zip", "squares").read_bytes()
+    listed = data.index(b"PK\1\2")
+    (tmp_path / "y.zip").write_bytes(in_place(in_place(data, 6, b"\1"), listed + 8, b"\1"))
+    refused(tmp_path / "y.zip", tmp_path / "2", "'squares/x'.* is encrypted")
+
+
+def test_a_zip_whose_members_overlap_or_have_two_names_is_refused(tmp_path):
+    data = archive({"a": b"1", "b": b"2"}, tmp_path / "x.zip", "squares").read_bytes()
+    listed = data.rindex(b"PK\1\2")
+    (tmp_path / "x.zip").write_bytes(in_place(data, listed + 42, bytes(4)))  # both at the start
+    refused(tmp_path / "x.zip", tmp_path / "1", "'squares/b' and header b'squares/a' differ")
+    (tmp_path / "x.zip").write_bytes(in_place(data, data.index(b"squares/a"), b"squares/c"))  # only in its header
+    refused(tmp_path / "x.zip", tmp_path / "2", "'squares/a' and header b'squares/c' differ")
+
+
+def test_a_zip_that_holds_the_same_bytes_many_times_is_refused(tmp_path):
+    """All members lie in one place, which zipfile takes for as many files."""
+    data = archive({"a": bytes(1000)}, tmp_path / "x.zip", "squares").read_bytes()
+    listed, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
+    entry, count = data[listed:end], 50
+    numbers = struct.pack("<2HI", count, count, count * len(entry))
+    (tmp_path / "x.zip").write_bytes(data[:listed] + entry * count + in_place(data[end:], 8, numbers))
+    with zipfile.ZipFile(tmp_path / "x.zip") as there:
+        assert len(there.infolist()) == count
+    refused(tmp_path / "x.zip", tmp_path / "place", "is there twice|overlaps another one")
+
+
+@every_form
+def test_what_is_no_archive_is_refused(tmp_path, suffix):
+    path = tmp_path / f"x{suffix}"
+    for number, data in enumerate((b"", b"text", b"<html>" * 1000, bytes(10240), os.urandom(3000))):
+        path.write_bytes(data)
+        refused(path, tmp_path / str(number), "truncated or altered, or is another file|the archive is empty")
+
+
+def at_most_its_padding(path, place, message):
+    """Refused; or all files were there and as they should be, and only verifying finds what else was altered."""
+    try:
+        assert contents(unpack(path, place)) == with_sums(FILES)
+    except SalgenError:
+        refused(path, place, message)
+    assert any(path.name in problem for problem in verify(path))
+
+
+@every_form
+def test_truncated_anywhere_it_is_refused(tmp_path, suffix):
+    path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
+    data = path.read_bytes()
+    for number, length in enumerate(range(0, len(data), max(1, len(data) // 40))):
+        path.write_bytes(data[: length or len(data) - 1])
+        at_most_its_padding(path, tmp_path / str(number), "truncated|missing|empty")
+    path.write_bytes(data[: len(data) // 4])
+    refused(path, tmp_path / "place", "truncated|missing")
+
+
+@every_form
+def test_bytes_after_the_end_are_found(tmp_path, suffix):
+    path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
+    path.write_bytes(path.read_bytes() + b"x" * 600)
+    at_most_its_padding(path, tmp_path / "place", "truncated")
+
+
+@every_form
+def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
+    sums = with_sums(FILES)
+    for number, (files, message) in enumerate(
+        [
+            ({**sums, "README.md": b"other"}, "README.md was altered"),
+            ({**sums, "more": b"x"}, "more is not listed in SHA256SUMS"),
+            ({name: data for name, data in sums.items() if name != "data/x"}, "data/x is missing"),
+            (FILES, "SHA256SUMS is missing"),
+            ({**sums, "SHA256SUMS": b"nonsense"}, "SHA256SUMS: line 1 is not a checksum"),
+        ]
+    ):
+        path = archive(files, tmp_path / f"{number}{suffix}", "squares")
+        refused(path, tmp_path / str(number), message)
+
+
+# Bounds ---------------------------------------------------------------------------------------------
+
+
+def test_a_bomb_is_stopped_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "x.tar.gz"
+    head = tarfile.TarInfo("squares/x")
+    head.size = 200 << 20
+    path.write_bytes(gzip.compress(head.tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
+    written = []
+    monkeypatch.setattr(unpacking, "_write", lambda member, *_: written.extend(map(len, member.pieces)))
+    with pytest.raises(SalgenError, match="expands to more than"):
+        unpack(path, tmp_path / "out")
+    assert sum(written) <= max(20 * path.stat().st_size, 1 << 20)
+
+
+def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
+    files = with_sums(FILES)
+    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
+    (tmp_path / "x.tar.gz").write_bytes(gzip.compress(data + bytes(50 << 20)))
+    assert contents(unpack(tmp_path / "x.tar.gz", tmp_path / "out")) == files
+    assert any("has bytes after its end" in problem for problem in verify(tmp_path / "x.tar.gz"))
+
+
+def test_a_size_that_is_only_announced_costs_nothing(tmp_path):
+    head = tarfile.TarInfo("squares/x")
+    head.size = 8**11 - 1
+    (tmp_path / "x.tar").write_bytes(head.tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
+    refused(tmp_path / "x.tar", tmp_path / "place", "was truncated")
+
+
+@every_form
+def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
+    files = with_sums({f"f{number}": b"12345" for number in range(9)})
+    path = archive(files, tmp_path / f"x{suffix}", "squares")
+    refused(path, tmp_path / "1", "has more than 9 members", members=9)
+    refused(path, tmp_path / "2", "more than 44 bytes", size=44)
+    unpack(path, tmp_path / "out", limits=Limits(members=10, size=1 << 20))
+    assert contents(tmp_path / "out") == files
+
+
+@every_form
+def test_a_description_of_any_size_is_not_read_whole(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr("salgen.datasets.archives.files.LARGEST_DESCRIPTION", 100)
+    path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
+    refused(path, tmp_path / "place", "'squares/SHA256SUMS' has more than 100 bytes")
+
+
+# What is read ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@every_form
+def test_what_other_tools_pack_plainly_is_read_too(tmp_path, suffix, form):
+    files = with_sums({**FILES, "/".join(["data", *["folder" * 9] * 3]): b"far below"})
+    path = tmp_path / f"x{suffix}"
+    if suffix == ".zip":
+        in_zip(path, [("squares/", b""), ("squares/data/", b""), *((f"squares/{name}", files[name]) for name in files)])
+    else:
+        folders = [of_kind(tarfile.DIRTYPE, name) for name in ("squares", "squares/data")]
+        for folder in folders:
+            folder.linkname = ""
+        in_tar(path, [*folders, *((f"squares/{name}", files[name]) for name in files)], form)
+    assert contents(unpack(path, tmp_path / "out")) == files
+    assert any("is not what 'salgen publish' writes" in problem for problem in verify(path))
+
+
+@every_form
+def test_the_target_must_be_new_or_empty(tmp_path, suffix):
+    files = with_sums(FILES)
+    path = archive(files, tmp_path / f"x{suffix}", "squares")
+    (tmp_path / "empty").mkdir()
+    assert contents(unpack(path, tmp_path / "empty")) == files
+    for target, message in [
+        (tmp_path / "empty", "is not empty"),
+        (path, "is not a folder: choose one"),
+        (tmp_path / "none" / "out", "none is not a folder: make it"),
+    ]:
+        with pytest.raises(SalgenError, match=message):
+            unpack(path, target)
+    for missing, message in [(tmp_path / "none.tar", "does not exist"), (tmp_path, "is not a file")]:
+        with pytest.raises(SalgenError, match=message):
+            unpack(missing, tmp_path / "out")
+    assert contents(tmp_path / "empty") == files
+
+
+def test_a_link_as_the_target_is_not_followed(tmp_path):
+    path = archive(with_sums(FILES), tmp_path / "x.tar", "squares")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SalgenError, match="is not a folder"):
+        unpack(path, tmp_path / "out")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_the_cache_is_filled_once_and_mended(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+    files = with_sums(FILES)
+    path = archive(files, tmp_path / "x.tar", "squares")
+    folder = unpacked(path)
+    assert contents(folder) == files
+    assert folder.is_relative_to(cache_folder() / "archives")
+    with monkeypatch.context() as patch:
+        patch.setattr(unpacking, "extract", None)  # nothing may be unpacked again
+        assert unpacked(path) == folder
+        monkeypatch.setattr(unpacking, "_sound", set())  # as another process would find it
+        assert unpacked(path) == folder
+    monkeypatch.setattr(unpacking, "_sound", set())
+    (folder / "data/x").write_bytes(b"altered")
+    assert contents(unpacked(path)) == files
+
+
+def test_gzip_is_read_from_any_writer(tmp_path):
+    files = with_sums({"big": os.urandom(3 << 20), "zeros": bytes(3 << 20)})
+    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
+    for level in (0, 1, 9):
+        path = tmp_path / f"{level}.tar.gz"
+        path.write_bytes(gzip.compress(data, level))
+        assert contents(unpack(path, tmp_path / str(level))) == files
+    assert zlib.decompress(archive(files, tmp_path / "y.tar.gz", "squares").read_bytes(), 31) == data

@@ -1,0 +1,95 @@
+"""The columns, and what Hugging Face makes of them without salgen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import datasets
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from datasets.info import DatasetInfosDict
+from made_datasets import made
+
+from salgen.datasets.format import schema
+from salgen.datasets.format.manifest import Manifest, describe, read_manifest
+from salgen.datasets.format.shards import shards_of
+from salgen.errors import SalgenError
+from salgen.generators.factory import generator
+
+
+def manifest(**parameters):
+    squares = generator("squares", **parameters)
+    return describe(squares, squares.spec({"test": 3, "train": 7}, 5))
+
+
+def test_the_columns_are_those_of_the_design():
+    names = [column.name for column in schema.columns(manifest())]
+    assert names == [
+        *("id", "image", "label", "corner", "mask", "mask_frame"),
+        *("alternative_masks", "twin", "recipe", "factors", "pixels_sha256"),
+    ]
+
+
+def test_a_task_named_as_a_column_is_refused(monkeypatch):
+    described = manifest()
+    clash = Manifest(**{**vars(described), "tasks": {**described.tasks, "twin": ("a", "b")}})
+    with pytest.raises(SalgenError, match="'twin'"):
+        schema.columns(clash)
+
+
+def test_the_digest_is_over_type_shape_and_pixels():
+    image = np.arange(6, dtype=np.uint16).reshape(2, 3, 1) * 1000
+    expected = hashlib.sha256(b"uint16 2x3x1\n" + b"".join(int(v).to_bytes(2, "little") for v in image.ravel()))
+    assert schema.pixels_digest(image) == expected.hexdigest()
+    assert schema.pixels_digest(np.asfortranarray(image)) == expected.hexdigest()
+    assert schema.pixels_digest(image.astype(">u2")) == expected.hexdigest()
+    assert schema.pixels_digest(image.reshape(3, 2, 1)) != expected.hexdigest()
+
+
+def test_recipes_survive_text():
+    recipe = generator("squares").recipe(0, "train", 3)
+    assert schema.recipe_from_text(schema.recipe_to_text(recipe)) == recipe
+    with pytest.raises(SalgenError, match="not a recipe"):
+        schema.recipe_from_text("{}")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
+def test_hugging_face_loads_the_folder_alone(tmp_path, parameters):
+    folder = made(tmp_path / "squares", parameters=parameters)
+    loaded = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
+    assert {split: len(rows) for split, rows in loaded.items()} == {"train": 12, "val": 4, "test": 6}
+    squares = generator("squares", **parameters)
+    for split, rows in loaded.items():
+        assert rows.features["label"].names == ["empty", "square"]
+        assert rows.features["corner"].names == ["left", "right"]
+        for index, row in enumerate(rows):
+            check_row(row, squares, split, index)
+
+
+def check_row(row, squares, split, index):
+    sample = squares.sample(0, split, index)
+    twin = squares.twin(sample.recipe)
+    assert (row["id"], row["label"], row["corner"]) == (sample.id, sample.labels["label"], sample.labels["corner"])
+    np.testing.assert_array_equal(np.asarray(row["image"]).reshape(sample.image.shape), sample.image)
+    np.testing.assert_array_equal(np.asarray(row["mask"]), sample.regions["square"])
+    np.testing.assert_array_equal(np.asarray(row["mask_frame"]), sample.regions["frame"])
+    assert (row["twin"] is None) == (twin is None)
+    if twin is not None:
+        np.testing.assert_array_equal(np.asarray(row["twin"]).reshape(twin.image.shape), twin.image)
+        assert row["factors"] == {"row": sample.recipe.parameters["row"], "column": sample.recipe.parameters["column"]}
+    else:
+        assert row["factors"] == {"row": None, "column": None}
+    assert row["alternative_masks"] == []
+    assert schema.recipe_from_text(row["recipe"]) == sample.recipe
+    assert row["pixels_sha256"] == schema.pixels_digest(sample.image)
+
+
+def test_card_and_parquet_declare_the_same_features(folder):
+    described = read_manifest(folder)
+    stored = pq.read_schema(folder / shards_of(described)[0].path).metadata[b"huggingface"]
+    from_parquet = datasets.Features.from_dict(json.loads(stored)["info"]["features"])
+    from_card = DatasetInfosDict.from_directory(folder)["default"].features
+    assert from_parquet == from_card
+    assert list(from_parquet) == [column.name for column in schema.columns(described)]

@@ -1,0 +1,273 @@
+"""The importer of COCO 2017, on tiny trees of its layout, whole and damaged."""
+
+import json
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from made_datasets import assert_resumable
+from PIL import Image
+
+from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CLASSES
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator
+
+pytest.importorskip("pycocotools")
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
+
+H, W, SIDE = 30, 44, 16
+NUMBERS = {"toothbrush": 90, "person": 1, "stop sign": 13, "dog": 18}  # COCO's own, of which some are left out
+BOX = (3.0, 4.0, 18.0, 20.0)
+
+
+def picture(number):
+    noise = np.random.default_rng(number).integers(0, 256, (H // 5 + 1, W // 5 + 1, 3), dtype=np.uint8)
+    return Image.fromarray(noise.repeat(5, axis=0).repeat(5, axis=1)[:H, :W])
+
+
+def corners(box):
+    x, y, w, h = box
+    return [x, y, x + w, y, x + w, y + h, x, y + h]
+
+
+def annotation(image, name="dog", box=BOX, **others):
+    plain = {"image_id": image, "category_id": NUMBERS[name], "iscrowd": 0, "area": 1.0, "bbox": list(box)}
+    return {"id": 1, "segmentation": [corners(box)], **plain, **others}
+
+
+def two_of_val():
+    """Images 5 and 9: two people and a toothbrush; a dog."""
+    return [
+        annotation(5, "toothbrush", (30.2, 2.1, 10.4, 25.9)),
+        annotation(9, "dog", (1.0, 1.0, 20.0, 10.0)),
+        annotation(5, "person", (2.0, 3.0, 8.0, 9.0)),
+        annotation(5, "person", (6.0, 8.0, 10.0, 20.0)),
+    ]
+
+
+def write_coco(root, parts, folder="images", **others):
+    for part, (images, annotations) in parts.items():
+        place = root / folder / part
+        place.mkdir(parents=True)
+        (root / "annotations").mkdir(exist_ok=True)
+        for number in images:
+            picture(number).save(place / f"{number:012}.jpg", quality=95)
+        files = [{"id": n, "file_name": f"{n:012}.jpg", "height": H, "width": W, "license": 1} for n in images]
+        categories = [{"id": number, "name": name, "supercategory": "x"} for name, number in NUMBERS.items()]
+        whole = {"info": {}, "images": files, "annotations": annotations, "categories": categories, **others}
+        (root / "annotations" / f"instances_{part}.json").write_text(json.dumps(whole))
+    return root
+
+
+def tree(root, val=None, **options):
+    numbers = range(100, 120)
+    train = [annotation(number, ("dog", "stop sign")[number % 2]) for number in numbers]
+    return write_coco(root, {"train2017": (numbers, train), "val2017": ((5, 9), val or two_of_val())}, **options)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return tree(tmp_path / "copy")
+
+
+def opened(root, **parameters):
+    return generator("coco-2017", str(root), **{"image_size": (SIDE, SIDE), **parameters})
+
+
+def samples(made, split, seed=0):
+    return [made.sample(seed, split, index) for index in range(made.available[split])]
+
+
+def painted(boxes, size):
+    """Boxes painted at the image's own size, a pixel where its centre is inside, and then the nearest pixel taken."""
+    mask = np.zeros((H, W), dtype=bool)
+    for x, y, w, h in boxes:
+        for row, column in np.ndindex(H, W):
+            mask[row, column] |= y <= row + 0.5 < y + h and x <= column + 0.5 < x + w
+    rows, columns = (
+        [int((place + 0.5) * old / new) for place in range(new)] for old, new in zip((H, W), size, strict=True)
+    )
+    return mask[np.ix_(rows, columns)]
+
+
+def test_classes_are_numbered_without_gaps_in_the_order_of_coco_s_numbers():
+    assert len(CLASSES) == len(set(CLASSES)) == 80
+    by_number = sorted(NUMBERS, key=NUMBERS.__getitem__)
+    assert sorted(NUMBERS, key=CLASSES.index) == by_number
+    assert (CLASSES[0], CLASSES[11], CLASSES[79]) == ("person", "stop sign", "toothbrush")
+
+
+@pytest.mark.parametrize("masks", ["boxes", "segmentation"])
+@pytest.mark.parametrize("size", [(16, 16), (30, 44), (41, 29)])
+def test_a_mask_is_the_union_of_the_class_s_objects(copy, size, masks):
+    made = opened(copy, image_size=size, masks=masks)
+    assert made.available == {"train": 18, "val": 2, "test": 3}
+    for sample in samples(made, "test"):
+        number, kind = int(sample.recipe.parameters["item"][-16:-4]), CLASSES[sample.labels["object"]]
+        shown = [one for one in two_of_val() if one["image_id"] == number]
+        own = [one["bbox"] for one in shown if one["category_id"] == NUMBERS[kind]]
+        np.testing.assert_array_equal(sample.regions["boxes"], painted(own, size))
+        present = {
+            CLASSES.index(name) for name, given in NUMBERS.items() for one in shown if one["category_id"] == given
+        }
+        assert sample.present == {"object": tuple(sorted(present))}
+        with Image.open(copy / "images" / sample.recipe.parameters["item"]) as stored:
+            np.testing.assert_array_equal(
+                sample.image, np.asarray(stored.resize(size[::-1], Image.Resampling.BILINEAR))
+            )
+        if masks == "segmentation":
+            assert sample.target == {"object": "object"}
+            whole = [box for box in own if all(float(edge).is_integer() for edge in box)]
+            if whole == own:  # what pycocotools makes of other edges is its own
+                np.testing.assert_array_equal(sample.regions["object"], painted(own, size))
+            assert sample.regions["object"].any()
+
+
+def test_an_outline_holds_what_is_inside_of_it(tmp_path):
+    """A triangle: pixels more than one pixel off its edges are inside or outside by their distances to them."""
+    points = np.array([[5.0, 2.0], [40.0, 8.0], [22.0, 28.0]])
+    drawn = annotation(5, "person", (5, 2, 35, 26), segmentation=[points.ravel().tolist()])
+    sample = opened(tree(tmp_path / "c", [drawn]), masks="segmentation", image_size=(H, W)).sample(0, "test", 0)
+    inside = np.full((H, W), np.inf)
+    rows, columns = np.indices((H, W)) + 0.5
+    for start, end in zip(points, np.roll(points, -1, axis=0), strict=True):
+        along = (end - start) / np.hypot(*(end - start))
+        inside = np.minimum(inside, along[0] * (rows - start[1]) - along[1] * (columns - start[0]))
+    assert sample.regions["object"][inside > 1].all()
+    assert not sample.regions["object"][inside < -1].any()
+    assert (inside > 1).sum() > 200
+
+
+def test_elsewhere_an_image_is_there_once_about_its_largest_box(copy):
+    made = opened(copy)
+    for split in ("train", "val"):
+        for sample in samples(made, split):
+            number = int(sample.recipe.parameters["item"][-16:-4])
+            assert CLASSES[sample.labels["object"]] == ("dog", "stop sign")[number % 2]
+    crowded = [annotation(100, "dog", (0, 0, 5, 5)), annotation(100, "person", (0, 0, 12, 12))]
+    root = write_coco(copy / "more", {"train2017": ((100,), crowded), "val2017": ((5, 9), two_of_val())})
+    only = opened(root).sample(0, "train", 0)
+    assert CLASSES[only.labels["object"]] == "person"
+    assert only.present == {"object": (CLASSES.index("person"), CLASSES.index("dog"))}
+
+
+def test_without_train2017_there_is_test_alone(tmp_path):
+    root = write_coco(tmp_path / "c", {"val2017": ((5, 9), two_of_val())}, folder=".")
+    made = opened(root)
+    assert {split: count for split, count in made.available.items() if count} == {"test": 3}
+    assert "none to train on" in made.source.notes
+    assert opened(root.parent / "c").source.digest == made.source.digest
+
+
+def test_the_same_files_in_another_place_are_the_same_source(copy, tmp_path):
+    other = tree(tmp_path / "outer" / "coco", folder=".")
+    assert opened(other).source.digest == opened(copy).source.digest == opened(tmp_path / "outer").source.digest
+    assert opened(other).recipe(0, "test", 2) == opened(copy).recipe(0, "test", 2)
+
+
+BROKEN = {
+    "crowd region": annotation(9, "person", iscrowd=1, segmentation={"counts": [1, 2], "size": [H, W]}),
+    "annotation not in COCO's form": {**annotation(9), "bbox": [1, 2, 3]},
+    "annotation of an image that is not listed": annotation(77),
+    "box outside of the image": annotation(9, "person", (W + 1.0, 2.0, 5.0, 5.0)),
+    "box without pixels": annotation(9, "person", (2.6, 2.0, 0.3, 5.0)),
+    "object of an unknown class": {**annotation(9), "category_id": 12},
+}
+BROKEN_OUTLINES = {
+    "polygon of fewer than three points": annotation(9, "person", segmentation=[[1, 1, 5, 5]]),
+    "RLE of the wrong size": annotation(9, "person", segmentation={"counts": [5, 10], "size": [5, 3]}),
+    "no outline in COCO's form": annotation(9, "person", segmentation="none"),
+}
+
+
+@pytest.mark.parametrize(
+    ("why", "broken", "masks"),
+    [
+        *((why, broken, "boxes") for why, broken in BROKEN.items()),
+        *((why, broken, "segmentation") for why, broken in {**BROKEN, **BROKEN_OUTLINES}.items()),
+    ],
+)
+def test_a_broken_annotation_is_skipped_and_counted(tmp_path, why, broken, masks):
+    made = opened(tree(tmp_path / "c", [*two_of_val(), broken]), masks=masks)
+    assert f"Skipped: {why} (1)." in made.source.notes
+    assert made.available["test"] == 3
+    assert all(
+        CLASSES.index("dog") in s.present["object"] or len(s.present["object"]) == 2 for s in samples(made, "test")
+    )
+
+
+@pytest.mark.parametrize(
+    ("why", "broken"),
+    [
+        ("missing image", lambda path: path.unlink()),
+        ("unreadable image", lambda path: path.write_bytes(b"no picture")),
+        ("image of another size than stated", lambda path: Image.new("RGB", (H, W)).save(path)),
+    ],
+)
+def test_a_broken_image_is_skipped_and_counted(copy, why, broken):
+    broken(copy / "images/val2017" / f"{9:012}.jpg")
+    made = opened(copy)
+    assert made.available["test"] == 2
+    assert f"Skipped: {why} (1)." in made.source.notes
+
+
+def test_images_without_an_object_are_counted_and_a_class_without_pixels_is_left_out_of_test(tmp_path):
+    made = opened(tree(tmp_path / "c", [annotation(5), annotation(5, "person", (2.0, 2.0, 1.0, 1.0))]))
+    assert "image without an object (1)" in made.source.notes
+    assert "1 more have a mask without pixels" in made.source.notes
+    (sample,) = samples(made, "test")
+    assert len(sample.present["object"]) == 2
+
+
+def test_what_is_missing_is_named(tmp_path, monkeypatch):
+    def fault(path, **parameters):
+        with pytest.raises(SalgenError) as error:
+            assert opened(path, **parameters).available
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    nowhere = tmp_path / "nowhere"
+    assert fault(nowhere).startswith(f"{nowhere / 'annotations/instances_train2017.json'} is missing")
+    assert fault(nowhere).endswith("; salgen make multi-objects makes a stand-in for coco-2017")
+    root = write_coco(tmp_path / "c", {"train2017": ((5, 9), two_of_val())})
+    assert fault(root).startswith(f"{root / 'annotations/instances_val2017.json'} is missing")
+    (root / "annotations/instances_val2017.json").write_text("[]")
+    assert fault(root).startswith(f"{root / 'images/val2017'} is missing")
+    (root / "images/val2017").mkdir()
+    assert "is not a file of COCO's instances" in fault(root)
+    whole = tree(tmp_path / "whole")
+    monkeypatch.setitem(sys.modules, "pycocotools", None)
+    monkeypatch.delitem(sys.modules, "pycocotools.mask", raising=False)
+    assert fault(whole, masks="segmentation").endswith("by pycocotools: pip install 'salgen[coco]'")
+    assert opened(whole).available["test"] == 3
+
+
+def test_annotations_are_read_once_and_not_sent_to_workers(copy, monkeypatch):
+    made = opened(copy, masks="segmentation")
+    sample = made.sample(0, "test", 0)
+    assert len(pickle.dumps(made.source)) < 3000
+    monkeypatch.setattr("salgen.datasets.importers.layouts.detection_datasets.coco_annotations.CocoCopy.read", None)
+    again = opened(copy, masks="segmentation").sample(0, "test", 0)
+    np.testing.assert_array_equal(again.regions["object"], sample.regions["object"])
+
+
+@pytest.mark.parametrize("masks", ["boxes", "segmentation"])
+def test_a_data_set_is_made_and_verified(copy, tmp_path, masks):
+    out = make("coco-2017", tmp_path / "out", source=str(copy), parameters={"masks": masks}, workers=1)
+    assert verify(out, source=str(copy)) == []
+    test = open_dataset(out, "test")
+    assert test.classes_present("object").sum(axis=1).tolist() in ([2, 2, 1], [1, 2, 2])
+    assert "CC BY 4.0" in (out / "README.md").read_text(encoding="utf-8")
+
+
+def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path):
+    assert_resumable("coco-2017", copy, tmp_path, 1, masks="segmentation")

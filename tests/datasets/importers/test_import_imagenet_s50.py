@@ -1,0 +1,350 @@
+"""ImageNet-S50 read from trees of its published layout, right ones and wrong ones, and its mask pictures."""
+
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from imagenet_s_tree import class_folder, encode, write_layout
+from made_datasets import assert_resumable
+from PIL import Image
+from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
+
+import salgen
+from salgen.datasets.importers.imagenet_s50 import WNIDS, middle
+from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import CATEGORIES, decode
+from salgen.errors import SalgenError
+from salgen.generators.factory import generator
+
+CLASSES = ("n01", "n02", "n03")
+SIZE = (40, 52)  # of the pictures: rows, columns
+PIXELS = np.random.default_rng(0).integers(0, 256, (*SIZE, 3), dtype=np.uint8)
+
+
+def ids_of(label):
+    """Ids of a mask picture: the class on the left, another one and ignored pixels in the middle."""
+    ids = np.zeros(SIZE, dtype=int)
+    ids[5:30, 8:30] = label + 1
+    ids[20:36, 26:34] = 1 + (label + 1) % 3
+    ids[3:9, 30:38] = 1000
+    return ids
+
+
+def as_levels(ids):
+    return np.stack([ids % 256, ids // 256, 0 * ids], axis=-1).astype(np.uint8)
+
+
+def add(root, part, wnid, name, label, pixels=PIXELS):
+    picture, mask = root / part / wnid / f"{name}.JPEG", root / f"{part}-segmentation" / wnid / f"{name}.png"
+    for path in (picture, mask):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(picture, quality=95)
+    Image.fromarray(as_levels(ids_of(label))).save(mask)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Three classes, two validation images of each, five annotated training images, and parts that are not used."""
+    root = tmp_path / "ImageNetS50"
+    for label, wnid in enumerate(CLASSES):
+        for number in range(2):
+            add(root, "validation", wnid, f"ILSVRC2012_val_{number}", label)
+        for number in range(5):
+            add(root, "train-semi", wnid, f"{wnid}_{number}", label)
+        for part in ("train", "test"):
+            (root / part / wnid).mkdir(parents=True)
+    return root
+
+
+def opened(path, **changes):
+    return generator("imagenet-s50", source=str(path), **{"classes": CLASSES, "image_size": (32, 32), **changes})
+
+
+def mask_file(root, wnid="n01", name="ILSVRC2012_val_0", part="validation"):
+    return root / f"{part}-segmentation" / wnid / f"{name}.png"
+
+
+def of_item(made, ending, split="test"):
+    samples = (made.sample(0, split, index) for index in range(made.available[split]))
+    return next(sample for sample in samples if sample.recipe.parameters["item"].endswith(ending))
+
+
+# The mask pictures --------------------------------------------------------------------------------
+
+
+@given(arrays(bool, (5, 7)), arrays(bool, (5, 7)), st.integers(1, 65535).filter(lambda number: number != 1000))
+def test_ids_survive_a_mask_picture(thing, ignored, class_id):
+    levels = encode(thing, ignored, class_id)
+    assert levels.dtype == np.uint8
+    for (row, column), number in np.ndenumerate(decode(levels)):
+        red, green, blue = map(int, levels[row, column])
+        assert number == red + 256 * green
+        assert blue == 0
+        assert number == (1000 if ignored[row, column] else class_id if thing[row, column] else 0)
+
+
+# A right tree -------------------------------------------------------------------------------------
+
+
+def test_validation_images_are_the_test_split_and_every_fifth_other_is_for_val(root):
+    made = opened(root)
+    assert made.available == {"train": 12, "val": 3, "test": 6}
+    items = {split: set(made.material.splits[split]) for split in made.available}
+    assert items["val"] == {f"train-semi/{wnid}/{wnid}_4.JPEG" for wnid in CLASSES}
+    assert items["test"] == {f"validation/{w}/ILSVRC2012_val_{k}.JPEG" for w in CLASSES for k in range(2)}
+
+
+def test_without_annotated_training_images_there_is_only_a_test_split(root):
+    shutil.rmtree(root / "train-semi")
+    shutil.rmtree(root / "train-semi-segmentation")
+    made = opened(root)
+    assert made.available == {"train": 0, "val": 0, "test": 6}
+    assert "no folder train-semi" in made.source.notes
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_regions_are_the_ids_in_torchvisions_geometry(root, size):
+    sample = of_item(opened(root, image_size=(size, size)), "n02/ILSVRC2012_val_1.JPEG")
+    shorter = round(256 * size / 224)
+    geometry = [
+        Compose([Resize(shorter, interpolation=how), CenterCrop(size)])
+        for how in (InterpolationMode.BILINEAR, InterpolationMode.NEAREST)
+    ]
+    with Image.open(root / "validation/n02/ILSVRC2012_val_1.JPEG") as picture:
+        assert np.array_equal(sample.image, np.asarray(geometry[0](picture)))
+    ids = np.asarray(geometry[1](Image.fromarray(ids_of(1).astype(np.int32))))
+    assert sample.labels == {"label": 1}
+    assert np.array_equal(sample.regions["object"], ids == 2)
+    assert np.array_equal(sample.regions["annotated"], ids != 1000)
+    assert set(np.unique(ids)) == {0, 2, 3, 1000}
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.tuples(st.integers(8, 400), st.integers(8, 400)), st.integers(0, 99))
+def test_pictures_of_any_size_are_cut_as_torchvision_does_it_at_224(shape, seed):
+    picture = Image.fromarray(np.random.default_rng(seed).integers(0, 256, (*shape, 3), dtype=np.uint8))
+    for ours, theirs in (
+        (Image.Resampling.BILINEAR, InterpolationMode.BILINEAR),
+        (Image.Resampling.NEAREST, InterpolationMode.NEAREST),
+    ):
+        expected = Compose([Resize(256, interpolation=theirs), CenterCrop(224)])(picture)
+        assert np.array_equal(middle(picture, 224, ours), np.asarray(expected))
+
+
+@pytest.mark.parametrize(("ignore", "region"), [("drop", "annotated"), ("background", None)])
+def test_ignored_pixels_are_scored_or_not(root, ignore, region):
+    made = opened(root, ignore=ignore)
+    assert made.plugin.valid_region == region
+    assert made.plugin.region_names() == ["object", "annotated"]
+
+
+def test_the_folder_around_it_and_a_doubled_one_are_found(root, tmp_path):
+    digest = opened(root).source.digest
+    assert opened(tmp_path).source.digest == digest
+    doubled = tmp_path / "download" / "ImageNetS50"
+    doubled.mkdir(parents=True)
+    root.rename(doubled / "ImageNetS50")
+    assert opened(tmp_path / "download").source.digest == digest
+    assert opened(doubled).source.digest == digest
+
+
+@pytest.mark.parametrize("mode", ["L", "CMYK"])
+def test_grey_and_cmyk_pictures_become_colours(root, mode):
+    path = root / "validation/n01/ILSVRC2012_val_0.JPEG"
+    Image.fromarray(PIXELS).convert(mode).save(path)
+    image = of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG").image
+    assert image.shape == (32, 32, 3)
+    with Image.open(path) as picture:
+        assert np.array_equal(image, middle(picture.convert("RGB"), 32, Image.Resampling.BILINEAR))
+
+
+def test_a_mask_of_another_class_alone_is_kept_and_empty(root):
+    Image.fromarray(as_levels(np.full(SIZE, 3))).save(mask_file(root))
+    sample = of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG")
+    assert sample.labels == {"label": 0}
+    assert not sample.regions["object"].any()
+    assert sample.regions["annotated"].all()
+
+
+def test_the_fifty_classes_are_expected_by_default():
+    plugin = generator("imagenet-s50").plugin
+    assert len(plugin.tasks["label"]) == 50
+    assert len(WNIDS) == 50
+    assert list(WNIDS) == sorted(set(WNIDS))
+
+
+# Wrong trees --------------------------------------------------------------------------------------
+
+
+def fails(path, message, **changes):
+    with pytest.raises(SalgenError, match=message) as caught:
+        opened(path, **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_copy_without_masks_names_the_folder_expected(root, tmp_path):
+    shutil.rmtree(root / "validation-segmentation")
+    fails(root, f"{root}/validation-segmentation is expected")
+    fails(tmp_path, f"{root}/validation-segmentation is expected")
+    fails(tmp_path / "nowhere", "nowhere/ImageNetS50/validation-segmentation is expected")
+
+
+@pytest.mark.parametrize("part", ["validation", "train-semi", "train-semi-segmentation"])
+def test_a_missing_part_is_named(root, part):
+    shutil.rmtree(root / part)
+    if part == "train-semi":
+        assert opened(root).available["train"] == 0  # the masks alone are of no use, and nothing asks for them
+    else:
+        fails(root, f"{root / part} is missing")
+
+
+def test_a_missing_class_is_counted_and_named(root):
+    shutil.rmtree(root / "validation-segmentation" / "n02")
+    fails(root, "validation-segmentation/n02 is missing: 2 of 3 classes are there")
+
+
+def test_49_classes_are_one_too_few(tmp_path):
+    for wnid in WNIDS[:30] + WNIDS[31:]:
+        add(tmp_path / "ImageNetS50", "validation", wnid, "a", 0)
+    fails(tmp_path, f"{WNIDS[30]} is missing: 49 of 50 classes are there", classes=())
+
+
+def test_a_class_too_many_is_another_set(root):
+    add(root, "validation", "n09", "a", 0)
+    fails(root, "validation/n09 is not one of the 3 classes")
+
+
+def test_a_list_of_other_categories_is_noticed(root):
+    (root.parent / CATEGORIES).write_text("n02\nn03\nn01\n", encoding="utf-8")
+    assert opened(root).available["test"] == 6
+    (root / CATEGORIES).write_text("n01\r\nn02\r\nn03\r\n", encoding="utf-8-sig")
+    assert opened(root).available["test"] == 6
+    (root / CATEGORIES).write_text("n01\nn02\nn04\n", encoding="utf-8")
+    fails(root, f"{CATEGORIES} lists 3 classes that are not the 3 expected")
+
+
+def test_a_class_without_images(root):
+    for file in (root / "train-semi" / "n03").iterdir():
+        file.unlink()
+    fails(root, "train-semi/n03 has no images: files such as .*/NAME.JPEG are expected")
+
+
+def test_an_image_without_mask(root):
+    mask_file(root, "n02").unlink()
+    fails(root, "ILSVRC2012_val_0.JPEG has no mask: .*validation-segmentation/n02/ILSVRC2012_val_0.png is expected")
+
+
+def test_a_mask_without_image(root):
+    (root / "validation/n02/ILSVRC2012_val_0.JPEG").unlink()
+    fails(root, "ILSVRC2012_val_0.png has no image: .*validation/n02/ILSVRC2012_val_0.JPEG is expected")
+
+
+def test_two_images_of_one_name_are_refused(root):
+    first, second = (root / "validation/n02" / f"ILSVRC2012_val_0.{ending}" for ending in ("JPEG", "png"))
+    Image.fromarray(PIXELS).save(second)
+    fails(root, f"{second}: {first.name} has the same name, so one mask would be for both")
+
+
+def test_exif_orientation_is_ignored_as_torchvision_ignores_it(root):
+    path = root / "validation/n01/ILSVRC2012_val_0.JPEG"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(PIXELS).save(path, exif=exif)
+    with Image.open(path) as picture:
+        assert picture.getexif()[0x0112] == 6
+        expected = middle(picture.convert("RGB"), 32, Image.Resampling.BILINEAR)
+    assert np.array_equal(of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG").image, expected)
+
+
+def test_a_path_that_is_not_there_leads_to_the_stand_in(root, tmp_path):
+    fails(tmp_path / "photographs", "is expected.*; without a source, salgen makes its stand-in for imagenet-s50$")
+    shutil.rmtree(root / "validation")
+    with pytest.raises(SalgenError) as caught:
+        opened(root)
+    assert "stand-in" not in str(caught.value)
+
+
+def broken(root, levels, message):
+    Image.fromarray(levels).save(mask_file(root))
+    with pytest.raises(SalgenError, match=message) as caught:
+        of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG")
+    assert str(mask_file(root)) in str(caught.value)
+
+
+def test_a_mask_of_another_size(root):
+    broken(root, as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, and its image .* 40x52")
+
+
+def test_a_mask_of_an_unknown_id(root):
+    ids = ids_of(0)
+    ids[0, 0] = 999  # not even in the part that is cut out
+    broken(root, as_levels(ids), "has the id 999, not 0, 1 to 3 or 1000")
+
+
+def test_a_grey_mask_is_of_another_encoding(root):
+    broken(root, ids_of(0).astype(np.uint8), "is no mask of ImageNet-S .*red and green")
+
+
+def test_files_that_are_no_pictures(root):
+    mask_file(root).write_bytes(b"none")
+    with pytest.raises(SalgenError, match="cannot be read as a picture"):
+        of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"image_size": (32, 48)}, "images are square"),
+        ({"classes": ("n02", "n01")}, "must be sorted"),
+        ({"ignore": "keep"}, "drop, background"),
+    ],
+)
+def test_wrong_parameters_are_refused(root, changes, message):
+    fails(root, message, **changes)
+
+
+def test_edits_are_refused(root):
+    with pytest.raises(SalgenError, match="cannot be edited"):
+        opened(root).sample(0, "test", 0, omit=("object",))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, workers):
+    assert_resumable("imagenet-s50", root, tmp_path, workers, classes=CLASSES, image_size=[32, 32])
+
+
+# The stand-in in the published layout -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stand_in():
+    return generator("imagenet-s50", image_size=(32, 32))
+
+
+def test_a_stand_in_in_the_published_layout_is_imported_with_its_labels_and_masks(stand_in, tmp_path):
+    write_layout(stand_in, tmp_path, {"test": 50, "train": 50}, seed=4)
+    classes = tuple(class_folder(label) for label in range(50))
+    made = opened(tmp_path, classes=classes)
+    assert made.available == {"train": 50, "val": 0, "test": 50}
+    for index in range(50):
+        sample = made.sample(0, "test", index)
+        number = int(sample.recipe.parameters["item"].split("_")[-1].removesuffix(".JPEG")) - 1
+        original = stand_in.sample(4, "test", number)
+        assert sample.labels == original.labels
+        ids = np.where(original.regions["object"], 1, np.where(original.regions["annotated"], 0, 2)).astype(np.uint8)
+        ids = middle(Image.fromarray(ids), 32, Image.Resampling.NEAREST)
+        assert np.array_equal(sample.regions["object"], ids == 1)
+        assert np.array_equal(sample.regions["annotated"], ids != 2)
+        expected = middle(Image.fromarray(original.image), 32, Image.Resampling.BILINEAR)
+        assert np.abs(sample.image.astype(int) - expected).mean() < 12  # JPEG loses some
+    folder = salgen.make(
+        "imagenet-s50",
+        tmp_path / "made",
+        source=str(tmp_path),
+        splits={"train": None, "test": 7},
+        parameters={"classes": classes, "image_size": (32, 32)},
+        workers=1,
+    )
+    assert len(salgen.open(folder, split="test")) == 7

@@ -1,0 +1,554 @@
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_datasets import assert_resumable
+from PIL import Image
+
+import salgen
+from salgen import cache
+from salgen.cache import cache_path
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.importers.layouts.lisa import vetting
+from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, overlap
+from salgen.datasets.importers.layouts.lisa.lisa_layout import nearest_bulb, split_clips
+from salgen.datasets.importers.lisa_lights import LisaLights
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator
+from salgen.generators.generator import Generator
+
+HEADER = (
+    "Filename;Annotation tag;Upper left corner X;Upper left corner Y;Lower right corner X;Lower right corner Y;"
+    "Origin file;Origin frame number;Origin track;Origin track frame number"
+)
+BOX, BULB = "frameAnnotationsBOX.csv", "frameAnnotationsBULB.csv"
+LAMPS = {"go": (130, 255, 180), "stop": (255, 70, 60)}
+CLIPS = {  # clip: the folder written in its Filename column
+    "dayClip1": "dayTraining",
+    "dayClip2": "dayTraining",
+    "dayClip10": "dayTraining",
+    "nightClip1": "nightTraining",
+    "daySequence1": "dayTest",
+    "nightSequence1": "nightTest",
+}
+SPLITS = {"dayClip1": "train", "dayClip2": "train", "dayClip10": "val", "nightClip1": "train"}
+FRAME = (48, 64)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+def box_of(tag, left):
+    return left, 6, left + 14, 36
+
+
+def bulb_of(tag, left):
+    top = 9 if tag == "stop" else 24
+    return left + 2, top, left + 12, top + 10
+
+
+def annotation_folder(root, clip, doubled=True):
+    top = root / "Annotations" / "Annotations" if doubled else root / "Annotations"
+    return top / clip if "Sequence" in clip else top / f"{clip.partition('Clip')[0]}Train" / clip
+
+
+def frame_folder(root, clip, doubled=True):
+    top = clip if "Sequence" in clip else f"{clip.partition('Clip')[0]}Train"
+    folder = root / top / top if doubled else root / top
+    return folder / "frames" if "Sequence" in clip else folder / clip / "frames"
+
+
+def picture(seed, lights):
+    """A dim frame with a red or green light at each place."""
+    frame = np.random.default_rng(seed).uniform(90, 130, (*FRAME, 3))
+    rows, columns = np.indices(FRAME) + 0.5
+    for tag, left in lights:
+        x0, y0, x1, y1 = box_of(tag, left)
+        frame[y0:y1, x0:x1] *= 0.2
+        x0, y0, x1, y1 = bulb_of(tag, left)
+        inside = np.hypot(rows - (y0 + y1) / 2, columns - (x0 + x1) / 2) <= 4.5
+        frame[inside] = LAMPS[tag]
+    return np.rint(frame).astype(np.uint8)
+
+
+def line(clip, number, tag, rectangle):
+    corners = ";".join(map(str, rectangle))
+    return f"{CLIPS[clip]}/{clip}--{number:05d}.jpg;{tag};{corners};{CLIPS[clip]}/{clip}.avi;{number};{clip};0"
+
+
+def tree(root, doubled=True, clips=CLIPS):
+    """A copy: two frames of each clip, a red and a green light in each."""
+    for seed, clip in enumerate(clips):
+        frames, annotations = frame_folder(root, clip, doubled), annotation_folder(root, clip, doubled)
+        frames.mkdir(parents=True)
+        annotations.mkdir(parents=True)
+        boxes, bulbs = [HEADER], [HEADER]
+        for number in range(2):
+            lights = [("stop", 4 + seed), ("go", 40)]
+            pixels = picture(2 * seed + number, lights)
+            Image.fromarray(pixels).save(frames / f"{clip}--{number:05d}.jpg", quality=95)
+            boxes += [line(clip, number, tag, box_of(tag, left)) for tag, left in lights]
+            bulbs += [line(clip, number, tag, bulb_of(tag, left)) for tag, left in lights]
+        (annotations / BOX).write_text("\n".join(boxes) + "\n")
+        (annotations / BULB).write_text("\n".join(bulbs) + "\n")
+    return root
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return tree(tmp_path / "lisa")
+
+
+def opened(root, **parameters):
+    return generator("lisa-lights", str(root), **{"image_size": (32, 32), **parameters})
+
+
+def add(root, text, name=BOX, clip="dayClip1"):
+    """Append a line to an annotation file, and say how errors call it."""
+    path = annotation_folder(root, clip) / name
+    path.write_text(path.read_text() + text + "\n")
+    return f"{path}, line {len(path.read_text().splitlines())}"
+
+
+def refusal(root):
+    with pytest.raises(SalgenError) as caught:
+        opened(root).available  # noqa: B018
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+# What is read.
+
+
+@pytest.mark.parametrize("doubled", [True, False], ids=["doubled", "single"])
+def test_both_spellings_of_the_folders_are_read(tmp_path, doubled):
+    made = opened(tree(tmp_path / "lisa", doubled))
+    assert made.available == {"train": 12, "val": 4, "test": 8}
+
+
+def test_the_digest_does_not_depend_on_the_spelling_but_on_the_frames(tmp_path):
+    one, other = (opened(tree(tmp_path / f"{doubled}", doubled)) for doubled in (True, False))
+    assert one.source.digest == other.source.digest
+    frame = frame_folder(tmp_path / "True", "dayClip1") / "dayClip1--00000.jpg"
+    Image.fromarray(picture(99, [("stop", 4), ("go", 40)])).save(frame, quality=95)
+    assert opened(tmp_path / "True").source.digest != other.source.digest
+
+
+def test_mixed_spellings_are_read(copy):
+    inner = copy / "dayTrain" / "dayTrain"
+    (inner / "dayClip1").rename(copy / "dayTrain" / "dayClip1")
+    shutil.copytree(inner, copy / "dayTrain", dirs_exist_ok=True)
+    shutil.rmtree(inner)
+    assert opened(copy).available == {"train": 12, "val": 4, "test": 8}
+
+
+def test_clips_keep_to_their_splits(copy):
+    made = opened(copy)
+    for split, count in made.available.items():
+        recipes = [made.recipe(0, split, index).parameters for index in range(count)]
+        assert len({recipe["item"] for recipe in recipes}) == count
+        assert {SPLITS.get(recipe["frame"].partition("--")[0], "test") for recipe in recipes} == {split}
+        assert sum(recipe["label"] for recipe in recipes) == count // 2
+
+
+def test_every_fifth_clip_is_for_val_day_and_night_apart():
+    clips = [f"dayClip{k}" for k in range(1, 14)] + [f"nightClip{k}" for k in range(1, 6)]
+    splits = split_clips([*reversed(clips), "daySequence1", "nightSequence2"])
+    assert {clip for clip in splits if splits[clip] == "val"} == {"dayClip5", "dayClip10", "nightClip5"}
+    assert {clip for clip in splits if splits[clip] == "test"} == {"daySequence1", "nightSequence2"}
+
+
+def test_an_item_is_a_line_of_a_box_file(copy):
+    recipe = opened(copy).recipe(0, "val", 0).parameters
+    clip, _, number = recipe["item"].partition(":")
+    text = (annotation_folder(copy, clip) / BOX).read_text().splitlines()[int(number) - 1]
+    tag = "stop" if recipe["label"] else "go"
+    assert f"/{recipe['frame']};{tag};{';'.join(map(str, recipe['box']))};" in text
+
+
+def test_one_clip_alone_gives_no_val_and_the_notes_say_so(tmp_path):
+    made = opened(tree(tmp_path / "lisa", clips={"dayClip1": "", "nightClip1": "", "daySequence1": ""}))
+    assert made.available == {"train": 8, "test": 4}
+    assert "no split val" in made.source.notes
+
+
+def test_a_sample_is_the_light_that_its_recipe_names(copy):
+    made = opened(copy)
+    for index in range(made.available["train"]):
+        sample = made.sample(0, "train", index)
+        recipe = sample.recipe.parameters
+        frame = np.asarray(Image.open(frame_folder(copy, recipe["frame"].partition("--")[0]) / recipe["frame"]))
+        left, top, right, bottom = recipe["box"]
+        crop = Image.fromarray(frame[top:bottom, left:right]).resize((32, 32), Image.Resampling.BILINEAR)
+        assert np.array_equal(sample.image, np.asarray(crop))
+        lit = sample.image[sample.regions["lamp"]].mean(axis=0)
+        assert sample.labels == {"label": int(lit[0] > lit[1])}
+        assert list(sample.regions) == ["lamp", "bulb"]
+        assert sample.target == {"label": "lamp"}
+
+
+def test_masks_are_the_lamp_and_the_bulb_is_its_rectangle(copy):
+    made = opened(copy)
+    sample = made.sample(0, "train", 0)
+    left, top, *_ = box = sample.recipe.parameters["box"]
+    x0, y0, x1, y1 = (v - w for v, w in zip(sample.recipe.parameters["bulb"], (left, top, left, top), strict=True))
+    rows, columns = np.indices((32, 32)) + 0.5
+    down, across = rows / 32 * (box[3] - box[1]), columns / 32 * (box[2] - box[0])
+    assert np.array_equal(sample.regions["bulb"], (y0 <= down) & (down <= y1) & (x0 <= across) & (across <= x1))
+    disc = np.hypot(down - (y0 + y1) / 2, across - (x0 + x1) / 2) <= 4.5
+    masks = [sample.regions["lamp"], *sample.alternatives]
+    assert 1 <= len(masks) <= 4
+    assert all(mask.shape == (32, 32) and overlap(mask, disc) >= 0.6 for mask in masks)
+
+
+def test_factors(copy):
+    made = opened(copy)
+    for index in range(made.available["train"]):
+        sample = made.sample(0, "train", index)
+        factors = made.plugin.factors(sample.recipe.parameters)
+        night = int(sample.recipe.parameters["frame"].startswith("night"))
+        masks = 1 + len(sample.alternatives)
+        assert factors == {"night": night, "n_masks": masks, "crop_height": 30, "crop_width": 14}
+
+
+def test_the_same_lights_at_every_size(copy):
+    small, large = (opened(copy, image_size=size) for size in ((16, 16), (48, 32)))
+    assert small.recipe(0, "test", 3) == large.recipe(0, "test", 3)
+    assert large.sample(0, "test", 3).image.shape == (48, 32, 3)
+
+
+def test_a_data_set_is_made_again_and_verified(copy, tmp_path):
+    arguments = {"scale": "demo", "source": str(copy), "parameters": {"image_size": (16, 16)}}
+    one = salgen.make("lisa-lights", tmp_path / "one", **arguments, workers=1)
+    other = salgen.make("lisa-lights", tmp_path / "other", **arguments, workers=2)
+    assert (one / "SHA256SUMS").read_bytes() == (other / "SHA256SUMS").read_bytes()
+    assert read_manifest(one).spec.splits == {"train": 12, "val": 4, "test": 8}
+    assert verify(one, source=str(copy)) == []
+    card = (one / "README.md").read_text()
+    for words in ("CC BY-NC-SA 4.0", "24 traffic lights", "12 go, 12 stop", "not exact", "no twins"):
+        assert words in card
+    assert str(tmp_path) not in card
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
+    assert_resumable("lisa-lights", copy, tmp_path, workers)
+
+
+def test_edits_are_refused(copy):
+    made = opened(copy)
+    with pytest.raises(SalgenError, match="cannot be edited"):
+        made.sample(0, "train", 0, omit=["lamp"])
+    assert made.twin(made.recipe(0, "train", 0)) is None
+
+
+# What is left out, and counted.
+
+
+def counted(made: Generator, reason, number):
+    assert f"{reason} ({number})" in made.source.notes
+
+
+def test_other_tags_are_counted_known_or_not(copy):
+    for tag in ("goLeft", "goLeft", "purple"):
+        add(copy, line("dayClip1", 0, tag, (1, 1, 20, 40)))
+    made = opened(copy)
+    assert made.available["train"] == 12
+    counted(made, "its tag is 'goLeft'", 2)
+    counted(made, "its tag is 'purple'", 1)
+
+
+@pytest.mark.parametrize(
+    ("box", "bulb", "reason"),
+    [
+        ((4, 6, 11, 36), (5, 9, 10, 14), "its shorter side is less than min_side"),
+        ((59, 6, 80, 36), (60, 9, 78, 14), "its shorter side is less than min_side"),  # 5 pixels in the frame
+        ((20, 36, 4, 6), (5, 9, 10, 14), "there is no BULB row for it"),  # upside down
+        ((70, 6, 90, 36), (72, 9, 80, 14), "it is outside the frame"),
+        ((-30, 6, 0, 36), (-20, 9, -10, 14), "it is outside the frame"),
+        ((50, 6, 90, 36), (66, 9, 74, 14), "its bulb is outside the frame"),
+        ((20, 6, 34, 36), None, "there is no BULB row for it"),
+        ((20, 6, 34, 36), (36, 9, 44, 14), "there is no BULB row for it"),  # its centre is not in the box
+        ((22, 10, 34, 40), (26, 30, 28, 32), "no segmentation was accepted"),  # nothing but road
+    ],
+)
+def test_unusable_lights_are_counted(copy, box, bulb, reason):
+    add(copy, line("dayClip1", 0, "go", box))
+    if bulb:
+        add(copy, line("dayClip1", 0, "go", bulb), BULB)
+    made = opened(copy)
+    assert made.available == {"train": 12, "val": 4, "test": 8}
+    counted(made, reason, 1)
+    assert "1 annotated lights were left out" in made.source.notes
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_row_that_stands_again_gives_no_second_light(copy, times):
+    before = opened(copy)
+    lights = {split: before.material.splits[split] for split in before.available}
+    for _ in range(times):
+        add(copy, line("dayClip1", 0, "go", box_of("go", 40)))
+    made = opened(copy)
+    assert {split: made.material.splits[split] for split in made.available} == lights
+    counted(made, "an earlier BOX row is the same", times)
+
+
+def test_lights_that_differ_in_frame_or_rectangle_are_not_the_same(copy):
+    add(copy, line("dayClip1", 0, "go", (39, 6, 54, 36)))
+    made = opened(copy)
+    assert made.available["train"] == 13
+    assert "No annotated light was left out" in made.source.notes
+
+
+def test_a_bulb_of_another_tag_does_not_count(copy):
+    add(copy, line("dayClip1", 0, "go", box_of("stop", 4)))  # where the red light is
+    counted(opened(copy), "there is no BULB row for it", 1)
+
+
+def test_a_light_that_the_frame_cuts_is_clipped(copy):
+    path = frame_folder(copy, "dayClip1") / "dayClip1--00000.jpg"
+    Image.fromarray(picture(5, [("stop", 4), ("go", 40)])[:, :50]).save(
+        path, quality=95
+    )  # the right one lost 4 columns
+    made = opened(copy)
+    recipes = [made.recipe(0, "train", index).parameters for index in range(12)]
+    assert [40, 6, 50, 36] in [recipe["box"] for recipe in recipes]
+    assert [42, 24, 50, 34] in [recipe["bulb"] for recipe in recipes]
+
+
+def test_min_side_is_a_parameter(copy):
+    assert opened(copy, min_side=14).available["train"] == 12
+    with pytest.raises(SalgenError, match=r"none of 24 traffic lights can be used: .*min_side \(24\)"):
+        opened(copy, min_side=15).available  # noqa: B018
+
+
+def test_the_nearest_bulb_in_the_box():
+    near, far, outside = (10, 20, 14, 24), (0, 0, 4, 4), (40, 40, 44, 44)
+    assert nearest_bulb((0, 0, 20, 40), [far, outside, near]) == near
+    assert nearest_bulb((0, 0, 20, 40), [outside]) is None
+    assert nearest_bulb((0, 0, 42, 42), [outside]) == outside  # its centre is on the corner
+
+
+# Wrong variants: one line that names file, line and what was expected.
+
+
+def test_no_path_given():
+    with pytest.raises(SalgenError, match="--set source=PATH"):
+        LisaLights().open_source(None)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    message = refusal(tmp_path / "none")
+    assert message.startswith(f"{tmp_path / 'none'}: there is no such folder")
+    assert message.endswith("; without a source, salgen makes its stand-in for lisa-lights")
+
+
+@pytest.mark.parametrize("doubled", [True, False], ids=["doubled", "single"])
+def test_the_folder_of_the_annotations_itself(tmp_path, doubled):
+    root = tree(tmp_path / "lisa", doubled)
+    for folder in (root / "Annotations", *([root / "Annotations/Annotations"] if doubled else [])):
+        message = refusal(folder)
+        assert message.endswith(f"; give the folder above Annotations: {root}")
+        assert "stand-in" not in message
+
+
+def test_a_home_folder_may_be_given_by_its_sign(copy, monkeypatch):
+    monkeypatch.setenv("HOME", str(copy.parent))
+    assert opened("~/lisa").available["train"] == 12
+
+
+def test_a_folder_of_something_else(tmp_path):
+    assert str(tmp_path / "Annotations/Annotations/dayTrain/dayClip1" / BOX) in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("name", [BOX, BULB])
+def test_a_missing_annotation_file(copy, name):
+    path = annotation_folder(copy, "nightClip1") / name
+    path.unlink()
+    assert refusal(copy).startswith(f"{path}: there is no such file")
+
+
+def test_other_separators(copy):
+    path = annotation_folder(copy, "dayClip2") / BULB
+    path.write_text(path.read_text().replace(";", ","))
+    message = refusal(copy)
+    assert message.startswith(f"{path}, line 1: no column 'Filename'")
+    assert "separated by ';'" in message
+
+
+@pytest.mark.parametrize("column", HEADER.split(";")[:6])
+def test_a_missing_column(copy, column):
+    path = annotation_folder(copy, "dayClip2") / BOX
+    place = HEADER.split(";").index(column)
+    rows = [row.split(";") for row in path.read_text().splitlines()]
+    path.write_text("\n".join(";".join(row[:place] + row[place + 1 :]) for row in rows))
+    assert refusal(copy).startswith(f"{path}, line 1: no column {column!r}")
+
+
+def test_an_empty_annotation_file(copy):
+    path = annotation_folder(copy, "dayClip2") / BOX
+    path.write_text("")
+    assert refusal(copy).startswith(f"{path}, line 1: no column 'Filename'")
+
+
+def test_an_annotation_file_that_is_no_text(copy):
+    path = annotation_folder(copy, "dayClip2") / BOX
+    path.write_bytes(b"\xff\xfe\x00\x81")
+    assert refusal(copy).startswith(f"{path}: cannot be read as annotations")
+
+
+@pytest.mark.parametrize("value", ["", "twelve", "1.5"])
+@pytest.mark.parametrize("name", [BOX, BULB])
+def test_a_coordinate_that_is_no_number(copy, name, value):
+    where = add(copy, line("dayClip1", 0, "go", (1, value, 20, 40)), name)
+    assert refusal(copy) == f"{where}: Upper left corner Y is {value!r}, expected a whole number of pixels"
+
+
+def test_a_line_that_is_cut_off(copy):
+    where = add(copy, "dayTraining/dayClip1--00000.jpg;go;1;2")
+    assert refusal(copy) == f"{where}: 4 fields separated by ';', expected 10"
+
+
+@pytest.mark.parametrize("name", ["dayClip1-00000.jpg", "dayTest/dayClip7--00000.jpg"])
+def test_a_file_name_of_no_clip(copy, name):
+    where = add(copy, f"{name};go;1;2;20;40;a.avi;0;a;0")
+    message = refusal(copy)
+    assert message.startswith(f"{where}: Filename {name!r}: expected CLIP--NUMBER.jpg")
+
+
+@pytest.mark.parametrize("clip", ["nightClip1", "daySequence1"])
+def test_missing_frames(copy, clip):
+    shutil.rmtree(frame_folder(copy, clip))
+    message = refusal(copy)
+    assert message.startswith(f"{annotation_folder(copy, clip) / BOX}, line 2: no folder with the frames of {clip}")
+    assert all(str(frame_folder(copy, clip, doubled)) in message for doubled in (True, False))
+
+
+def test_a_missing_frame(copy):
+    frame = frame_folder(copy, "dayClip2") / "dayClip2--00001.jpg"
+    frame.unlink()
+    assert refusal(copy) == f"{annotation_folder(copy, 'dayClip2') / BOX}, line 4: its frame {frame} is missing"
+
+
+def test_a_frame_that_is_no_picture(copy):
+    frame = frame_folder(copy, "dayClip2") / "dayClip2--00001.jpg"
+    frame.write_bytes(b"no picture")
+    assert refusal(copy).startswith(f"{frame}: cannot be read as a picture")
+
+
+def test_no_light_of_the_two_classes(copy):
+    for clip in CLIPS:
+        path = annotation_folder(copy, clip) / BOX
+        path.write_text(path.read_text().replace(";stop;", ";warning;").replace(";go;", ";goLeft;"))
+    message = refusal(copy)
+    assert message.startswith(f"{copy / 'Annotations' / 'Annotations'}: no row")
+    assert "expected the tags go and stop" in message
+    assert "'warning' (12)" in message
+
+
+# The cache.
+
+
+@pytest.fixture
+def segmented(monkeypatch):
+    """How many crops were segmented."""
+    count = []
+    real = vetting.acceptable_masks
+    monkeypatch.setattr(vetting, "acceptable_masks", lambda *a, **k: count.append(1) or real(*a, **k))
+    return count
+
+
+def kept_files(tmp_path):
+    return sorted((tmp_path / "cache").glob("lisa-*.npz"))
+
+
+def test_lights_are_vetted_once(copy, tmp_path, segmented):
+    first = opened(copy)
+    recipes = [first.recipe(0, "train", index) for index in range(12)]
+    assert len(segmented) == 24
+    second = opened(copy, image_size=(16, 16))
+    assert [second.recipe(0, "train", index) for index in range(12)] == recipes
+    assert second.source.notes == first.source.notes
+    assert len(segmented) == 24
+    assert len(kept_files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("change", [{"min_side": 9}, {"tolerance": 0.2}, {"area": (0.02, 0.5)}, {"most_masks": 2}])
+def test_other_parameters_are_vetted_anew(copy, tmp_path, segmented, change):
+    assert opened(copy).available
+    assert opened(copy, **change).available
+    assert len(segmented) == 48
+    assert len(kept_files(tmp_path)) == 2
+
+
+def test_every_number_of_the_rules_is_part_of_the_key():
+    """A rule that does not reach the key would be answered from what another one gave."""
+    usual = MaskRules()
+    changed = {
+        "clusters": 4,
+        "tolerance": 0.3,
+        "red_hues": (0, 9, 170, 180),
+        "green_hues": (41, 95),
+        "min_saturation": 81,
+        "min_value": 81,
+        "area": (0.02, 0.5),
+        "min_overlap": 0.4,
+        "duplicate": 0.9,
+        "most_masks": 3,
+    }
+    assert set(changed) == set(vars(usual))
+    rules = [usual, *(replace(usual, **{name: value}) for name, value in changed.items())]
+    assert len({cache_path("lisa", vetting.cache_key("digest", each, 8)) for each in rules}) == len(changed) + 1
+    assert (
+        len(
+            {
+                cache_path("lisa", vetting.cache_key(digest, usual, side))
+                for digest, side in (("a", 8), ("a", 9), ("b", 8))
+            }
+        )
+        == 3
+    )
+
+
+@pytest.mark.parametrize("damage", ["cut", "altered", "garbage"])
+def test_a_damaged_cache_is_made_again(copy, tmp_path, segmented, damage):
+    before = opened(copy).recipe(0, "test", 1)
+    (path,) = kept_files(tmp_path)
+    whole = path.read_bytes()
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    if damage == "altered":
+        table = arrays["table"].copy()
+        table[0, 1] += 1
+        np.savez_compressed(path, **arrays | {"table": table})
+    else:
+        path.write_bytes(whole[:100] if damage == "cut" else b"garbage")
+    assert opened(copy).recipe(0, "test", 1) == before
+    assert len(segmented) == 48
+    with np.load(path) as again:
+        assert np.array_equal(again["table"], arrays["table"])
+
+
+def test_a_cache_that_cannot_be_written(copy, monkeypatch):
+    monkeypatch.setattr(cache, "_write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    assert "SALGEN_CACHE" in refusal(copy)
+
+
+def test_masks_that_are_others_than_when_vetted_are_a_fault(copy):
+    made = opened(copy)
+    recipe = made.recipe(0, "train", 0)
+    recipe.parameters["masks"] += 1
+    with pytest.raises(SalgenError, match="when it was vetted"):
+        made.render(recipe)
+
+
+def test_recipes_are_plain_json(copy):
+    made = opened(copy)
+    recipe = made.recipe(0, "train", 0).parameters
+    assert json.loads(json.dumps(recipe)) == recipe

@@ -1,0 +1,159 @@
+"""mlcroissant validates the description and reads every record through it, offline."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+
+import mlcroissant
+import numpy as np
+import pytest
+from made_datasets import made
+from PIL import Image
+
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.evaluation.publishing.publishing import edition
+from salgen.generators.factory import generator
+from salgen.registry import IMPORTERS, Entry
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    """Nothing is asked of a network."""
+
+    def refused(*given):
+        raise AssertionError("a connection was tried")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"channels": 3}], ids=["grey", "colour"])
+def test_every_record_is_read(tmp_path, parameters):
+    folder = made(tmp_path / "squares", parameters=parameters)
+    described = mlcroissant.Dataset(folder / "croissant.json")
+    issues = described.metadata.ctx.issues
+    assert not issues.errors
+    assert {warning.split('"')[1] for warning in issues.warnings} == {"https://schema.org/datePublished"}
+    squares = generator("squares", **parameters)
+    for split, count in {"train": 12, "val": 4, "test": 6}.items():
+        records = list(described.records(split))
+        assert len(records) == count
+        for index, record in enumerate(records):
+            check_record({key.removeprefix(f"{split}/"): value for key, value in record.items()}, squares, split, index)
+
+
+def check_record(record, squares, split, index):
+    sample = squares.sample(0, split, index)
+    twin = squares.twin(sample.recipe)
+    assert record["id"] == sample.id.encode()
+    assert {task: record[task] for task in sample.labels} == sample.labels
+    np.testing.assert_array_equal(np.asarray(record["image"]).reshape(sample.image.shape), sample.image)
+    np.testing.assert_array_equal(np.asarray(record["mask"]), sample.regions["square"])
+    np.testing.assert_array_equal(np.asarray(record["mask_frame"]), sample.regions["frame"])
+    assert (record["twin"] is None) == (twin is None)
+    place = sample.recipe.parameters["row"] if sample.labels["label"] else None
+    assert record["factors"][f"{split}/factors/row"] == place
+
+
+def publish(folder, out, **stated):
+    with edition(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as found:
+        for name, data in found.files.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
+    return out
+
+
+@pytest.fixture
+def tiles(tmp_path, monkeypatch):
+    """Imported data whose pixels are not passed on."""
+    monkeypatch.setitem(vars(IMPORTERS), "entries", {**IMPORTERS.entries, "tiles": Entry("tiles", "tiles", "Tiles.")})
+    for number in range(4):
+        path = (
+            tmp_path / "copy" / ("test" if number else "train") / f"{'bright' if number % 2 else 'dark'}-{number}.png"
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (20, 24), (40 * number, 50, 60)).save(path)
+    return make("tiles", tmp_path / "tiles", source=str(tmp_path / "copy"), workers=1)
+
+
+def validated(folder):
+    """What mlcroissant makes of a published folder's description, in which it finds no fault."""
+    described = mlcroissant.Dataset(folder / "croissant.json")
+    issues = described.metadata.ctx.issues
+    assert not issues.errors
+    assert not issues.warnings
+    return described
+
+
+def test_what_is_published_is_read_record_by_record(folder, tmp_path):
+    out = publish(folder, tmp_path / "out", creators=["A. Author"], url="https://example.org/data")
+    described = validated(out)
+    squares = generator("squares")
+    for split, count in {"train": 12, "val": 4, "test": 6}.items():
+        samples, records = open_dataset(out, split), list(described.records(split))
+        assert len(records) == len(samples) == count
+        for index, record in enumerate(records):
+            named = {key.removeprefix(f"{split}/"): value for key, value in record.items()}
+            check_record(named, squares, split, index)
+            decoded = np.asarray(named["image"], dtype=np.float32) / np.float32(255)
+            np.testing.assert_array_equal(decoded.reshape(12, 16), samples[index]["image"][0])
+
+
+def test_records_without_pixels_are_read_too(tiles, tmp_path):
+    out = publish(tiles, tmp_path / "out")
+    described = validated(out)
+    for split, count in {"train": 1, "test": 3}.items():
+        (batch,) = open_dataset(out, split).batches(10)
+        records = list(described.records(split))
+        assert len(records) == count
+        for number, record in enumerate(records):
+            assert record[f"{split}/image"] is None
+            assert record[f"{split}/twin"] is None
+            assert record[f"{split}/id"] == batch.ids[number].encode()
+            np.testing.assert_array_equal(np.asarray(record[f"{split}/mask"]) > 0, batch.masks[number])
+            masks = [np.asarray(mask) > 0 for mask in record[f"{split}/alternative_masks"]]
+            np.testing.assert_array_equal(np.array(masks).reshape(-1, 16, 16), batch.alternatives[number])
+
+
+def test_it_conforms_to_both_vocabularies_and_names_every_file(folder, tiles, tmp_path):
+    for number, there in enumerate((folder, tiles)):
+        out = publish(there, tmp_path / f"out{number}")
+        values = json.loads((out / "croissant.json").read_text())
+        assert values["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+        assert values["datePublished"] == "2025-03-31"
+        assert values["creator"] == [{"@type": "sc:Organization", "name": "salgen"}]
+        assert "url" not in values
+        files = {item["@id"]: item["sha256"] for item in values["distribution"] if item["@type"] == "cr:FileObject"}
+        names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+        assert set(files) == names - {"croissant.json", "SHA256SUMS"}
+        assert all(hashlib.sha256((out / name).read_bytes()).hexdigest() == digest for name, digest in files.items())
+
+
+def test_mlcroissant_reads_the_answers_about_responsible_use(folder, tiles, tmp_path):
+    squares = validated(publish(folder, tmp_path / "a")).metadata
+    assert squares.data_collection.startswith("Nothing was collected: every image is computed from random numbers")
+    assert squares.personal_sensitive_information[0].startswith("None:")
+    assert "Nobody annotated anything" in squares.data_annotation_protocol[0]
+    assert squares.machine_annotation_tools[0].startswith("salgen ")
+    imported = validated(publish(tiles, tmp_path / "b")).metadata
+    assert "copy of data that others published" in imported.data_collection
+    assert imported.data_collection_type == ["Secondary Data Analysis"]
+    assert any("Pixels are not included" in text for text in imported.data_limitations)
+    assert any("No image is included" in text for text in imported.personal_sensitive_information)
+    assert imported.machine_annotation_tools is None
+    for metadata in (squares, imported):
+        assert len(metadata.data_use_cases) == 2
+        assert metadata.data_biases
+        assert metadata.data_social_impact
+        assert metadata.data_release_maintenance_plan
+    whole = validated(publish(tiles, tmp_path / "c", may_redistribute=True)).metadata
+    assert not any("Pixels are not included" in text for text in whole.data_limitations)
+    assert any("may show persons" in text for text in whole.personal_sensitive_information)
+
+
+@pytest.mark.parametrize(("leaky", "said"), [(False, "are equal, bit for bit"), (True, "may differ outside the mask")])
+def test_the_law_is_stated_as_it_holds(tmp_path, leaky, said):
+    folder = made(tmp_path / "squares", parameters={"leaky": leaky})
+    assert said in json.loads((folder / "croissant.json").read_text())["rai:dataManipulationProtocol"]

@@ -1,0 +1,84 @@
+"""The contact sheet shows the stored pixels; the words say what is inside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from made_datasets import made
+
+from salgen.datasets.preview import contact_sheet as sheets
+from salgen.datasets.preview.contact_sheet import contact_sheet, describe
+from salgen.datasets.reading.reader import open_dataset
+
+
+def find(picture, part):
+    """Top left corners at which a part lies in a picture."""
+    windows = np.lib.stride_tricks.sliding_window_view(picture, part.shape)[:, :, 0]
+    return np.argwhere((windows == part).all(axis=(2, 3, 4)))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
+def test_images_twins_and_differences_are_in_their_columns(tmp_path, monkeypatch, parameters):
+    monkeypatch.setattr(sheets, "PANEL", 12)  # pictures at their own size
+    folder = made(tmp_path / "squares", parameters=parameters)
+    picture = np.asarray(contact_sheet(folder, "train", count=4))
+    dataset = open_dataset(folder, "train")
+    labels = np.asarray(dataset.column("label"))
+    shown = [*np.flatnonzero(labels == 1)[:2], *np.flatnonzero(labels == 0)[:2]]
+    places = []
+    for index in shown:
+        image = np.rint(dataset[int(index)]["image"].transpose(1, 2, 0) * 255).astype(np.uint8)
+        found = find(picture, np.broadcast_to(image, (12, 16, 3)))
+        assert len(found) == 1
+        places.append(found[0])
+    assert [place[1] for place in places] == [places[0][1]] * 4, "one column"
+    assert sorted(place[0] for place in places) == [place[0] for place in places], "positive samples first"
+    twin = np.rint(dataset[int(shown[0])]["twin"].transpose(1, 2, 0) * 255).astype(np.uint8)
+    (place,) = find(picture, np.broadcast_to(twin, (12, 16, 3)))
+    assert place[0] == places[0][0]
+    assert place[1] > places[0][1]
+
+
+def test_the_amplified_difference_is_zero_outside_the_mask_and_bright_within(folder, monkeypatch):
+    monkeypatch.setattr(sheets, "PANEL", 12)
+    dataset = open_dataset(folder, "train")
+    index = int(np.flatnonzero(dataset.column("label"))[0])
+    (batch,) = dataset.batches(1, [index])
+    image, twin, mask = batch.levels()[0], batch.twin_levels()[0], batch.masks[0]
+    gain = sheets._gain(batch.levels(), batch.twin_levels(), 8)
+    _, difference = sheets._twin_pictures(image, twin, gain, 8)
+    levels = np.asarray(difference)[..., 0]
+    assert not levels[~mask].any()
+    assert levels[mask].min() > 200
+    assert levels.max() >= 250
+
+
+def test_small_images_are_enlarged_by_a_whole_number_and_large_ones_fit():
+    small = np.arange(12 * 16 * 3, dtype=np.uint8).reshape(12, 16, 3)
+    enlarged = np.asarray(sheets._enlarged(small))
+    assert enlarged.shape == (132, 176, 3)
+    np.testing.assert_array_equal(enlarged, small.repeat(11, axis=0).repeat(11, axis=1))
+    assert max(sheets._enlarged(np.zeros((900, 300, 3), np.uint8)).size) == sheets.LARGEST
+
+
+def test_classes_take_turns_and_the_last_class_comes_first():
+    assert sheets._some_of_each_class(np.array([0, 0, 1, 2, 0]), 4) == [3, 2, 0, 1]
+    assert sheets._some_of_each_class(np.array([1, 1]), 8) == [0, 1]
+
+
+def test_no_twins_are_shown_as_such(tmp_path):
+    folder = made(tmp_path / "squares", twins=False)
+    assert contact_sheet(folder, count=2).size[1] > 2 * sheets.PANEL
+    assert "not stored" in describe(folder)
+
+
+def test_the_words_say_what_is_inside(folder):
+    text = describe(folder)
+    for said in (
+        "squares version 1, seed 0",
+        "12 x 16 pixels, grey, 8 bits",
+        "12 images: 6 empty, 6 square",
+        "square (ground truth), frame; maps are scored within frame",
+        open_dataset(folder).fingerprint,
+    ):
+        assert said in text

@@ -1,0 +1,305 @@
+"""A Hugging Face hub on this machine: it speaks what huggingface_hub calls, and fails as a test plans it.
+
+Repositories are lists of commits; a commit is a mapping of names to bytes. Parquet files are Git LFS objects, which
+are kept by their digests, committed or not.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from broken_connections import reset
+
+TOKEN = "hf_s3cr3t/T0ken+that=nobody.may_see"
+REPO = r"/(?:api/)?datasets/(?P<repo>[^/]+/[^/]+?)"
+ROUTES = [
+    ("create", "POST", r"/api/repos/create"),
+    ("harnesses", "GET", r"/api/agent-harnesses"),
+    ("validate", "POST", r"/api/validate-yaml"),
+    ("preupload", "POST", rf"{REPO}/preupload/(?P<rev>[^/]+)"),
+    ("commit", "POST", rf"{REPO}/commit/(?P<rev>[^/]+)"),
+    ("batch", "POST", rf"{REPO}\.git/info/lfs/objects/batch"),
+    ("verify", "POST", r"/lfs/verify"),
+    ("put", "PUT", r"/lfs/(?P<oid>[0-9a-f]{64})"),
+    ("tree", "GET", rf"{REPO}/tree/(?P<rev>[^/]+)(?:/(?P<path>.*))?"),
+    ("paths", "POST", rf"{REPO}/paths-info/(?P<rev>[^/]+)"),
+    ("file", "GET", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
+    ("file", "HEAD", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
+    ("info", "GET", rf"{REPO}(?:/revision/(?P<rev>[^/]+))?"),
+]
+
+
+class State:
+    """What a hub holds, what it was asked, and what a test wants to go wrong."""
+
+    def __init__(self):
+        self.repositories, self.private, self.objects = {}, {}, {}
+        self.seen, self.headers, self.sent, self.messages, self.plans = [], [], [], [], {}
+        self.verified, self.tokens = [], {f"Bearer {TOKEN}"}
+        self.lock = threading.RLock()
+
+    def plan(self, kind, *faults):
+        """Answers to the next requests of a kind; None is the usual one."""
+        self.plans[kind] = list(faults)
+
+    def kinds(self):
+        return [kind for kind, _, _ in self.seen]
+
+    def files(self, name):
+        """What a reader sees."""
+        return {path: data for path, data in self.repositories[name][-1].items() if path != ".gitattributes"}
+
+
+def commit_oid(name, number):
+    return hashlib.sha1(f"{name} {number}".encode()).hexdigest()
+
+
+def is_large(path):
+    return path.endswith(".parquet")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """First what the test planned for a request, then the usual answer."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def answer(self):
+        parts = urlsplit(self.path)
+        kind, found = self.route(unquote(parts.path))
+        state, size = self.server.state, int(self.headers["Content-Length"] or 0)
+        with state.lock:
+            state.seen.append((kind, self.command, self.path))
+            state.headers.append(dict(self.headers))
+            plan = state.plans.get(kind, [])
+            fault = plan.pop(0) if plan else None
+        if callable(fault):
+            fault = fault(self, size)
+            if fault is None:
+                return
+        body = self.rfile.read(size)
+        if len(body) < size:
+            self.close_connection = True
+            return
+        if fault is None:
+            with state.lock:
+                fault = self.usual(kind, found, body, parse_qs(parts.query))
+        self.reply(*fault)
+
+    do_GET = do_HEAD = do_POST = do_PUT = answer  # noqa: N815
+
+    def route(self, path):
+        for kind, method, pattern in ROUTES:
+            if method == self.command and (found := re.fullmatch(pattern, path)):
+                return kind, found.groupdict()
+        return "other", {}
+
+    def usual(self, kind, found, body, query):
+        state, name = self.server.state, found.get("repo")
+        if kind not in ("put", "validate", "harnesses") and self.headers["Authorization"] not in state.tokens:
+            return 401, {"error": "Invalid username or password."}, {}
+        if name is not None and name not in state.repositories:
+            return 404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"}
+        return getattr(self, f"on_{kind}", self.on_other)(found, body, query)
+
+    def on_other(self, found, body, query):
+        return 404, {"error": "Sorry, we can't find the page you are looking for."}, {}
+
+    def on_harnesses(self, found, body, query):
+        return 200, {"standardEnvVars": ["AGENT"], "harnesses": {}}, {}
+
+    def on_create(self, found, body, query):
+        asked, state = json.loads(body), self.server.state
+        assert asked["type"] == "dataset"
+        name = f"{asked['organization']}/{asked['name']}"
+        url = {"url": f"{self.server.address}/datasets/{name}"}
+        if name in state.repositories:
+            return 409, {"error": "You already created this dataset repo", **url}, {}
+        state.repositories[name] = [{".gitattributes": b"*.parquet filter=lfs\n"}]
+        state.private[name] = asked["visibility"] == "private"
+        return 200, url, {}
+
+    def on_validate(self, found, body, query):
+        return 200, {"errors": [], "warnings": []}, {}
+
+    def commit_of(self, name, revision):
+        commits = self.server.state.repositories[name]
+        if revision in (None, "main"):
+            return len(commits) - 1
+        return [commit_oid(name, number) for number in range(len(commits))].index(revision)
+
+    def entry(self, path, data):
+        entry = {"type": "file", "path": path, "size": len(data)}
+        git = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+        if not is_large(path):
+            return {**entry, "oid": git}
+        digest = hashlib.sha256(data).hexdigest()
+        return {**entry, "oid": "0" * 40, "lfs": {"oid": digest, "size": len(data), "pointerSize": 130}}
+
+    def on_info(self, found, body, query):
+        name, number = found["repo"], self.commit_of(found["repo"], found["rev"])
+        files = self.server.state.repositories[name][number]
+        return (
+            200,
+            {
+                "id": name,
+                "sha": commit_oid(name, number),
+                "private": self.server.state.private[name],
+                "lastModified": "2026-01-01T00:00:00.000Z",
+                "siblings": [{"rfilename": path} for path in files],
+                "tags": [],
+            },
+            {},
+        )
+
+    def entries(self, found, recursive):
+        files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]
+        start = f"{found['path']}/" if found.get("path") else ""
+        inside = {path: data for path, data in files.items() if path.startswith(start)}
+        folders = sorted({path[len(start) :].split("/")[0] for path in inside if "/" in path[len(start) :]})
+        shown = [self.entry(p, d) for p, d in inside.items() if recursive or "/" not in p[len(start) :]]
+        return [*({"type": "directory", "path": f"{start}{folder}", "oid": "1" * 40} for folder in folders), *shown]
+
+    def on_tree(self, found, body, query):
+        """Two entries at a time, so that whoever lists must ask for all pages."""
+        entries = self.entries(found, query.get("recursive", ["false"])[0].lower() == "true")
+        start = int(query.get("cursor", ["0"])[0])
+        following = f"{self.server.address}{urlsplit(self.path).path}?recursive={query['recursive'][0]}"
+        link = {"Link": f'<{following}&cursor={start + 2}>; rel="next"'} if start + 2 < len(entries) else {}
+        return 200, entries[start : start + 2], link
+
+    def on_paths(self, found, body, query):
+        wanted = parse_qs(body.decode()).get("paths", [])
+        files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]
+        shown = [self.entry(path, files[path]) for path in wanted if path in files]
+        folders = [p for p in wanted if any(name.startswith(f"{p}/") for name in files)]
+        return 200, [*shown, *({"type": "directory", "path": path, "oid": "1" * 40} for path in folders)], {}
+
+    def on_preupload(self, found, body, query):
+        asked = json.loads(body)
+        assert asked.get("gitIgnore") == ""
+        there = self.server.state.repositories[found["repo"]][-1]
+        answer = []
+        for file in asked["files"]:
+            path = file["path"]
+            entry = self.entry(path, there[path]) if path in there else {}
+            oid = entry["lfs"]["oid"] if "lfs" in entry else entry.get("oid")
+            mode = "lfs" if is_large(path) else "regular"
+            answer.append({"path": path, "uploadMode": mode, "shouldIgnore": False, **({"oid": oid} if oid else {})})
+        return 200, {"files": answer, "commitOid": "0" * 40}, {}
+
+    def on_batch(self, found, body, query):
+        state, answer = self.server.state, []
+        for asked in json.loads(body)["objects"]:
+            oid, size = asked["oid"], asked["size"]
+            entry = {"oid": oid, "size": size}
+            if oid not in state.objects:
+                entry["actions"] = {
+                    "verify": {"href": f"{self.server.address}/lfs/verify"},
+                    "upload": {"href": f"{self.server.address}/lfs/{oid}"},
+                }
+            answer.append(entry)
+        return 200, {"transfer": "basic", "objects": answer}, {}
+
+    def on_put(self, found, body, query):
+        self.server.state.sent.append((found["oid"], len(body)))
+        self.server.state.objects[found["oid"]] = body
+        return 200, b"", {"ETag": f'"{found["oid"]}"'}
+
+    def on_verify(self, found, body, query):
+        asked, objects = json.loads(body), self.server.state.objects
+        data = objects[asked["oid"]]
+        sound = hashlib.sha256(data).hexdigest() == asked["oid"] and len(data) == asked["size"]
+        if not sound:
+            del objects[asked["oid"]]
+            return 400, {"error": "what arrived has another digest"}, {}
+        self.server.state.verified.append(asked["oid"])
+        return 200, {}, {}
+
+    def on_commit(self, found, body, query):
+        state, name = self.server.state, found["repo"]
+        lines = [json.loads(line) for line in body.splitlines()]
+        header, commits = lines[0]["value"], state.repositories[name]
+        if header["parentCommit"] != commit_oid(name, len(commits) - 1):
+            return 412, {"error": "A commit has happened since. Please refresh and try again."}, {}
+        files = dict(commits[-1])
+        for line in lines[1:]:
+            value = line["value"]
+            if line["key"] == "file":
+                files[value["path"]] = base64.b64decode(value["content"])
+            elif line["key"] == "lfsFile":
+                files[value["path"]] = state.objects[value["oid"]]
+            else:
+                assert line["key"] == "deletedFile"
+                del files[value["path"]]
+        commits.append(dict(sorted(files.items())))
+        state.messages.append((header["summary"], header["description"]))
+        oid = commit_oid(name, len(commits) - 1)
+        return 200, {"commitUrl": f"{self.server.address}/datasets/{name}/commit/{oid}", "commitOid": oid}, {}
+
+    def on_file(self, found, body, query):
+        number = self.commit_of(found["repo"], found["rev"])
+        files = self.server.state.repositories[found["repo"]][number]
+        if found["path"] not in files:
+            return 404, {"error": "Entry not found"}, {"X-Error-Code": "EntryNotFound"}
+        data = files[found["path"]]
+        headers = {"X-Repo-Commit": commit_oid(found["repo"], number), "ETag": f'"{hashlib.sha1(data).hexdigest()}"'}
+        headers |= {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"}
+        if asked := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
+            start, end = int(asked[1]), min(int(asked[2] or len(data)), len(data) - 1)
+            return 206, data[start : end + 1], {**headers, "Content-Range": f"bytes {start}-{end}/{len(data)}"}
+        return 200, data, headers
+
+    def reply(self, status, value, headers):
+        data = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.send_response(status)
+        for name, text in {"Content-Length": str(len(data)), **headers}.items():
+            self.send_header(name, text)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serving(state):
+    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found.daemon_threads = True
+    found.handle_error = lambda *_: None  # a client that hung up
+    found.state, found.address = state, f"http://127.0.0.1:{found.server_port}"
+    thread = threading.Thread(target=found.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield found
+    finally:
+        found.shutdown()
+        thread.join()
+        found.server_close()
+
+
+def lost_answer(handler, size):
+    """Do what is asked, and hang up without saying so."""
+    body = handler.rfile.read(size)
+    kind, found = handler.route(unquote(urlsplit(handler.path).path))
+    with handler.server.state.lock:
+        assert handler.usual(kind, found, body, {})[0] == 200
+    reset(handler, 0)
+
+
+def echo(status):
+    """An error that repeats all headers of the request."""
+
+    def fault(handler, size):
+        said = json.dumps({**dict(handler.headers), "token": f"Bearer {TOKEN}"})
+        return status, {"error": said, "errors": [{"message": said}]}, {"X-Error-Message": TOKEN}
+
+    return fault

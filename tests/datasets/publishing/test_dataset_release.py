@@ -1,0 +1,409 @@
+"""A published data set says what it is, is the same bytes each time, and holds no pixels that may not be passed on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from functools import partial
+
+import datasets
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from made_datasets import contents, made
+from PIL import Image
+from tiles import write_tiles
+
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.schema import pixels_digest
+from salgen.datasets.making import make
+from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.drawing.photographs import photographs
+from salgen.generators.factory import generator, plugin_class
+from salgen.generators.lesions.volumes import open_brains
+from salgen.sources import Nothing
+
+STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
+COUNTS = {"train": 7, "val": 2, "test": 3}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return write_tiles(tmp_path / "copy", COUNTS)
+
+
+@pytest.fixture
+def tiles(copy, tmp_path):
+    return make("tiles", tmp_path / "tiles", source=str(copy), workers=1)
+
+
+def bytes_of(folder, **stated):
+    """What is published of a folder, name to bytes."""
+    with edition(folder, **{**STATED, **stated}) as found:
+        return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in found.files.items()}
+
+
+def unpacked(folder, out, **stated):
+    """A folder that holds what is published."""
+    for name, data in bytes_of(folder, **stated).items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_bytes(data)
+    return out
+
+
+def test_twice_the_same_bytes_in_the_order_of_names(folder, tiles, tmp_path):
+    again = made(tmp_path / "again" / "squares", workers=2)
+    assert bytes_of(folder) == bytes_of(folder) == bytes_of(again)
+    assert bytes_of(tiles) == bytes_of(tiles)
+    for there in (folder, tiles):
+        files = bytes_of(there)
+        assert list(files) == sorted(files)
+        assert str(tmp_path) not in "".join(data.decode() for name, data in files.items() if "parquet" not in name)
+
+
+def test_all_of_a_redistributable_set_is_there_and_only_the_texts_differ(folder):
+    files, there = bytes_of(folder), contents(folder)
+    assert set(files) == {*there, "CITATION.cff"}
+    differing = {name for name in there if files[name] != there[name]}
+    assert differing == {"README.md", "croissant.json", "SHA256SUMS"}
+    for line in files["SHA256SUMS"].decode().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256(files.pop(name)).hexdigest() == digest
+    assert set(files) == {"SHA256SUMS"}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"twins": False}, {"parameters": {"bit_depth": 16}}])
+def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments):
+    folder = made(tmp_path / "squares", **arguments)
+    out = unpacked(folder, tmp_path / "out")
+    assert verify(out, samples=30) == []
+    assert bytes_of(out) == contents(out)
+    loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
+    assert len(loaded) == 12
+    here = open_dataset(out, "train")[3]
+    levels = np.float32(65535 if arguments.get("parameters") else 255)
+    np.testing.assert_array_equal(np.asarray(loaded[3]["image"]).astype(np.float32) / levels, here["image"][0])
+
+
+# What cannot be published ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"licence": None}, "no licence is stated: give one of CC0-1.0, "),
+        ({"licence": ""}, "no licence is stated"),
+        ({"licence": "free"}, "licence 'free' is not known: give one of CC0-1.0, "),
+        ({"licence": "CC-BY"}, "licence 'CC-BY' is not known"),
+        ({"licence": "ftp://host/x"}, "is not known"),
+        ({"licence": "https://"}, "is not known"),
+        ({"licence": "https://host/a b"}, "is not known"),
+        ({"licence": "https://host/a\n"}, "is not known"),
+        ({"licence": "LicenseRef-"}, "is not known"),
+        ({"date": None}, "no date is stated: .* Croissant requires"),
+        ({"date": "2025-02-30"}, "date '2025-02-30': write it as YYYY-MM-DD"),
+        ({"date": "20250301"}, "YYYY-MM-DD"),
+        ({"date": "2025-W10-1"}, "YYYY-MM-DD"),
+        ({"date": "2025-03-01T00:00"}, "YYYY-MM-DD"),
+        ({"date": "\u0662\u0660\u0662\u0665-\u0660\u0663-\u0660\u0661"}, "YYYY-MM-DD"),
+        ({"creators": ["A. Author", " "]}, "give names"),
+        ({"creators": ["A\nB"]}, "give names"),
+        ({"url": "here"}, "url 'here'"),
+    ],
+)
+def test_what_is_not_stated_or_malformed_is_refused(folder, stated, said):
+    with pytest.raises(SalgenError, match=said) as caught:
+        bytes_of(folder, **stated)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_altered_incomplete_or_of_another_version_is_refused(folder, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(plugin_class("squares", imported=False), "version", "2")
+        with pytest.raises(SalgenError, match="made by squares version 1, but version 2 is installed"):
+            bytes_of(folder)
+    shard = folder / "data/val-00000-of-00001.parquet"
+    data = shard.read_bytes()
+    shard.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
+    with pytest.raises(SalgenError, match=r"cannot be published: data/val-00000-of-00001\.parquet: was altered"):
+        bytes_of(folder)
+    shard.unlink()
+    with pytest.raises(SalgenError, match=r"val-00000-of-00001\.parquet: is missing"):
+        bytes_of(folder)
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(SalgenError, match=f"{folder} cannot be published: SHA256SUMS is missing"):
+        bytes_of(folder)
+    with pytest.raises(SalgenError, match="does not exist"):
+        bytes_of(folder / "none")
+
+
+def test_a_full_disk_is_said_in_a_line_and_leaves_nothing(tiles, tmp_path, monkeypatch):
+    def full(*given, **named):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("salgen.datasets.publishing.dataset_release.shard_writer", full)
+    with pytest.raises(SalgenError, match="No space left on device; TMPDIR names"):
+        bytes_of(tiles)
+    assert not list(tmp_path.glob("salgen-publish-*"))
+
+
+# What it says of itself -----------------------------------------------------------------------------
+
+
+def head_of(files):
+    return yaml.safe_load(files["README.md"].decode().split("---\n")[1])
+
+
+@pytest.mark.parametrize("licence", [*LICENCES, "https://example.org/terms?x=1", "LicenseRef-Our-Terms"])
+def test_every_text_has_the_licence(folder, licence):
+    files = bytes_of(folder, licence=licence)
+    head, card = head_of(files), files["README.md"].decode()
+    croissant, citation = json.loads(files["croissant.json"]), yaml.safe_load(files["CITATION.cff"])
+    if licence in LICENCES:
+        assert head["license"] == LICENCES[licence]
+        assert citation["license"] == licence
+        assert croissant["license"] == f"https://spdx.org/licenses/{licence}"
+    elif licence.startswith("https"):
+        assert (head["license"], head["license_link"]) == ("other", licence)
+        assert citation["license-url"] == croissant["license"] == licence
+    else:
+        assert (head["license"], head["license_name"]) == ("other", "licenseref-our-terms")
+        assert croissant["license"] == licence
+        assert not {"license", "license-url"} & set(citation)
+    said = re.search(r"This data set is published under (.+), as its publisher states\.", card)
+    assert licence in said[1]
+
+
+def test_a_licence_is_known_in_any_case(folder):
+    assert bytes_of(folder, licence="cc-by-4.0") == bytes_of(folder)
+
+
+def test_the_licence_of_the_material_stays_beside_it(tiles):
+    card = bytes_of(tiles, licence="ODbL-1.0")["README.md"].decode()
+    assert "under [ODbL-1.0](https://spdx.org/licenses/ODbL-1.0), as its publisher states." in card
+    assert "Outside material: `own copy`" in card
+    assert "Its licence: CC0-1.0" in card
+
+
+def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
+    fingerprint = read_manifest(folder).spec.fingerprint
+    assert yaml.safe_load(bytes_of(folder)["CITATION.cff"]) == {
+        "cff-version": "1.2.0",
+        "type": "dataset",
+        "message": "If you use this data set, please cite it as below.",
+        "title": "squares (a data set made by salgen)",
+        "abstract": "A bright square on coloured noise.",
+        "version": "1.0.0",
+        "authors": [{"name": "salgen"}],
+        "license": "CC-BY-4.0",
+        "date-released": "2025-03-31",
+        "identifiers": [
+            {"type": "other", "value": fingerprint, "description": "SHA-256 of the data set's description"}
+        ],
+    }
+    known = {"creators": ['Ada Ämter: the "first"', "𠮷田 \\ud83d 😀"], "url": "https://example.org/d"}
+    files = bytes_of(folder, **known)
+    citation = yaml.safe_load(files["CITATION.cff"])
+    assert [author["name"] for author in citation["authors"]] == known["creators"]
+    assert citation["url"] == known["url"]
+    croissant = json.loads(files["croissant.json"])
+    assert [creator["name"] for creator in croissant["creator"]] == known["creators"]
+    assert (croissant["url"], croissant["datePublished"]) == (known["url"], "2025-03-31")
+    assert all(part in croissant["citeAs"] for part in (*known["creators"], known["url"], "2025-03-31", fingerprint))
+
+
+@pytest.mark.parametrize(
+    ("name", "imported", "expected"),
+    [
+        ("perlin-lesions", False, {"Budding et al.": 2021}),
+        ("gtsrb-square", False, {"Szczepankiewicz et al.": 2023}),
+        ("lisa-lights", True, {"Jensen et al.": 2016, "Szczepankiewicz et al.": 2023}),
+        ("squares", False, {}),
+    ],
+)
+def test_papers_are_found_where_the_generator_names_them(name, imported, expected):
+    from salgen.datasets.metadata.citation import papers
+
+    found = papers(plugin_class(name, imported=imported))
+    assert {paper["authors"][0]["name"]: paper["year"] for paper in found} == expected
+    assert all(paper["title"] == paper["title"].strip() and "\n" not in paper["title"] for paper in found)
+
+
+def test_publication_itself_refuses_what_is_malformed():
+    with pytest.raises(SalgenError):
+        PublicationMetadata("cc-by-4.0", "2025-01-01")
+    assert PublicationMetadata("LicenseRef-x", "2024-02-29").licence_url is None
+
+
+# What may be passed on ------------------------------------------------------------------------------
+
+
+def test_sources_say_whether_they_may_be_passed_on(copy, tmp_path):
+    assert Nothing().redistributable
+    assert photographs().redistributable
+    assert open_brains("mni152").redistributable
+    (tmp_path / "brain.nii.gz").touch()
+    assert not open_brains(str(tmp_path / "brain.nii.gz")).redistributable
+    assert not generator("tiles", source=str(copy)).source.redistributable
+
+
+def test_the_manifest_records_it_and_older_ones_are_judged_by_their_source(folder, tiles):
+    for there, expected in ((folder, True), (tiles, False)):
+        values = json.loads((there / "salgen.json").read_text())
+        assert (values.pop("redistributable"), values.pop("pixels")) == (expected, True)
+        older = Manifest.from_text(json.dumps(values))
+        assert older == read_manifest(there)
+        with pytest.raises(SalgenError, match="true or false"):
+            Manifest.from_text(json.dumps({**values, "pixels": "false"}))
+
+
+def test_no_pixels_of_others_are_published_but_all_the_rest(tiles):
+    files = bytes_of(tiles)
+    everything = b"".join(files.values())
+    there = contents(tiles)
+    assert set(files) == {*there, "CITATION.cff"}
+    for name in (name for name in there if name.endswith("parquet")):
+        whole = pq.read_table(tiles / name)
+        left = pq.read_table(name_in(files, name))
+        assert left.schema.equals(whole.schema, check_metadata=True)
+        assert left["image"].null_count == left["twin"].null_count == len(whole)
+        assert left.drop_columns(["image", "twin"]).equals(whole.drop_columns(["image", "twin"]))
+        for image in whole["image"].to_pylist():
+            assert image["bytes"] not in everything
+            assert image["bytes"] in there[name]
+            assert image["bytes"][50:-20] not in everything
+
+
+def name_in(files, name):
+    import pyarrow as pa
+
+    return pa.BufferReader(files[name])
+
+
+def test_pixels_are_published_where_the_user_says_that_they_may_be(tiles, tmp_path):
+    files = bytes_of(tiles, may_redistribute=True)
+    assert {name: files[name] for name in files if "parquet" in name} == {
+        name: data for name, data in contents(tiles).items() if "parquet" in name
+    }
+    card = files["README.md"].decode()
+    assert "whoever published this stated that they do" in " ".join(card.split())
+    assert "Pixels are not included" not in card
+    out = unpacked(tiles, tmp_path / "out", may_redistribute=True)
+    assert not read_manifest(out).redistributable
+    assert b"Pixels are not included" in bytes_of(out)["README.md"]  # who passes it on has to say so too
+
+
+def test_a_set_without_pixels_says_so_and_how_to_get_them(tiles, tmp_path):
+    out = unpacked(tiles, tmp_path / "out")
+    card = (out / "README.md").read_text()
+    assert "## Pixels are not included" in card
+    assert "salgen make tiles OUT --set source=PATH" in card
+    assert "published without pixels" in card
+    assert "images and twins are null" in json.loads((out / "croissant.json").read_text())["description"]
+    assert json.loads((out / "salgen.json").read_text())["pixels"] is False
+
+
+def test_its_card_makes_it_again_from_the_copy(copy, tiles, tmp_path):
+    out = unpacked(tiles, tmp_path / "out")
+    code = re.findall(r"```python\n(.*?)```", (out / "README.md").read_text(), re.DOTALL)
+    again = code[-1].replace('"OUT"', repr(str(tmp_path / "again"))).replace('"PATH TO THE SOURCE"', repr(str(copy)))
+    exec(again)
+    assert contents(tmp_path / "again") == contents(tiles)
+    digests = open_dataset(out, "test").column("pixels_sha256")
+    images = open_dataset(tmp_path / "again", "test").images().transpose(0, 2, 3, 1)
+    assert digests == [pixels_digest(np.ascontiguousarray(image)) for image in images]
+    shown = {"datasets": datasets, "out": str(out)}
+    exec(code[0].replace('"PATH"', "out"), shown)
+    assert shown["samples"][0]["image"] is None
+    assert shown["batch"].masks.shape == (3, 16, 16)
+
+
+def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
+    out = unpacked(tiles, tmp_path / "out")
+    for split, count in COUNTS.items():
+        whole, left = open_dataset(tiles, split), open_dataset(out, split)
+        (here,), (there,) = left.batches(20), whole.batches(20)
+        assert len(here) == count
+        np.testing.assert_array_equal(here.masks, there.masks)
+        np.testing.assert_array_equal(here.acceptable, there.acceptable)
+        assert here.recipes == there.recipes
+        for looked_at in (
+            partial(left.__getitem__, 0),
+            left.images,
+            partial(getattr, here, "images"),
+            here.twin_levels,
+        ):
+            with pytest.raises(SalgenError, match="published without pixels: its README"):
+                looked_at()
+    assert "none, as the images were imported" in describe(out)
+    with pytest.raises(SalgenError, match="as it was published, without pixels: choose another OUT"):
+        make("tiles", out, source=str(tmp_path / "copy"), workers=1)
+
+
+def test_a_set_without_pixels_is_loaded_by_hugging_face(tiles, tmp_path):
+    out = unpacked(tiles, tmp_path / "out")
+    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert {split: len(rows) for split, rows in loaded.items()} == COUNTS
+    whole = open_dataset(tiles, "train")
+    for number, row in enumerate(loaded["train"]):
+        assert row["image"] is None
+        assert row["twin"] is None
+        np.testing.assert_array_equal(np.asarray(row["mask"]) > 0, whole[number]["mask"])
+    streamed = datasets.load_dataset(str(out), split="test", streaming=True)
+    assert [row["id"] for row in streamed] == ["test-000000", "test-000001", "test-000002"]
+
+
+def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, tmp_path):
+    out = unpacked(tiles, tmp_path / "out")
+    assert verify(out) == []
+    assert verify(out, source=str(copy), samples=30) == []
+    assert bytes_of(out) == contents(out)
+    assert bytes_of(out, may_redistribute=True) == contents(out)
+
+
+def forge(out, change):
+    """Change the rows of a shard and make the checksums fit."""
+    shard = "data/train-00000-of-00002.parquet"
+    table = pq.read_table(out / shard)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(table.from_pylist(rows, table.schema), out / shard, row_group_size=2)
+    digest = hashlib.sha256((out / shard).read_bytes()).hexdigest()
+    sums = (out / "SHA256SUMS").read_text()
+    (out / "SHA256SUMS").write_text(re.sub(f"[0-9a-f]{{64}}  {shard}", f"{digest}  {shard}", sums))
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "needs_source"),
+    [
+        (lambda rows: rows[1].update(image=rows[1]["mask"]), "pixels are there, though .*: train-000001", False),
+        (lambda rows: rows[2].update(twin=rows[1]["mask"]), "pixels are there, though .*: train-000002", False),
+        (lambda rows: rows[0].update(pixels_sha256="0"), "pixels_sha256 is no SHA-256: train-000000", False),
+        (lambda rows: rows[0].update(id="train-000009"), "ids are not in order: train-000000", False),
+        (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000: mask", False),
+        (lambda rows: rows[0].update(mask=rows[0]["mask_top"]), "train-000000: rendered again, .* in left", True),
+        (lambda rows: rows[0].update(pixels_sha256="0" * 64), "train-000000: rendered again, .* in image", True),
+        (lambda rows: rows[0].update(recipe=rows[1]["recipe"]), "train-000000: drawn again, its recipe", True),
+    ],
+)
+def test_every_fault_of_a_set_without_pixels_is_found(copy, tiles, tmp_path, change, said, needs_source):
+    out = unpacked(tiles, tmp_path / "out")
+    forge(out, change)
+    problems = verify(out, source=str(copy) if needs_source else None, samples=30)
+    assert any(re.search(said, problem) for problem in problems), problems
+    if needs_source:
+        assert verify(out) == []
+
+
+def test_another_copy_is_said(copy, tiles, tmp_path):
+    out = unpacked(tiles, tmp_path / "out")
+    Image.new("RGB", (20, 24)).save(copy / "test" / "dark-0.png")
+    assert any("give the source it was made from" in problem for problem in verify(out, source=str(copy)))

@@ -1,0 +1,497 @@
+"""Repositories on a Hugging Face hub: huggingface_hub uploads to a local server, which fails as servers do."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+import yaml
+from broken_connections import reset
+from hub_server import TOKEN, State, echo, lost_answer, serving
+from made_datasets import contents, made
+from tiles import write_tiles
+
+from salgen.cli.main import main
+from salgen.datasets.format.manifest import read_manifest
+from salgen.datasets.making import make
+from salgen.datasets.metadata.publication_metadata import stated
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing import hub
+from salgen.datasets.publishing.hub import Repository, push, repository
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.publishing.publishing import edition as published
+from salgen.evaluation.publishing.publishing import upload
+
+NAME = "some-org/squares"
+STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
+OPTIONS = ["--license", "CC-BY-4.0", "--date", "2026-01-31", "--to", f"hf://{NAME}"]
+KINDS = ["create", "info", "tree", "preupload", "batch", "put", "verify", "validate", "commit"]
+
+
+@pytest.fixture(autouse=True)
+def online(monkeypatch):
+    """Undo what the tests' own process set before huggingface_hub could be imported."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def state():
+    return State()
+
+
+@pytest.fixture
+def address(state, monkeypatch):
+    with serving(state) as found:
+        monkeypatch.setenv("HF_ENDPOINT", f"{found.address}/")
+        yield found.address
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """What was waited between attempts, in no time."""
+    waited = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    return waited
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Two large files and two texts."""
+    files = {"README.md": b"---\npretty_name: x\n---\n# x\n", "SHA256SUMS": b"sums\n"}
+    for number in range(2):
+        path = tmp_path / f"{number}.parquet"
+        path.write_bytes(bytes([number]) * 3000 + b"end")
+        files[f"data/{number}.parquet"] = path
+    return Release(files, "x", "X (a set)", "", [], "1.0.0", "Fingerprint: f", stated(**STATED))
+
+
+def at(address):
+    return Repository(NAME, address, TOKEN)
+
+
+def bytes_of(edition):
+    return {name: it if isinstance(it, bytes) else it.read_bytes() for name, it in edition.files.items()}
+
+
+def digest_of(edition, name):
+    return hashlib.sha256(bytes_of(edition)[name]).hexdigest()
+
+
+# What arrives
+
+
+def test_a_repository_has_the_files_of_the_edition_and_nothing_else(folder, state, address):
+    with published(folder, **STATED) as edition:
+        assert push(edition, at(address)) == f"{address}/datasets/{NAME}"
+        assert state.files(NAME) == bytes_of(edition)
+        large = {digest_of(edition, name) for name in edition.files if name.endswith(".parquet")}
+    assert state.private == {NAME: True}
+    assert sorted(oid for oid, _ in state.sent) == sorted(large)
+    assert set(state.verified) == large
+    fingerprint = read_manifest(folder).spec.fingerprint
+    note = f"Fingerprint (SHA-256 of the data set's description): {fingerprint}"
+    assert state.messages == [("squares (a data set made by salgen)", note)]
+
+
+def test_a_repository_that_is_there_is_changed_in_one_commit(small, state, address):
+    push(small, at(address))
+    there = state.repositories[NAME][-1]
+    there |= {"old.parquet": b"old", "data/old/notes.txt": b"old", "README.md": b"another", ".gitignore": b"*\n"}
+    there["data/0.parquet"] = bytes(3000) + b"END"
+    state.sent.clear()
+    state.private[NAME] = False
+    push(small, at(address))
+    assert state.files(NAME) == bytes_of(small)
+    assert ".gitattributes" in state.repositories[NAME][-1]
+    assert len(state.repositories[NAME]) == 3
+    assert state.sent == []
+    assert state.private == {NAME: False}
+
+
+def test_what_is_there_already_is_neither_sent_nor_committed(small, state, address):
+    push(small, at(address))
+    state.sent.clear()
+    push(small, at(address))
+    assert state.sent == []
+    assert len(state.messages) == 1
+
+
+# Faults that pass
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", [(503, {"error": "busy"}, {}), (502, b"<html>oops", {}), (429, {}, {}), reset])
+def test_what_fails_and_may_pass_is_tried_again(small, state, address, waits, kind, fault):
+    state.plan(kind, fault, fault)
+    push(small, at(address))
+    assert waits
+    assert state.files(NAME) == bytes_of(small)
+    assert len(state.messages) == 1
+
+
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(small, state, address, waits):
+    state.plan("commit", lost_answer)
+    push(small, at(address))
+    assert len(state.messages) == 1
+    assert state.files(NAME) == bytes_of(small)
+
+
+def test_a_commit_that_someone_else_made_meanwhile_is_seen(small, state, address, waits):
+    def intrude(handler, size):
+        state.repositories[NAME].append({".gitattributes": b"", "other.txt": b"other"})
+        return 200, {"errors": [], "warnings": []}, {}
+
+    state.plan("validate", intrude)
+    push(small, at(address))
+    assert state.kinds().count("commit") == 2
+    assert waits == [1.0]
+    assert state.files(NAME) == bytes_of(small)
+
+
+@pytest.mark.parametrize(("fault", "said"), [((500, {"error": "it is down"}, {}), "it is down"), (reset, "Error")])
+def test_after_five_attempts_it_gives_up(small, state, address, waits, fault, said):
+    state.plan("create", *[fault] * 9)
+    with pytest.raises(SalgenError, match=f"^{re.escape(address)}: .*{said}.*: run the same command again later$"):
+        push(small, at(address))
+    assert waits == [1.0, 2.0, 4.0, 8.0]
+    assert len(state.plans["create"]) == 4
+
+
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"tree"}))  # huggingface_hub lists files without a time limit
+def test_a_server_that_does_not_answer_in_time(small, state, address, waits, monkeypatch, kind):
+    ready = threading.Event()
+    monkeypatch.setattr(hub, "TIMEOUT_S", 0.3)
+    state.plan(kind, lambda handler, size: ready.wait(30) and None)
+    begun = time.monotonic()
+    try:
+        push(small, at(address))
+    finally:
+        ready.set()
+    assert time.monotonic() - begun < 20
+    assert len(waits) == 1
+    assert state.files(NAME) == bytes_of(small)
+
+
+# Faults that stay
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413])
+@pytest.mark.parametrize("kind", ["preupload", "put", "commit"])
+def test_a_refusal_is_one_line_and_leaves_nothing_visible(small, state, address, waits, kind, status):
+    state.plan(kind, *[(status, {"error": "so\nit is"}, {})] * 9)
+    with pytest.raises(SalgenError, match=f"^{re.escape(address)}: .*so it is") as caught:
+        push(small, at(address))
+    assert len(str(caught.value).splitlines()) == 1
+    assert waits == []
+    assert state.files(NAME) == {}
+
+
+def test_an_upload_that_stopped_goes_on_without_what_arrived(small, state, address, monkeypatch):
+    monkeypatch.setattr(hub, "BATCH", 3)  # two texts and a large file, then the other
+    state.plan("put", None, (403, {"error": "no"}, {}))
+    with pytest.raises(SalgenError):
+        push(small, at(address))
+    assert set(state.objects) == {digest_of(small, "data/0.parquet")}
+    state.sent.clear()
+    push(small, at(address))
+    assert [oid for oid, _ in state.sent] == [digest_of(small, "data/1.parquet")]
+    assert state.files(NAME) == bytes_of(small)
+
+
+def test_metadata_that_the_hub_refuses(small, state, address):
+    state.plan("validate", (400, {"errors": [{"message": '"license" must be one of'}]}, {}))
+    with pytest.raises(SalgenError, match=r'Invalid metadata in README\.md\. - "license" must be one of'):
+        push(small, at(address))
+    assert state.messages == []
+
+
+def test_a_file_that_is_gone(small, state, address):
+    small.files["data/1.parquet"].unlink()
+    with pytest.raises(SalgenError, match=r"1\.parquet.* is not a file"):
+        push(small, at(address))
+    assert state.messages == []
+
+
+# The token
+
+
+def test_the_token_goes_to_no_other_server(small, state, waits):
+    other = State()
+    with serving(other) as elsewhere, serving(state) as found:
+        state.plan("info", (307, {}, {"Location": f"{elsewhere.address}/api/datasets/{NAME}"}))
+        with pytest.raises(SalgenError):
+            push(small, at(found.address))
+    assert other.kinds() == ["info"]
+    assert "authorization" not in {name.lower() for name in other.headers[0]}
+
+
+@pytest.mark.parametrize(("kind", "status"), [*((kind, 401) for kind in KINDS), ("commit", 429)])
+def test_the_token_is_nowhere(tmp_path, state, address, capfd, caplog, waits, status, kind, small):
+    caplog.set_level(logging.DEBUG, "huggingface_hub")
+    logging.getLogger("huggingface_hub").propagate = True
+    state.plan(kind, *[echo(status)] * 99)
+    with pytest.raises(SalgenError, match=r"\[token\]") as caught:
+        push(small, at(address))
+    out, errors = capfd.readouterr()
+    context = caught.value.__suppress_context__ or caught.value.__context__
+    for text in (repr(caught.value), str(context), out, errors, caplog.text, repr(at(address)), *map(str, state.seen)):
+        assert TOKEN not in text
+    for name, data in contents(tmp_path).items():
+        assert TOKEN.encode() not in data, name
+
+
+# The command
+
+
+def run(arguments, capfd):
+    status = main([str(argument) for argument in arguments])
+    return status, *capfd.readouterr()
+
+
+def test_the_command(tmp_path, folder, state, address, capfd, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    before = contents(tmp_path)
+    status, text, errors = run(["publish", folder, *OPTIONS], capfd)
+    page = f"{address}/datasets/{NAME}"
+    assert status == 0
+    assert text == f"{folder}: uploaded; a new repository is private: look at it and make it public at  {page}\n"
+    assert re.fullmatch(rf"uploading to {NAME}: (\d+)/\1, [0-9.,]+ bytes/s", errors.splitlines()[-1])
+    assert contents(tmp_path) == before
+    with published(folder, **STATED) as edition:
+        assert state.files(NAME) == bytes_of(edition)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["x.tar", "--to", "hf://a/b"], "hf:// takes the files themselves, and no archive is written: leave out x.tar"),
+        (["--to", "hf://a"], "does not name a dataset repository: give hf://ORG/NAME"),
+        (["--to", "hf://datasets/a/b"], "give hf://ORG/NAME"),
+        (["--to", "hf://"], "give hf://ORG/NAME"),
+        (["--to", "hf://a/b c"], "give hf://ORG/NAME"),
+        (["--to", f"hf://{TOKEN}@a/b"], "give hf://ORG/NAME"),
+        (["--to", "hf:a/b"], "--to 'hf' is not known"),
+        (["--to", "hf://a/b"], "no token for the hub: set HF_TOKEN, or name a file"),
+        (["--to", "hf://a/b", "--token-file", "nowhere"], "nowhere cannot be read: No such file"),
+        (["--to", "hf://a/b", "--token-file", "empty"], "no token for the hub in empty"),
+        (["--to", "hf://a/b", "--token-file", "two"], "not one word of visible characters"),
+        (["--to", "zenodo:", "--token-file", "good"], "zenodo: takes an archive: say where to write it, as OUT"),
+        ([], "say where to write the archive: salgen publish"),
+    ],
+)
+def test_what_cannot_work_is_said_at_once(tmp_path, folder, state, address, capfd, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"empty": " \n", "two": f"{TOKEN} {TOKEN}", "good": TOKEN}.items():
+        (tmp_path / name).write_text(text)
+    before = contents(tmp_path)
+    capfd.readouterr()
+    status, _, errors = run(["publish", folder, *OPTIONS[:4], *options], capfd)
+    assert (status, len(errors.strip().splitlines())) == (2, 1)
+    assert message in errors
+    assert TOKEN not in errors
+    assert contents(tmp_path) == before
+    assert state.seen == []
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        *("http://huggingface.co", "ftp://huggingface.co", "huggingface.co", "https://", "https://a:port"),
+        *(f"https://me:{TOKEN}@huggingface.co", f"https://huggingface.co?t={TOKEN}"),
+    ],
+)
+def test_the_hub_that_is_named_must_be_one(monkeypatch, endpoint):
+    monkeypatch.setenv("HF_ENDPOINT", endpoint)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    with pytest.raises(SalgenError, match="HF_ENDPOINT is not an address of the form https://HOST") as caught:
+        repository("hf://a/b")
+    assert TOKEN not in str(caught.value)
+
+
+def test_hugging_face_is_the_hub_unless_another_is_named(monkeypatch):
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    assert repository("hf://some-org/my.set_1") == Repository("some-org/my.set_1", "https://huggingface.co", TOKEN)
+    for address in ("https://hub.example.org", "https://hub.example.org:8443/api/mirror"):
+        monkeypatch.setenv("HF_ENDPOINT", f"{address}/")
+        assert repository("hf://a/b").endpoint == address
+
+
+def test_offline(small, address, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(SalgenError, match="please unset the `HF_HUB_OFFLINE`"):
+        push(small, at(address))
+
+
+def test_without_the_library(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(SalgenError, match=r"needs huggingface_hub .*: pip install 'salgen\[hub\]'$"):
+        upload(folder, f"hf://{NAME}", **STATED)
+
+
+def test_nothing_is_imported_before_it_is_needed():
+    code = (
+        "import sys, salgen.cli.publish_command, salgen.datasets.publishing.hub, salgen.datasets.publishing.tokens\n"
+        "assert not {'huggingface_hub', 'httpx2', 'requests', 'pyarrow', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def started(code, *arguments, **variables):
+    """A Python of its own, which knows nothing of a hub but this."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "XDG_"))}
+    command, known = [sys.executable, "-c", code, *map(str, arguments)], {**clean, "HF_TOKEN": TOKEN, **variables}
+    return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def program(code, *arguments, **variables):
+    """What such a Python prints."""
+    running = started(code, *arguments, **variables)
+    out, errors = running.communicate()
+    assert running.returncode == 0, errors
+    return out + errors
+
+
+UPLOAD = """
+import sys
+from pathlib import Path
+from salgen.datasets.metadata.release import Release
+from salgen.datasets.publishing.hub import push, repository
+from salgen.datasets.metadata.publication_metadata import stated
+files = {"README.md": b"x", "data/x.parquet": Path(sys.argv[1])}
+push(Release(files, "x", "X", "", [], "1.0.0", "n", stated("CC0-1.0", "2026-01-31")), repository("hf://a/b"))
+"""
+
+
+def test_nothing_is_written_in_the_users_home(tmp_path, state, address):
+    path, home = tmp_path / "x.parquet", tmp_path / "home"
+    path.write_bytes(bytes(3000))
+    home.mkdir()
+    result = program(UPLOAD, path, HOME=str(home), HF_ENDPOINT=address, HF_DEBUG="1")
+    assert state.files("a/b") == {"README.md": b"x", "data/x.parquet": bytes(3000)}
+    assert TOKEN not in result
+    assert list(home.rglob("*")) == []
+    assert "harnesses" not in state.kinds()
+
+
+def test_an_upload_that_was_killed_goes_on(tmp_path, state, address):
+    path = tmp_path / "x.parquet"
+    path.write_bytes(bytes(3000))
+    state.plan("commit", lambda handler, size: running.kill())
+    running = started(UPLOAD, path, HOME=str(tmp_path), HF_ENDPOINT=address)
+    running.communicate()
+    assert running.returncode == -signal.SIGKILL
+    assert state.files("a/b") == {}
+    assert len(state.sent) == 1
+    program(UPLOAD, path, HOME=str(tmp_path), HF_ENDPOINT=address)
+    assert state.files("a/b") == {"README.md": b"x", "data/x.parquet": bytes(3000)}
+    assert len(state.sent) == 1
+
+
+# What a reader of the hub gets
+
+
+def downloaded(state, folder):
+    for name, data in state.files(NAME).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
+def test_what_arrived_loads_streams_and_shows_images_and_masks(tmp_path, state, address, monkeypatch, parameters):
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    folder = made(tmp_path / "squares", parameters=parameters)
+    upload(folder, f"hf://{NAME}", **STATED)
+    out = downloaded(state, tmp_path / "out")
+    loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
+    streamed = datasets.load_dataset(str(out), split="train", streaming=True)
+    for rows in (loaded, streamed):
+        assert {name for name, kind in rows.features.items() if kind == datasets.Image()} >= {"image", "mask", "twin"}
+        assert rows.features["label"] == datasets.ClassLabel(names=["empty", "square"])
+        assert [check_row(row, open_dataset(folder, "train")[number]) for number, row in enumerate(rows)] == [None] * 12
+
+
+def check_row(row, here):
+    levels = np.float32(255 if row["image"].mode in ("L", "RGB") else 65535)
+    image = np.asarray(row["image"], dtype=np.float32).reshape(*row["image"].size[::-1], -1)
+    np.testing.assert_array_equal(np.moveaxis(image, -1, 0) / levels, here["image"])
+    np.testing.assert_array_equal(np.asarray(row["mask"]) > 0, here["mask"])
+    assert set(np.unique(np.asarray(row["mask"]))) <= {0, 255} or row["mask"].mode == "1"
+    assert row["label"] == here["label"]
+
+
+def test_the_card_tells_the_viewer_which_columns_are_images(folder, state, address, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    upload(folder, f"hf://{NAME}", **STATED)
+    head = yaml.safe_load(state.files(NAME)["README.md"].decode().split("---\n")[1])
+    kinds = {feature["name"]: feature.get("dtype") for feature in head["dataset_info"]["features"]}
+    assert {kinds[name] for name in ("image", "mask", "twin")} == {"image"}
+    assert isinstance(kinds["label"], dict)
+    paths = [file["path"] for file in head["configs"][0]["data_files"]]
+    assert all(any(Path(name).match(path) for name in state.files(NAME)) for path in paths)
+
+
+def test_a_set_without_pixels_shows_its_masks(tmp_path, state, address, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    copy = write_tiles(tmp_path / "copy", {"train": 7, "val": 2, "test": 3})
+    folder = make("tiles", tmp_path / "tiles", source=str(copy), workers=1)
+    upload(folder, f"hf://{NAME}", **STATED)
+    out = downloaded(state, tmp_path / "out")
+    loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
+    streamed = datasets.load_dataset(str(out), split="train", streaming=True)
+    here = open_dataset(folder, "train")
+    for rows in (loaded, streamed):
+        assert all(rows.features[name] == datasets.Image() for name in ("image", "mask", "twin"))
+        seen = 0
+        for number, row in enumerate(rows):
+            assert row["image"] is None
+            np.testing.assert_array_equal(np.asarray(row["mask"]) > 0, here[number]["mask"])
+            seen += 1
+        assert seen == len(here)
+
+
+STREAM = """
+import sys
+import datasets
+import numpy as np
+rows = datasets.load_dataset(sys.argv[1], split="train", streaming=True)
+assert rows.features["image"] == rows.features["mask"] == rows.features["twin"] == datasets.Image(), rows.features
+found = list(rows)
+images, masks = ([np.asarray(row[name]) for row in found] for name in ("image", "mask"))
+np.savez(sys.argv[2], images=images, masks=masks, labels=[row["label"] for row in found])
+"""
+
+
+def test_a_reader_streams_from_the_hub_without_salgen(tmp_path, folder, state, address, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    upload(folder, f"hf://{NAME}", **STATED)
+    state.seen.clear()
+    program(STREAM, NAME, tmp_path / "x.npz", HF_ENDPOINT=address, HF_HOME=str(tmp_path), HF_HUB_DISABLE_XET="1")
+    here = open_dataset(folder, "train")
+    with np.load(tmp_path / "x.npz") as found:
+        np.testing.assert_array_equal(found["images"] / np.float32(255), [here[n]["image"][0] for n in range(12)])
+        np.testing.assert_array_equal(found["masks"] > 0, [here[n]["mask"] for n in range(12)])
+        assert found["labels"].tolist() == [here[n]["label"] for n in range(12)]
+    read = {path.rpartition("/")[2] for kind, command, path in state.seen if (kind, command) == ("file", "GET")}
+    assert {name for name in read if name.endswith(".parquet")} == {
+        Path(name).name for name in state.files(NAME) if "train" in name
+    }

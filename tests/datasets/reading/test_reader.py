@@ -1,0 +1,194 @@
+"""What is read is what was rendered; faults of files are named."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from made_datasets import made
+
+from salgen.datasets.format import png
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.generators.factory import generator
+
+SHARD = "data/train-00001-of-00003.parquet"
+
+
+def unit(image):
+    return image.transpose(2, 0, 1).astype(np.float32) / np.float32(np.iinfo(image.dtype).max)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
+def test_every_sample_is_the_one_that_was_rendered(tmp_path, parameters):
+    dataset = open_dataset(made(tmp_path / "squares", parameters=parameters), "train")
+    squares = generator("squares", **parameters)
+    assert len(dataset) == 12
+    for index in range(12):
+        sample, row = squares.sample(0, "train", index), dataset[index]
+        twin = squares.twin(sample.recipe)
+        assert (row["id"], row["recipe"]) == (sample.id, sample.recipe)
+        assert {task: row[task] for task in dataset.tasks} == sample.labels
+        assert row["image"].dtype == np.float32
+        np.testing.assert_array_equal(row["image"], unit(sample.image))
+        np.testing.assert_array_equal(row["mask"], sample.regions["square"])
+        assert row["mask"].dtype == np.bool_
+        assert set(row["regions"]) == set(dataset.region_names) == {"square", "frame"}
+        for region, mask in sample.regions.items():
+            np.testing.assert_array_equal(row["regions"][region], mask)
+        assert (row["twin"] is None) == (twin is None)
+        if twin is not None:
+            np.testing.assert_array_equal(row["twin"], unit(twin.image))
+    np.testing.assert_array_equal(
+        dataset.images(), np.stack([squares.sample(0, "train", k).image.transpose(2, 0, 1) for k in range(12)])
+    )
+    assert dataset.images().dtype == (np.uint16 if "bit_depth" in parameters else np.uint8)
+
+
+def test_what_it_says_of_itself(folder):
+    dataset = open_dataset(folder)
+    assert (dataset.split, dataset.name, dataset.path) == ("test", "squares", folder)
+    assert dataset.tasks == {"label": ("empty", "square"), "corner": ("left", "right")}
+    assert (dataset.valid_region, dataset.spec.generator) == ("frame", "squares")
+    assert dataset.fingerprint == dataset.spec.fingerprint
+
+
+def test_without_a_test_split_the_first_one_is_opened(tmp_path):
+    folder = made(tmp_path / "squares", splits={"test": None})
+    assert open_dataset(folder).split == "train"
+    with pytest.raises(SalgenError, match="unknown split"):
+        open_dataset(folder, "test")
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 12, 50])
+@pytest.mark.parametrize("indices", [None, [11, 0, 3, 2, 7, 7, 1], [4], []])
+def test_batches_hold_the_samples_asked_for_in_order(folder, size, indices):
+    dataset = open_dataset(folder, "train")
+    order = list(range(12)) if indices is None else indices
+    batches = list(dataset.batches(size, indices))
+    assert [len(batch) for batch in batches] == [len(order[k : k + size]) for k in range(0, len(order), size)]
+    assert [name for batch in batches for name in batch.ids] == [f"train-{index:06d}" for index in order]
+    for batch, start in zip(batches, range(0, len(order), size), strict=True):
+        for place, index in enumerate(order[start : start + size]):
+            row = dataset[index]
+            np.testing.assert_array_equal(batch.images[place], row["image"])
+            np.testing.assert_array_equal(batch.masks[place], row["mask"])
+            np.testing.assert_array_equal(batch.regions["frame"][place], row["regions"]["frame"])
+            assert batch.labels[place] == row["label"]
+            assert (batch.twins[place] is None) == (row["twin"] is None)
+
+
+def test_columns_come_without_images(folder, monkeypatch):
+    dataset = open_dataset(folder, "train")
+    np.testing.assert_array_equal(dataset.present("square"), np.array(dataset.column("label")) == 1)
+    monkeypatch.setattr(png, "decode", None)
+    recipes = [generator("squares").recipe(0, "train", index) for index in range(12)]
+    assert dataset.column("id") == [recipe.id for recipe in recipes]
+    np.testing.assert_array_equal(dataset.column("label"), [recipe.parameters["label"] for recipe in recipes])
+    assert dataset.column("corner").dtype == np.int64
+    rows = [recipe.parameters["row"] if recipe.parameters["label"] else np.nan for recipe in recipes]
+    np.testing.assert_array_equal(dataset.column("row"), rows)
+    with pytest.raises(SalgenError, match="did you mean 'label'"):
+        dataset.column("labels")
+
+
+def test_indices_count_from_both_ends_and_no_further(folder):
+    dataset = open_dataset(folder, "test")
+    assert dataset[-1]["id"] == dataset[5]["id"] == "test-000005"
+    for index in (6, -7):
+        with pytest.raises(IndexError):
+            dataset[index]
+    assert [row["id"] for row in dataset][-1] == "test-000005"
+    with pytest.raises(SalgenError, match="batch size 0"):
+        next(dataset.batches(0))
+
+
+def test_it_can_be_sent_to_another_process(folder):
+    dataset = open_dataset(folder)
+    first = dataset[0]
+    again = pickle.loads(pickle.dumps(dataset))
+    assert not again._groups
+    np.testing.assert_array_equal(again[0]["image"], first["image"])
+
+
+def test_rows_that_were_read_are_not_kept(folder):
+    dataset = open_dataset(folder, "train")
+    for batch in dataset.batches(4):
+        assert len(batch.images)
+    assert len(dataset._groups) <= 4
+
+
+# Faults ---------------------------------------------------------------------------------------------
+
+
+def test_a_missing_shard_is_named(folder):
+    (folder / SHARD).unlink()
+    with pytest.raises(SalgenError, match=f"{SHARD} is missing"):
+        open_dataset(folder, "train")
+    assert len(open_dataset(folder, "test").images()) == 6
+
+
+@pytest.mark.parametrize("kept", [0, 3, 1000, -1])
+def test_a_truncated_shard_is_named(folder, kept):
+    data = (folder / SHARD).read_bytes()
+    (folder / SHARD).write_bytes(data[:kept])
+    dataset = open_dataset(folder, "train")
+    with pytest.raises(SalgenError, match=f"{SHARD} is truncated or altered"):
+        dataset.images()
+    with pytest.raises(SalgenError, match=f"{SHARD} is truncated or altered"):
+        dataset[7]
+    assert dataset[0]["id"] == "train-000000"
+
+
+def test_every_altered_pixel_byte_is_noticed_on_reading(folder):
+    data = (folder / SHARD).read_bytes()
+    image = data.index(png.SIGNATURE)
+    for place in range(image, image + 200, 7):
+        altered = bytearray(data)
+        altered[place] ^= 1
+        (folder / SHARD).write_bytes(bytes(altered))
+        with pytest.raises(SalgenError, match=f"{SHARD} is truncated or altered"):
+            open_dataset(folder, "train").images()
+
+
+def rewrite(folder, change):
+    table = change(pq.read_table(folder / SHARD))
+    pq.write_table(table, folder / SHARD, row_group_size=2)
+
+
+def with_image(table, row, data):
+    images = table["image"].to_pylist()
+    images[row]["bytes"] = data
+    return table.set_column(1, table.schema.field("image"), pa.array(images, table.schema.field("image").type))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda table: table.drop_columns("label"), "column 'label' differs"),
+        (lambda table: table.append_column("more", pa.nulls(5)), "column 'more' differs"),
+        (lambda table: table.set_column(2, "label", table["label"].cast(pa.int8())), "column 'label' differs"),
+        (lambda table: table.select(table.column_names[::-1]), "its columns are in another order"),
+        (lambda table: table.slice(0, 4), "it has 4 rows, 5 are expected"),
+        (lambda table: with_image(table, 1, b"no"), "sample train-000006: image not a PNG"),
+        (lambda table: with_image(table, 1, None), "sample train-000006: image is absent"),
+        (
+            lambda table: with_image(table, 2, png.encode(np.zeros((3, 4, 1), np.uint8))),
+            r"sample train-000007: image has shape \(3, 4, 1\), \(12, 16, 1\) is expected",
+        ),
+    ],
+)
+def test_a_shard_written_by_another_hand_is_named_with_what_differs(folder, change, fault):
+    rewrite(folder, change)
+    dataset = open_dataset(folder, "train")
+    with pytest.raises(SalgenError, match=f"{SHARD}.*{fault}"):
+        dataset.images()
+
+
+def test_other_row_groups_are_named(folder):
+    pq.write_table(pq.read_table(folder / SHARD), folder / SHARD)
+    with pytest.raises(SalgenError, match="row groups do not have 2 rows"):
+        open_dataset(folder, "train")[5]

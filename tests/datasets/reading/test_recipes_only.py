@@ -1,0 +1,526 @@
+"""A data set without pictures reads as the one with pictures does, and says what it is."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import shutil
+
+import datasets
+import mlcroissant
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from made_datasets import contents, made
+from tiles import write_tiles
+from torch.utils.data import DataLoader
+
+from salgen.cli.main import main
+from salgen.datasets import making
+from salgen.datasets.format.checksums import write_checksums
+from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.schema import columns, recipe_from_text
+from salgen.datasets.format.shards import shard_writer
+from salgen.datasets.making import make
+from salgen.datasets.preview.contact_sheet import contact_sheet
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.verification.spot_checks import rendering_problems
+from salgen.errors import SalgenError
+from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.runs.rescoring import rescore
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.training import train
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import plugin_class
+from salgen.generators.generator import Generator
+from salgen.registry import GENERATORS
+from salgen.testing.generators import check_generator
+
+PICTURES = {"image", "mask", "mask_frame", "alternative_masks", "twin", "pixels_sha256"}
+SPLITS = {"train": 11, "val": 2, "test": 5}
+STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
+
+
+@pytest.fixture(autouse=True)
+def small_recipe_shards(monkeypatch):
+    """As the shards with pictures are small in these tests, but of other sizes than those."""
+    monkeypatch.setattr("salgen.datasets.format.manifest.RECIPES_PER_SHARD", 7)
+    monkeypatch.setattr("salgen.datasets.format.manifest.RECIPES_PER_GROUP", 3)
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """Squares without pictures: 12 train, 4 val and 6 test samples."""
+    return made(tmp_path / "bare", recipes_only=True)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return write_tiles(tmp_path / "copy", {"train": 7, "val": 2, "test": 3})
+
+
+@pytest.fixture
+def tiles(copy, tmp_path):
+    """Imported data without pictures; its source is known to nobody else."""
+    return make("tiles", tmp_path / "tiles", source=str(copy), workers=1, recipes_only=True)
+
+
+@pytest.fixture
+def rendered(monkeypatch):
+    """The recipes that are rendered, in order."""
+    found, usual = [], Generator.render_pairs
+
+    def render_pairs(self, recipes, twins=True):
+        found.extend(recipe.id for recipe in recipes)
+        return usual(self, recipes, twins)
+
+    monkeypatch.setattr(Generator, "render_pairs", render_pairs)
+    return found
+
+
+# The same values ------------------------------------------------------------------------------------
+
+
+def assert_same(one, other):
+    """Equal, of the same type and shape all the way down."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert list(one) == list(other)
+        for key in one:
+            assert_same(one[key], other[key])
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    else:
+        assert one == other
+
+
+def all_of(batch, manifest):
+    """Everything that a batch can be asked for."""
+    return {
+        **{name: getattr(batch, name) for name in ("ids", "images", "labels", "masks", "alternatives", "acceptable")},
+        **{name: getattr(batch, name) for name in ("twins", "recipes", "factors", "pixel_digests", "region_names")},
+        "regions": dict(batch.regions),
+        "exact": batch.exact,
+        "levels": batch.levels(),
+        "twin_levels": batch.twin_levels(),
+        "classes": {task: batch.classes(task) for task in manifest.tasks},
+        "present": {task: batch.present(task) for task in manifest.tasks},
+    }
+
+
+def assert_same_splits(full, bare):
+    """Every accessor of two data sets says the same."""
+    manifest = full.manifest
+    assert full.fingerprint == bare.fingerprint
+    assert (full.tasks, full.region_names, full.valid_region) == (bare.tasks, bare.region_names, bare.valid_region)
+    for index in range(-1, len(full)):
+        assert_same(full[index], bare[index])
+    order = [len(full) - 1, 0, 2, 2, 1]
+    for size, indices in ((4, None), (3, order), (1, order), (100, None)):
+        pairs = zip(full.batches(size, indices), bare.batches(size, indices), strict=True)
+        for one, other in pairs:
+            assert_same(all_of(one, manifest), all_of(other, manifest))
+    assert_same(full.images(), bare.images())
+    texts = [c.name for c in columns(manifest) if c.kind.value in ("text", "label")]
+    for name in [*texts, *manifest.factors]:
+        assert_same(full.column(name), bare.column(name))
+    for region in manifest.regions:
+        assert_same(full.present(region), bare.present(region))
+        assert_same(full.present(region, 4), bare.present(region, 4))
+    for task in manifest.tasks:
+        assert_same(full.classes_present(task), bare.classes_present(task))
+
+
+@pytest.mark.parametrize("twins", [True, False])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"channels": 3}, {"bit_depth": 16}, {"leaky": True}], ids=["grey", "colour", "deep", "leaky"]
+)
+def test_what_is_rendered_is_what_would_be_stored(tmp_path, parameters, twins):
+    how = {"parameters": parameters, "twins": twins}
+    full, bare = (made(tmp_path / str(only), recipes_only=only, **how) for only in (False, True))
+    for split in ("train", "test"):
+        assert_same_splits(open_dataset(full, split), open_dataset(bare, split))
+
+
+@pytest.mark.parametrize(
+    "name", ["perlin-lesions", "mri-lesions", "bam", "zings", "lisa-lights", "gtsrb-square", "multi-objects"]
+)
+def test_so_it_is_with_generators_of_all_kinds(tmp_path, name):
+    how = {"splits": SPLITS, "scale": "demo", "parameters": GENERATORS.load(name).quick, "workers": 1}
+    full, bare = (make(name, tmp_path / str(only), recipes_only=only, **how) for only in (False, True))
+    assert_same_splits(open_dataset(full, "train"), open_dataset(bare, "train"))
+    assert verify(bare) == []
+
+
+def test_so_it_is_with_several_acceptable_masks_from_a_copy(tmp_path, copy, tiles):
+    full = make("tiles", tmp_path / "full", source=str(copy), workers=1)
+    for split in ("train", "test"):
+        assert_same_splits(open_dataset(full, split), open_dataset(tiles, split, source=copy))
+
+
+# What is written ------------------------------------------------------------------------------------
+
+
+def test_no_picture_is_in_the_files(folder, bare):
+    assert {path.name for path in bare.iterdir()} == {path.name for path in folder.iterdir()}
+    manifest = read_manifest(bare)
+    assert manifest.recipes_only
+    assert not manifest.stores_pixels
+    for split in manifest.splits:
+        full, there = (pa.concat_tables(map(pq.read_table, parts(at, split))) for at in (folder, bare))
+        assert [(f.name, f.type) for f in full.schema] == [(f.name, f.type) for f in there.schema]
+        assert {name for name in there.column_names if there[name].null_count} == PICTURES
+        assert all(there[name].null_count == len(there) for name in PICTURES)
+        for name in set(there.column_names) - PICTURES:
+            assert there[name].to_pylist() == full[name].to_pylist()
+    groups = [group for path in parts(bare, "train") for group in sizes(path)]
+    assert groups == [3, 3, 1, 3, 2]
+
+
+def parts(folder, split):
+    return sorted(folder.glob(f"data/{split}-*.parquet"))
+
+
+def sizes(path):
+    file = pq.ParquetFile(path)
+    return [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+
+
+def test_the_bytes_depend_on_neither_workers_nor_interruption(tmp_path, bare, monkeypatch):
+    for workers in (2, 3):
+        assert contents(made(tmp_path / str(workers), workers=workers, recipes_only=True)) == contents(bare)
+    usual, written = making.write_shard, []
+
+    def stopped(*given):
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(usual(*given))
+
+    out = tmp_path / "stopped"
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "write_shard", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            made(out, recipes_only=True)
+    before = {path: path.stat().st_mtime_ns for path in out.glob("data/*.parquet")}
+    assert len(before) == 2
+    assert contents(made(out, recipes_only=True)) == contents(bare)
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in before.items())
+
+
+def test_a_generator_that_tells_labels_from_its_choices_renders_nothing(tmp_path, rendered):
+    how = {"splits": SPLITS, "scale": "demo", "workers": 1, "recipes_only": True}
+    make("bam", tmp_path / "bam", parameters=GENERATORS.load("bam").quick, **how)
+    assert rendered == []
+    make("zings", tmp_path / "zings", parameters=GENERATORS.load("zings").quick, **how)
+    assert len(rendered) == sum(SPLITS.values())
+
+
+def test_labels_that_are_not_those_of_render_are_a_fault_of_the_generator(monkeypatch):
+    squares = plugin_class("squares", imported=False)
+    monkeypatch.setattr(squares, "labels", lambda self, parameters: {"label": 0, "corner": 0}, raising=False)
+    with pytest.raises(AssertionError, match=r"labels\(\) are not those of render"):
+        check_generator("squares")
+
+
+def test_a_folder_of_one_form_is_not_continued_in_the_other(folder, bare):
+    with pytest.raises(SalgenError, match=r"as recipes only, not with its pictures: choose another OUT") as caught:
+        made(bare)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(SalgenError, match="with its pictures, not as recipes only: choose another OUT"):
+        made(folder, recipes_only=True)
+    (parts(bare, "train")[0]).unlink()
+    with pytest.raises(SalgenError, match="as recipes only, not with its pictures"):
+        made(bare)
+    assert read_manifest(folder).spec == read_manifest(bare).spec
+
+
+def test_a_description_from_before_reads_as_one_with_pictures(folder):
+    values = json.loads((folder / "salgen.json").read_text())
+    assert values.pop("recipes_only") is False
+    assert Manifest.from_text(json.dumps(values)) == read_manifest(folder)
+    for change in ({"recipes_only": 1}, {"recipes_only": True, "pixels": False}):
+        with pytest.raises(SalgenError, match="recipes_only"):
+            Manifest.from_text(json.dumps({**values, **change}))
+
+
+# What is rendered -----------------------------------------------------------------------------------
+
+
+def test_only_samples_whose_pictures_are_looked_at_are_rendered_and_only_once(bare, rendered):
+    dataset = open_dataset(bare, "train")
+    for name in ("id", "recipe", "label", "corner", "row"):
+        dataset.column(name)
+    describe(bare)
+    (batch,) = dataset.batches(9, [8, 2, 5])
+    assert batch.recipes
+    assert batch.factors
+    assert batch.present("label").any()
+    assert rendered == []
+    assert batch.images.any()
+    assert batch.masks.any()
+    assert len(batch.regions["frame"]) == len(batch.alternatives) == len(batch.pixel_digests)
+    assert rendered == ["train-000008", "train-000002", "train-000005"]
+    rendered.clear()
+    assert dataset[4]["twin"] is not None or dataset[4]["label"] == 0
+    assert set(rendered) == {"train-000004"}
+    rendered.clear()
+    dataset.present("square", 4)
+    assert rendered == [f"train-{index:06d}" for index in range(4)]
+
+
+def test_it_can_be_sent_to_other_processes_and_loaded_there(bare):
+    dataset = open_dataset(bare, "train")
+    first = dataset[0]
+    assert "material" in vars(dataset.generator())
+    again = pickle.loads(pickle.dumps(dataset))
+    assert not again._groups
+    assert "material" not in vars(again._generator)
+    assert_same(again[0], first)
+    loaded = list(DataLoader(dataset, batch_size=None, num_workers=2, multiprocessing_context="fork"))
+    assert [row["id"] for row in loaded] == dataset.column("id")
+    shown = np.concatenate([batch.images for batch in dataset.batches(5)])
+    np.testing.assert_array_equal(np.stack([row["image"] for row in loaded]), shown)
+
+
+# The source -----------------------------------------------------------------------------------------
+
+
+def test_ones_own_source_has_to_be_given_where_pictures_are_looked_at(tmp_path, tiles, copy):
+    dataset = open_dataset(tiles, "train")
+    assert sorted(set(dataset.column("label").tolist())) == [0, 1]
+    with pytest.raises(SalgenError, match=r"tiles holds recipes only.*own copy of tiles: give its path as the source"):
+        dataset[0]
+    with pytest.raises(SalgenError, match="give its path as the source") as caught:
+        train(tiles, tmp_path / "model", settings={"epochs": 1})
+    assert "\n" not in str(caught.value)
+    other = write_tiles(tmp_path / "other", {"train": 1, "test": 1})
+    with pytest.raises(SalgenError, match="give the source it was made from"):
+        open_dataset(tiles, "train", source=other)
+    assert open_dataset(tiles, "train", source=copy).of_split("test")[0]["image"].shape == (3, 16, 16)
+
+
+def test_another_version_cannot_render_and_says_so(bare, monkeypatch):
+    monkeypatch.setattr(plugin_class("squares", imported=False), "version", "2")
+    dataset = open_dataset(bare)
+    assert len(dataset.column("label")) == 6
+    with pytest.raises(SalgenError, match="made by squares version 1, but version 2 is installed"):
+        dataset.images()
+
+
+def test_a_description_that_is_not_its_generators_is_refused(bare):
+    values = json.loads((bare / "salgen.json").read_text())
+    values["regions"] = values["regions"][::-1]
+    (bare / "salgen.json").write_text(json.dumps(values))
+    with pytest.raises(SalgenError, match=r"was altered: its regions are not those of squares"):
+        open_dataset(bare)[0]
+
+
+# Whether it is sound --------------------------------------------------------------------------------
+
+
+def rewritten(folder, change):
+    """The first training shard with some values changed, and the checksums as they then are."""
+    path, manifest = parts(folder, "train")[0], read_manifest(folder)
+    table = pq.ParquetFile(path).read()
+    values = table.to_pydict()
+    change(values)
+    changed = pa.table([pa.array(values[f.name], f.type) for f in table.schema], schema=table.schema)
+    with shard_writer(path, manifest) as writer:
+        writer.write_table(changed, row_group_size=manifest.rows_per_group)
+    write_checksums(folder, manifest)
+
+
+def put(column, value, row=1):
+    return lambda values: values[column].__setitem__(row, value)
+
+
+def recipe_text(**changes):
+    parameters = {"label": 1, "row": 0, "column": 0, "noise": 1}
+    values = {"generator": "squares", "version": "1", "split": "train", "index": 1, "parameters": parameters}
+    return json.dumps({**values, **changes})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (put("id", "train-000009"), "ids are not in order: train-000001"),
+        (put("recipe", recipe_text(index=2)), "the recipe is another sample's: train-000001"),
+        (put("recipe", recipe_text(split="test")), "the recipe is another sample's: train-000001"),
+        (put("recipe", recipe_text()), "drawn again, its recipe is another"),
+        (put("recipe", "{}"), "recipe is not a recipe"),
+        (put("label", 2), "has a class that is none of the 2"),
+        (put("label", None), "has a class that is none of the 2"),
+        (lambda values: values["corner"].__setitem__(1, 1 - values["corner"][1]), "it differs in corner"),
+        (lambda values: values["factors"].__setitem__(1, {"row": 0.5, "column": 1.0}), "it differs in factors"),
+        (put("twin", {"bytes": b"x", "path": None}), "a picture or its digest is there.*train-000001"),
+        (put("mask", {"bytes": b"x", "path": None}), "a picture or its digest is there"),
+        (put("alternative_masks", []), "a picture or its digest is there"),
+        (put("pixels_sha256", "0" * 64), "a picture or its digest is there"),
+    ],
+)
+def test_what_was_altered_is_found(bare, change, said):
+    assert verify(bare, samples=22) == []
+    rewritten(bare, change)
+    assert re.search(said, verify(bare, samples=22)[0])
+
+
+def test_factors_of_stored_samples_are_compared_too(folder):
+    manifest = read_manifest(folder)
+    rewritten(folder, lambda values: values["factors"].__setitem__(1, {"row": 0.5, "column": 1.0}))
+    assert verify(folder, samples=22) == ["sample train-000001: rendered again, it differs in factors"]
+    assert rendering_problems(folder, manifest, [], None, 22) == []
+
+
+def test_a_recipe_that_cannot_be_rendered_is_one_error(bare):
+    rewritten(bare, put("recipe", recipe_text(parameters={"label": 1})))
+    with pytest.raises(SalgenError, match=r"train-00000-of-.*samples train-000001 to train-000001 cannot be rendered"):
+        open_dataset(bare, "train")[1]
+
+
+def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):
+    assert verify(tiles) == verify(tiles, source=str(copy)) == []
+    rewritten(tiles, lambda values: values["label"].__setitem__(1, 1 - values["label"][1]))
+    assert verify(tiles) == []
+    assert verify(tiles, source=str(copy)) == ["sample train-000001: rendered again, it differs in label"]
+
+
+# What is published ----------------------------------------------------------------------------------
+
+
+def published(folder, out):
+    with edition(folder, **STATED) as found:
+        for name, data in found.files.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
+    return out
+
+
+def test_recipes_are_published_as_they_are_whoever_owns_the_source(tmp_path, bare, tiles, copy):
+    for folder in (bare, tiles):
+        out = published(folder, tmp_path / "out" / folder.name)
+        assert read_manifest(out) == read_manifest(folder)
+        assert verify(out) == []
+        assert contents(published(out, tmp_path / "again" / folder.name)) == contents(out)
+        assert {p.name: p.read_bytes() for p in out.glob("data/*")} == {
+            p.name: p.read_bytes() for p in folder.glob("data/*")
+        }
+    assert_same(open_dataset(out, "test", source=copy)[0], open_dataset(tiles, "test", source=copy)[0])
+
+
+def test_others_readers_read_what_is_there(tmp_path, bare, folder):
+    out = published(bare, tmp_path / "out")
+    loaded = datasets.load_dataset(str(out), split="train", cache_dir=str(tmp_path / "cache"))
+    full = open_dataset(folder, "train")
+    assert [row["id"] for row in loaded] == full.column("id")
+    assert {name for name, value in loaded[3].items() if value is None} == PICTURES
+    assert loaded[3]["label"] == full[3]["label"]
+    assert recipe_from_text(loaded[3]["recipe"]) == full[3]["recipe"]
+    described = mlcroissant.Dataset(out / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    assert not described.metadata.ctx.issues.warnings
+    assert "salgen make without --recipes-only" in described.metadata.description
+    for split in ("train", "test"):
+        samples, records = open_dataset(folder, split), list(described.records(split))
+        assert [record[f"{split}/id"].decode() for record in records] == samples.column("id")
+        assert [record[f"{split}/label"] for record in records] == samples.column("label").tolist()
+        assert all(record[f"{split}/image"] is None and record[f"{split}/mask"] is None for record in records)
+
+
+def test_its_texts_say_how_pictures_come_about(folder, bare, tiles):
+    card = (bare / "README.md").read_text()
+    for said in ("## Pictures are rendered", "holds recipes only", "salgen make squares OUT", "recipes_only=True,"):
+        assert said in card
+        assert said not in (folder / "README.md").read_text()
+    assert "null, as pictures are rendered from the recipes" in card
+    assert 'source="PATH TO THE SOURCE"' in (tiles / "README.md").read_text()
+    told = json.loads((tiles / "croissant.json").read_text())
+    assert told["rai:personalSensitiveInformation"] == [
+        "No image is included. Recipes may hold the names that files have in the source."
+    ]
+    assert any("No picture is stored" in text for text in told["rai:dataLimitations"])
+    assert "pictures     rendered from the recipes as they are read" in describe(bare)
+    assert "pictures  " not in describe(folder)
+
+
+def test_the_code_of_its_card_makes_it_again(tmp_path, bare, monkeypatch):
+    code = (bare / "README.md").read_text().rpartition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(code.replace('"OUT"', '"again"'), {})
+    assert contents(tmp_path / "again") == contents(bare)
+    exec(code.replace('"OUT"', '"full"').replace("    recipes_only=True,\n", ""), {})
+    assert not read_manifest(tmp_path / "full").recipes_only
+    assert open_dataset(tmp_path / "full").fingerprint == open_dataset(bare).fingerprint
+
+
+# What is done with it -------------------------------------------------------------------------------
+
+
+def test_the_commands_take_it(tmp_path, tiles, copy, capsys):
+    out = tmp_path / "made"
+    config = tmp_path / "config.json"
+    config.write_text('{"recipes_only": true}')
+    counts = ["--train", "4", "--val", "2", "--test", "2", "--workers", "1"]
+    assert main(["make", "squares", str(out), *counts, "--recipes-only"]) == 0
+    assert main(["make", "squares", str(tmp_path / "other"), *counts, "--config", str(config)]) == 0
+    assert contents(out) == contents(tmp_path / "other")
+    assert main(["verify", str(out)]) == 0
+    assert main(["show", str(out)]) == 0
+    assert "rendered from the recipes" in capsys.readouterr().out
+    assert main(["show", str(tiles)]) == 2
+    assert "give its path as the source" in capsys.readouterr().err
+    assert main(["show", str(tiles), "--source", str(copy)]) == 0
+    full = made(tmp_path / "full", splits={"train": 4, "val": 2, "test": 2})
+    shutil.move(full, tmp_path / "squares")
+    shutil.move(out, tmp_path / "bare squares")
+    sheets = [contact_sheet(tmp_path / name) for name in ("squares", "bare squares")]
+    np.testing.assert_array_equal(*sheets)
+
+
+def test_a_run_on_ones_own_source_takes_it_wherever_pictures_are_looked_at(tmp_path, copy):
+    counts = {"train": 8, "val": 2, "test": 3}
+    source = str(write_tiles(tmp_path / "more", counts))
+    data = make("tiles", tmp_path / "data", source=source, workers=1, recipes_only=True)
+    how = {"methods": ["gradient"], "metrics": ["roc-auc"], "settings": {"epochs": 1, "batch_size": 4}, "limit": 2}
+    with pytest.raises(SalgenError, match="give its path as the source"):
+        evaluate(data, out=tmp_path / "none", **how)
+    with pytest.raises(SalgenError, match="give the source it was made from"):
+        evaluate(data, out=tmp_path / "none", source=str(copy), **how)
+    run = evaluate(data, out=tmp_path / "run", source=source, keep_maps=True, **how)
+    assert str(tmp_path) not in (run / "run.json").read_text()
+    assert verify(run, source=source, samples=2) == []
+    (problem,) = verify(run, samples=2)
+    assert "give its path as the source" in problem
+    with pytest.raises(SalgenError, match="give its path as the source"):
+        rescore(run, metrics=["iou"], out=tmp_path / "again")
+    assert (rescore(run, metrics=["iou"], out=tmp_path / "again", source=source) / "scores.parquet").exists()
+
+
+def test_a_model_learns_and_is_scored_as_on_stored_pictures(tmp_path):
+    """Down to the last bit; the data are of one name, as that is in the tables."""
+    parameters = {"image_size": [16, 16], **GENERATORS.load("zings").quick}
+    how = {"splits": {"train": 12, "val": 4, "test": 6}, "parameters": parameters, "workers": 1}
+    found = []
+    for only in (False, True):
+        data = make("zings", tmp_path / str(only) / "data", recipes_only=only, **how)
+        model = train(data, tmp_path / str(only) / "model", settings={"epochs": 1, "batch_size": 4})
+        run = evaluate(
+            data,
+            model=model.path,
+            methods=["gradient"],
+            metrics=["roc-auc"],
+            out=tmp_path / str(only) / "run",
+            limit=4,
+        )
+        scores = pq.read_table(run / "scores.parquet", columns=["sample_id", "method", "variant", "value"])
+        found.append(((model.path / "weights.safetensors").read_bytes(), scores.to_pylist()))
+    assert found[0][0] == found[1][0]
+    assert str(found[0][1]) == str(found[1][1])
+    assert len(found[0][1]) > 4

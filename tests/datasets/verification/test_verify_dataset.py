@@ -1,0 +1,182 @@
+"""A sound data set has no problems; every fault is found, and all at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from forged_rows import SHARD, brighten, brighten_and_sign, forge
+from made_datasets import made
+from squares import Squares
+
+from salgen.datasets.format import png
+from salgen.datasets.preview.dataset_summary import describe
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+
+def positive(rows):
+    return next(row for row in rows if row["label"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"parameters": {"channels": 3}}, {"parameters": {"bit_depth": 16}}, {"twins": False}, {"splits": {"odd": 1}}],
+    ids=["grey", "colour", "deep", "no twins", "odd split"],
+)
+def test_a_sound_data_set_has_no_problems(tmp_path, arguments):
+    assert verify(made(tmp_path / "squares", **arguments), samples=100) == []
+
+
+def test_the_checksums_are_those_of_sha256sum(folder):
+    for line in (folder / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+def test_all_faults_of_files_are_named_at_once(folder):
+    (folder / "README.md").write_text("nothing")
+    (folder / "croissant.json").unlink()
+    (folder / "notes.txt").write_text("mine")
+    (folder / "data/test-00000-of-00002.parquet").unlink()
+    shard = folder / SHARD
+    shard.write_bytes(shard.read_bytes()[:-100])
+    problems = verify(folder)
+    for said in (
+        "README.md: was altered",
+        "croissant.json: is missing",
+        "notes.txt: is not a file of this data set",
+        "data/test-00000-of-00002.parquet: is missing",
+        f"{SHARD}: was truncated",
+        f"{SHARD} is truncated or altered",
+    ):
+        assert sum(said in problem for problem in problems) == 1, said
+    assert len(problems) == 6
+
+
+def test_one_altered_byte_anywhere_in_a_shard_is_found(folder):
+    data = (folder / SHARD).read_bytes()
+    for place in range(0, len(data), len(data) // 20):
+        altered = bytearray(data)
+        altered[place] ^= 4
+        (folder / SHARD).write_bytes(bytes(altered))
+        assert any(SHARD in problem for problem in verify(folder, samples=0))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "SHA256SUMS is missing"), ("what\n", "line 1 is not a checksum"), ("", "has no line for README.md")],
+)
+def test_checksums_that_are_missing_or_malformed_are_a_problem(folder, text, said):
+    (folder / "SHA256SUMS").unlink()
+    if text is not None:
+        (folder / "SHA256SUMS").write_text(text)
+    assert any(said in problem for problem in verify(folder))
+
+
+def test_an_altered_spec_is_found(folder):
+    path = folder / "salgen.json"
+    values = json.loads(path.read_text())
+    values["spec"]["seed"] = 3
+    path.write_text(json.dumps(values))
+    problems = verify(folder)
+    assert any("fingerprint" in problem for problem in problems)
+    assert any("salgen.json: was altered" in problem for problem in problems)
+
+
+def swap(rows):
+    rows[0], rows[1] = rows[1], rows[0]
+
+
+def shrink_mask(rows):
+    mask = png.decode_mask(positive(rows)["mask"]["bytes"])
+    mask[np.argwhere(mask)[0][0], np.argwhere(mask)[0][1]] = False
+    positive(rows)["mask"]["bytes"] = png.encode_mask(mask)
+
+
+def grow_mask(rows):
+    positive(rows)["mask"]["bytes"] = png.encode_mask(np.ones((12, 16), dtype=bool))
+
+
+def drop_twin(rows):
+    positive(rows)["twin"] = None
+
+
+def flip_label(rows):
+    rows[0]["label"] ^= 1
+
+
+def alter_recipe(rows):
+    rows[0]["recipe"] = rows[0]["recipe"].replace('"row":', '"row":1')
+
+
+def break_recipe(rows):
+    rows[0]["recipe"] = "{}"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (swap, f"{SHARD}: ids are not in order: train-000005, train-000006"),
+        (brighten, f"{SHARD}: pixels are not those of pixels_sha256: train-000005"),
+        (brighten_and_sign, "sample train-000005: rendered again, it differs in image"),
+        (shrink_mask, f"{SHARD}: image and twin differ outside the mask: train-00000"),
+        (shrink_mask, "rendered again, it differs in square"),
+        (grow_mask, "rendered again, it differs in square"),
+        (drop_twin, "rendered again, it differs in twin"),
+        (flip_label, "sample train-000005: rendered again, it differs in label"),
+        (alter_recipe, "sample train-000005: drawn again, its recipe is another"),
+        (break_recipe, "sample train-000005: recipe is not a recipe"),
+    ],
+)
+def test_a_forged_shard_with_fitting_checksums_is_found(folder, change, said):
+    forge(folder, change)
+    problems = verify(folder, samples=100)
+    assert any(said in problem for problem in problems), problems
+
+
+def test_a_generator_that_says_it_is_not_exact_is_taken_at_its_word(tmp_path, monkeypatch):
+    folder = made(tmp_path / "flawed", parameters={"leaky": True})
+    assert verify(folder) == []
+    assert "**Image and twin may differ outside `mask`**" in (folder / "README.md").read_text()
+    assert "let them differ outside the mask" in describe(folder)
+    monkeypatch.setattr(Squares, "exact", True)
+    problems = verify(made(tmp_path / "lying", parameters={"leaky": True}))
+    assert any("image and twin differ outside the mask" in problem for problem in problems)
+
+
+def test_samples_bounds_the_rendering(folder):
+    forge(folder, grow_mask)
+    assert verify(folder, samples=0) == []
+    assert verify(folder, samples=1) == []
+    assert len(verify(folder, samples=22)) == 1
+
+
+def test_another_version_of_the_generator_is_said_and_why(folder, monkeypatch):
+    monkeypatch.setattr(Squares, "version", "2")
+    (problem,) = verify(folder)
+    assert "no sample could be rendered again: made by squares version 1, but version 2 is installed" in problem
+
+
+def test_another_source_is_said(folder):
+    (problem,) = verify(folder, source="elsewhere")
+    assert "no sample could be rendered again" in problem
+
+
+def test_what_version_control_adds_is_no_problem(folder):
+    (folder / ".git").mkdir()
+    (folder / ".git/HEAD").write_text("x")
+    (folder / ".gitattributes").write_text("x")
+    assert verify(folder) == []
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(SalgenError, match="none does not exist"):
+        verify(tmp_path / "none")
+    (tmp_path / "file").touch()
+    with pytest.raises(SalgenError, match="file is not a folder"):
+        verify(tmp_path / "file")
+    (tmp_path / "file").unlink()
+    assert any("not a salgen data set" in problem for problem in verify(tmp_path))

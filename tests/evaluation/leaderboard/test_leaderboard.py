@@ -1,0 +1,377 @@
+"""A leaderboard holds the runs' own numbers, comes out the same every time, and replaces nothing but a leaderboard."""
+
+import csv
+import json
+import math
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import run_folders
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.errors import SalgenError
+from salgen.evaluation.leaderboard import leaderboard, site
+from salgen.evaluation.leaderboard.naming import page_names
+from salgen.evaluation.statistics.summary import write_summary
+
+CHROMIUM = Path("/usr/bin/chromium")
+METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")
+SMALL = {"samples": 8, "pictures": 2, "size": 16, "methods": METHODS, "metrics": ("relevance-mass", "mae")}
+
+
+class Table(HTMLParser):
+    """The cells of the page's table, by row, and all attributes that hold an address."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.addresses, self.inside = [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.addresses += [value for name, value in attributes if name in ("href", "src", "action")]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two data sets; one of them with a model that learnt nothing, and three trainings."""
+    folder = tmp_path_factory.mktemp("runs")
+    one = run_folders.make_run(folder / "one", **SMALL)
+    other = run_folders.make_run(
+        folder / "other", name="b & <i>", model="scnn", seeds=3, accuracy=(0.5, 0.51, 0.49), shift=-0.3, **SMALL
+    )
+    return [one, other]
+
+
+@pytest.fixture(scope="module")
+def built(runs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("leaderboard") / "site"
+    assert leaderboard(runs, out) == out / "index.html"
+    return out
+
+
+def bytes_of(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def rows_in(folder):
+    with open(folder / "leaderboard.csv", encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def summary_of(run):
+    """The rows of ``summary.csv`` that a leaderboard should have, by what names them."""
+    headline = json.loads((run / "run.json").read_text())["headline_variant"]
+    with open(write_summary(run), encoding="utf-8", newline="") as handle:
+        rows = [r for r in csv.DictReader(handle) if r["samples"] == "all" and r["training_seed"] == "all"]
+    return {(r["model"], r["method"], r["metric"]): r for r in rows if r["variant"] == headline}
+
+
+def test_rows_are_the_summaries(runs, built):
+    found = rows_in(built)
+    expected = {key: row for run in runs for key, row in summary_of(run).items()}
+    assert len(found) == len(expected) == 2 * 2 * len(METHODS)
+    for row in found:
+        own = expected[row["model"], row["method"], row["metric"]]
+        numbers = ("n", "n_invalid_maps", "mean", "ci_low", "ci_high", "mean_worst_case", "normalised", "variant")
+        assert {key: row[key] for key in numbers} == {key: own[key] for key in numbers}
+    by_model = {row["model"]: (row["dataset"], row["accuracy"], row["warning"], row["trainings"]) for row in found}
+    assert by_model == {
+        "lesion-cnn": ("perlin-lesions", "0.9925", "", "1"),
+        "scnn": ("b & <i>", "0.5", "near chance", "3"),
+    }
+    assert {row["method"]: row["role"] for row in found} == {
+        "gradient": "method",
+        "lrp-z": "method",
+        "random": "floor",
+        "sobel": "floor",
+        "oracle": "ceiling",
+    }
+    assert {row["metric"]: row["direction"] for row in found} == {
+        "relevance-mass": "more is better",
+        "mae": "less is better",
+    }
+
+
+def test_the_page_shows_the_same_rows_and_links_to_pages_that_exist(built):
+    page = Table((built / "index.html").read_text(encoding="utf-8"))
+    head, *shown = page.rows
+    found = rows_in(built)
+    assert len(shown) == len(found)
+    for cells, row in zip(shown, found, strict=True):
+        cell = dict(zip(head, cells, strict=True))
+        mean = cell["Mean"].split()[0].replace("\N{MINUS SIGN}", "-")
+        assert float(mean) == pytest.approx(float(row["mean"]), abs=5.1e-4)
+        assert (cell["Data set"], cell["Metric"].split()[0]) == (row["dataset"], row["metric"])
+        assert cell["Method"].split() == [row["method"], *([row["role"]] if row["role"] != "method" else [])]
+        assert (cell["Normalised"] == "–") == (row["normalised"] == "")  # noqa: RUF001
+    links = [address for address in page.addresses if address != "data:,"]
+    assert {*links} == {"leaderboard.csv", *(f"runs/{row['page']}" for row in found)}
+    assert all((built / link).is_file() for link in links)
+    for name in {row["page"] for row in found}:
+        assert '<a href="../index.html">' in (built / "runs" / name).read_text(encoding="utf-8")
+
+
+def test_best_first_with_failed_maps_as_the_worst(built):
+    page = (built / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"with 5 failed", page)  # lrp-z, relevance-mass
+    for model in ("lesion-cnn", "scnn"):
+        for metric, sign in (("relevance-mass", -1), ("mae", 1)):
+            rows = [row for row in rows_in(built) if (row["model"], row["metric"]) == (model, metric)]
+            means = [sign * float(row["mean_worst_case"]) for row in rows]
+            assert means == sorted(means)
+
+
+def test_undefined_means_stand_last_as_dashes(tmp_path):
+    run = run_folders.make_run(tmp_path / "run", **{**SMALL, "samples": 2, "variants": ("region:brain",)})
+    rows = rows_in(leaderboard([run], tmp_path / "site").parent)
+    assert {row["mean"] for row in rows} == {""}
+    page = Table((tmp_path / "site/index.html").read_text(encoding="utf-8"))
+    assert {tuple(cells[i].split()[0] for i in (2, 3, 5)) for cells in page.rows[1:]} == {("–",) * 3}  # noqa: RUF001
+
+
+def test_the_same_runs_give_the_same_bytes_in_any_order(runs, built, tmp_path):
+    leaderboard(runs[::-1], tmp_path / "site")
+    assert bytes_of(tmp_path / "site") == bytes_of(built)
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_leaderboard_is_replaced(runs, tmp_path):
+    leaderboard(runs, tmp_path / "site")
+    leaderboard(runs[:1], tmp_path / "site")
+    assert sorted(bytes_of(tmp_path / "site")) == ["index.html", "leaderboard.csv", "runs/one.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("mine.txt", "not a leaderboard"), ("index.html", "not a leaderboard")],
+)
+def test_other_folders_stay_as_they_are(runs, tmp_path, name, message):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / name).write_text("mine")
+    with pytest.raises(SalgenError, match=message):
+        leaderboard(runs[:1], tmp_path / "site")
+    assert bytes_of(tmp_path) == {f"site/{name}": b"mine"}
+
+
+@pytest.mark.parametrize("name", ["CNAME", ".git/config", "runs/notes.txt"])
+def test_what_was_added_to_a_leaderboard_is_not_lost(runs, built, tmp_path, name):
+    shutil.copytree(built, tmp_path / "site")
+    (tmp_path / "site" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "site" / name).write_text("mine")
+    before = bytes_of(tmp_path)
+    with pytest.raises(SalgenError, match="which would be lost"):
+        leaderboard(runs[:1], tmp_path / "site")
+    assert bytes_of(tmp_path) == before
+
+
+def test_the_working_folder_is_not_pulled_away(runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SalgenError, match="the folder that you are in"):
+        leaderboard(runs[:1], ".")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_way(runs, tmp_path):
+    (tmp_path / "site").write_text("mine")
+    with pytest.raises(SalgenError, match="is a file: name a folder"):
+        leaderboard(runs[:1], tmp_path / "site")
+    with pytest.raises(SalgenError, match="cannot write"):
+        leaderboard(runs[:1], tmp_path / "site" / "inner")
+
+
+@pytest.mark.parametrize("stop", ["index_html", "sync_folder"])
+def test_a_stopped_build_leaves_a_whole_leaderboard(runs, built, tmp_path, monkeypatch, stop):
+    shutil.copytree(built, tmp_path / "site")
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(site, stop, stopped)
+    with pytest.raises(KeyboardInterrupt):
+        leaderboard(runs[:1], tmp_path / "site")
+    pages = {"index_html": ["one.html", "other.html"], "sync_folder": ["one.html"]}[stop]
+    assert sorted(path.name for path in (tmp_path / "site" / "runs").iterdir()) == pages
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [([], "no run folder was given"), (["none"], "is not a run folder"), (["one", "one"], "was given 2 times")],
+)
+def test_runs_that_are_none(runs, tmp_path, given, message):
+    with pytest.raises(SalgenError, match=message):
+        leaderboard([runs[0].parent / name for name in given], tmp_path / "site")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_run_is_named(runs, tmp_path):
+    shutil.copytree(runs[0], tmp_path / "bad")
+    (tmp_path / "bad" / "scores.parquet").write_bytes(b"no scores")
+    with pytest.raises(SalgenError, match=r"bad/scores\.parquet is damaged"):
+        leaderboard([runs[1], tmp_path / "bad"], tmp_path / "site")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+
+
+def test_data_sets_of_one_name_are_told_apart(runs, tmp_path):
+    shutil.copytree(runs[0], tmp_path / "a" / "one")
+    record = json.loads((tmp_path / "a" / "one" / "run.json").read_text())
+    record["dataset"]["fingerprint"] = "9" * 64
+    (tmp_path / "a" / "one" / "run.json").write_text(json.dumps(record))
+    rows = rows_in(leaderboard([runs[0], tmp_path / "a" / "one"], tmp_path / "site").parent)
+    assert {(row["dataset"], row["page"]) for row in rows} == {
+        ("perlin-lesions (01234567)", "one.html"),
+        ("perlin-lesions (99999999)", "one-2.html"),
+    }
+
+
+@given(st.lists(st.text(max_size=90) | st.sampled_from(["a", "A", "a-2", "con", "nul.x", "..", "é"]), max_size=8))
+@settings(deadline=None, max_examples=30)
+def test_pages_have_safe_names_of_their_own(folders):
+    names = page_names(folders)
+    assert len({name.lower() for name in names}) == len(folders)
+    for name in names:
+        assert re.fullmatch(r"[A-Za-z0-9_=+][A-Za-z0-9._=+-]{0,95}\.html", name)
+        assert name.split(".")[0].lower() not in ("con", "nul", "aux", "prn", "com1", "lpt1")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(browser):
+    """A page, the addresses that it asks for, and what its console says."""
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page, asked, said
+    page.close()
+    assert said == []
+    assert all(url.startswith(("file:", "data:")) for url in asked)
+
+
+def column(page, name):
+    """The values in a column of the rows that are shown, from top to bottom."""
+    script = """name => {
+        const heads = [...document.querySelectorAll("#leaderboard thead th")];
+        const at = heads.findIndex(head => head.dataset.column === name);
+        const rows = [...document.querySelectorAll("#leaderboard tbody tr")].filter(row => row.checkVisibility());
+        return rows.map(row => row.cells[at].dataset.value);
+    }"""
+    return page.evaluate(script, name)
+
+
+def sorting(page):
+    return page.evaluate("() => [...document.querySelectorAll('[aria-sort]')].map(h => [h.dataset.column, h.ariaSort])")
+
+
+def test_sorted_and_filtered_in_a_browser(watched, built):
+    page, _, _ = watched
+    page.goto((built / "index.html").as_uri())
+    assert len(column(page, "mean")) == 20
+    page.get_by_role("button", name="Mean").focus()
+    page.keyboard.press("Enter")
+    means = [float(value) for value in column(page, "mean")]
+    assert means == sorted(means, reverse=True)
+    assert sorting(page) == [["mean", "descending"]]
+    page.get_by_label("Metric", exact=True).select_option("mae")
+    page.get_by_label("Floors and ceilings").uncheck()
+    page.get_by_label("Words").fill("LRP scnn")
+    assert column(page, "metric") == ["mae"]
+    assert page.get_by_role("status").text_content() == "1 of 20 rows"
+    page.get_by_label("Words").fill("")
+    shown = column(page, "mean")
+    assert len(shown) == 4
+    page.reload()  # the address holds the view
+    assert column(page, "mean") == shown == sorted(shown, key=float, reverse=True)
+    assert column(page, "metric") == ["mae"] * 4
+    assert sorting(page) == [["mean", "descending"]]
+    assert not page.get_by_label("Floors and ceilings").is_checked()
+    page.get_by_role("button", name="Mean").click()
+    assert column(page, "mean") == shown[::-1]
+    page.get_by_role("button", name="Show everything").click()
+    assert len(column(page, "mean")) == 20
+    assert sorting(page) == []
+
+
+def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
+    page, _, _ = watched
+    text = (built / "index.html").read_text(encoding="utf-8")
+    text = re.sub(r'(<td class="right mean" data-value=")[^"]*', r"\1nan", text, count=1)
+    (tmp_path / "index.html").write_text(text, encoding="utf-8")
+    page.goto((tmp_path / "index.html").as_uri())
+    for name in page.evaluate("() => [...document.querySelectorAll('thead th')].map(h => h.dataset.column)"):
+        button = page.locator(f"th[data-column={name}] button")
+        numeric = name in ("accuracy", "mean", "interval", "n", "normalised")
+        for _ in range(2):
+            button.click()
+            descending = sorting(page)[0] == [name, "descending"]
+            values = [float(value) if numeric else value.lower() for value in column(page, name)]
+            known = [value for value in values if value == value]
+            assert known == sorted(known, reverse=descending)
+            assert values[: len(known)] == known
+            undefined = values[len(known) :]
+            assert all(math.isnan(value) for value in undefined)
+            assert len(undefined) == {"mean": 1, "interval": 2}.get(name, 0)
+
+
+def test_a_shared_address_is_trusted_with_nothing(watched, built):
+    page, _, _ = watched
+    page.goto((built / "index.html").as_uri() + "#metric=%3Cb%3E&sort=nothing&order=up&model=scnn&text=%25")
+    assert column(page, "model") == ["scnn"] * 10  # the rest names nothing; all rows have a per cent sign
+    assert sorting(page) == []
+    page.evaluate("() => { location.hash = 'sort=n&order=up&model=scnn' }")
+    page.wait_for_function("() => document.getElementById('count').textContent === '10 of 20 rows'")
+    assert sorting(page) == [["n", "ascending"]]
+
+
+def test_narrow_windows_do_not_overflow(watched, built):
+    page, _, _ = watched
+    for name in ("index.html", "runs/one.html"):
+        page.goto((built / name).as_uri())
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
+
+
+def test_a_plain_table_without_scripts(browser, built):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((built / "index.html").as_uri())
+    assert page.locator("#leaderboard tbody tr").count() == 20
+    assert not page.locator("form").is_visible()
+    assert page.locator("thead button").count() == 0
+    context.close()
+
+
+def test_everything_has_a_name_for_screen_readers(watched, built):
+    page, _, _ = watched
+    page.goto((built / "index.html").as_uri())
+    assert page.locator("thead th button").count() == page.locator("thead th").count()
+    unnamed = "() => [...document.querySelectorAll('input, select')].filter(one => !one.labels.length).length"
+    assert page.evaluate(unnamed) == 0
+    assert page.locator("#count").get_attribute("aria-live") == "polite"

@@ -1,0 +1,248 @@
+"""The protocol of Li et al. 2020: what it asks for, and how its tables come about."""
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from run_folders import make_run
+
+from salgen.cli import reproduce_command
+from salgen.errors import SalgenError
+from salgen.evaluation.protocols import li2020, paper_table, protocol
+from salgen.evaluation.protocols.claims import judge
+from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, TABLE_2, Li2020
+from salgen.evaluation.protocols.paper_table import RunFolders
+from salgen.evaluation.protocols.protocol import Reproduction
+from salgen.evaluation.report.paper_tables import tables_text
+from salgen.evaluation.report.study import Study, Table, TableRow
+from salgen.evaluation.statistics.score_cube import read_scores
+from salgen.evaluation.training.training_settings import choose_settings
+
+METHODS = (
+    *("gradient", "guided-backprop", "integrated-gradients", "grad-cam", "contrastive-excitation-backprop"),
+    *("occlusion", "rise"),
+)
+
+
+PRINTED_1 = {row.metric: [list(map(float, text.split())) for text in row.printed] for row in TABLE_1.rows}
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """What the protocol makes, evaluates and reports, without any of it being done."""
+    made, evaluated, reported = [], [], []
+    known = SimpleNamespace(spec=SimpleNamespace(splits={"test": 4}))
+    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
+    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
+    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
+    monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
+    monkeypatch.setattr(protocol, "judge", lambda claims, study: ())
+    monkeypatch.setattr(li2020, "clever_hans", lambda run, call: [])
+    monkeypatch.setattr(paper_table.PaperTable, "filled", lambda *given: Table("t", "c", (), ()))
+    return made, evaluated, reported
+
+
+def test_the_methods_and_the_printed_numbers_are_the_papers():
+    assert Li2020.methods == METHODS == TABLE_2.methods
+    assert TABLE_1.methods == METHODS[:5]
+    assert [[len(numbers) for numbers in row] for row in PRINTED_1.values()] == [[5, 5]] * 5 + [[]]
+    for network in (0, 1):  # MCS is the difference of the two means above it, up to their last digit
+        columns = (PRINTED_1[metric][network] for metric in ("g-cf:of=paired", "g-cf", "mcs"))
+        for scene, both, contrast in zip(*columns, strict=True):
+            assert abs(both - scene - contrast) < 0.0031
+    assert [[len(text.split()) for text in row.printed] for row in TABLE_2.rows] == [[7]] * 5
+
+
+def test_one_run_pairs_the_models_and_the_others_share_a_network(recorded, tmp_path):
+    made, evaluated, reported = recorded
+    Li2020(seed=4).run(tmp_path, "demo", ["lrp-z"])
+    assert made == [(name, {"scale": "demo", "seed": 4, "source": None}) for name in ("multi-objects", "ebam")]
+    where, stability, curve, contrast = (how for _, how in evaluated)
+    assert [name for name, _ in evaluated] == ["multi-objects"] * 3 + ["ebam"]
+    assert where["methods"] == [*METHODS, "lrp-z"]
+    assert where["metrics"] == ["pointing-game", "iosr", "insertion-auc:variant=li2020", "class-sensitivity"]
+    assert where["mask"] == stability["mask"] == curve["mask"] == "boxes"
+    assert (where["limit"], stability["limit"], curve["limit"], contrast["limit"]) == (48, 6, 3, 100)
+    assert stability["metrics"] == ["max-sensitivity:norm=rms"]
+    assert curve["metrics"] == ["max-sensitivity:norm=rms,radius=0.05|0.1|0.2|0.4"]
+    assert stability["model"] == curve["model"] == where["out"] / "scnn-seed0"
+    assert (contrast["model"], contrast["paired_task"], contrast["reduce"]) == ("scnn", "scene", "sum_pos")
+    assert contrast["methods"] == [*METHODS[:5], "lrp-z"]
+    assert contrast["metrics"] == ["g-cf:of=paired", "g-cf", "mcs", "mcr", "idr:of=paired", "iir:of=paired"]
+    assert "mask" not in contrast
+    ((runs, study),) = reported
+    assert len(runs) == 4
+    assert any("stand-ins" in note for note in study.notes)
+    assert study.cells == ()
+
+
+def test_own_copies_take_the_stand_ins_place_and_full_is_the_papers_training(recorded, monkeypatch, tmp_path):
+    made, evaluated, reported = recorded
+    monkeypatch.setattr(protocol, "generator", lambda *given: None)
+    Li2020(voc="/v", coco="/c", ebam="/e").run(tmp_path, "full")
+    assert [(name, how["source"]) for name, how in made] == [("voc-2012", "/v"), ("coco-2017", "/c"), ("ebam", "/e")]
+    trained = [(name, how["model"]) for name, how in evaluated if how["settings"] is not None]
+    assert trained == [
+        *((name, model) for name in ("voc-2012", "coco-2017") for model in ("vgg16", "resnet50")),
+        *(("ebam", model) for model in ("vgg16", "resnet50")),
+    ]
+    for _, how in evaluated:
+        if how["settings"] is not None:
+            assert how["settings"] == {**FULL_TRAINING, "weights": "imagenet"}
+            assert how["limit"] is None
+            choose_settings(how["model"], "full", how["settings"])
+    assert {how["limit"] for name, how in evaluated if how["out"].name.endswith("stability")} == {50}
+    assert [how["out"].name for _, how in evaluated if how["out"].name.endswith("radii")] == ["voc-2012-vgg16-radii"]
+    assert not any("stand-ins" in note for note in reported[0][1].notes)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [({"models": ("scnn", "scnn")}, "name each once"), ({"radii": (0.1, 0.4)}, "0.2, the paper's own")],
+)
+def test_what_it_cannot_be_is_refused(how, said):
+    with pytest.raises(SalgenError, match=said):
+        Li2020(**how)
+
+
+def test_a_wrong_name_is_found_before_any_work(recorded, tmp_path):
+    made, _, _ = recorded
+    with pytest.raises(SalgenError, match="did you mean"):
+        Li2020().run(tmp_path, "demo", ["grad-kam"])
+    with pytest.raises(SalgenError, match="did you mean"):
+        Li2020(models=("scn",)).run(tmp_path, "demo")
+    assert made == []
+
+
+def filled(table, scale="demo", **folders):
+    """A table of run folders: experiment to data set and network to folder."""
+    runs = RunFolders(next(iter(next(iter(folders.values())).values())).parent)
+    for experiment, cells in folders.items():
+        for (dataset, model), folder in cells.items():
+            runs.add(experiment, dataset, model, "test", folder)
+    return table.filled(runs, scale)
+
+
+def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_path, monkeypatch):
+    """Samples 2k and 2k + 1 are one image; of the odd ones the class is surer."""
+    rows = TABLE_2.rows[:4]
+    how = {
+        "name": "multi-objects",
+        "methods": ("gradient", "random", "oracle"),
+        "model": "scnn",
+        "variants": ("region:image",),
+    }
+    run = make_run(tmp_path / "run", metrics=[r.metric for r in rows], samples=6, undefined=False, pictures=0, **how)
+    stability = make_run(tmp_path / "s", metrics=["max-sensitivity:norm=rms"], samples=4, pictures=0, **how)
+    table = pq.read_table(run / "predictions.parquet").to_pandas()
+    table["probabilities"] = [[0.0, 0.4 + 0.1 * (number % 2)] for number in range(6)]
+    table.to_parquet(run / "predictions.parquet")
+    data = SimpleNamespace(column=lambda name: [0.0, 0, 1, 1, 2, 2] if name == "image" else table["sample_id"].tolist())
+    monkeypatch.setattr(paper_table, "open_dataset", lambda path, split: data)
+    cell = ("multi-objects", "scnn")
+    found = filled(replace(TABLE_2, methods=["gradient"]), localisation={cell: run}, stability={cell: stability})
+    means = {row.label: row.means["gradient"] for row in found.rows}
+    cube = read_scores(run)
+    series = [call for _, call, _ in cube.series].index("gradient")
+    for row in rows:
+        values = cube.value[series, cube.metrics.index(row.metric), 0, 0]
+        expected = np.mean(values[1::2] if row.label in ("iAUC", "CS") else values)
+        assert means[row.label] == pytest.approx(expected)
+    assert [row.higher_is_better for row in found.rows] == [True, True, True, False, False]
+
+
+def test_table_2_has_means_over_networks_and_the_papers_numbers(tmp_path):
+    how = {"name": "multi-objects", "methods": ("gradient", "random", "oracle"), "variants": ("region:image",)}
+    runs = {
+        ("multi-objects", model): make_run(
+            tmp_path / model, model=model, metrics=["iosr"], undefined=False, pictures=0, shift=shift, **how
+        )
+        for model, shift in (("vgg16", 0.0), ("scnn", -0.2))
+    }
+    table = replace(TABLE_2, methods=["gradient"], rows=[TABLE_2.rows[1]._replace(printed=("-.435",))])
+    (row,) = filled(table, localisation=runs).rows
+    cubes = [read_scores(run) for run in runs.values()]
+    own = [cube.value[[call for _, call, _ in cube.series].index("gradient")].mean() for cube in cubes]
+    assert own[0] != own[1]
+    assert row.means["gradient"] == pytest.approx(np.mean(own))
+    assert (row.title, row.printed) == ("IoSR", {"gradient": "\N{MINUS SIGN}.435"})
+
+
+def test_table_1_has_the_numbers_of_the_network_or_both(tmp_path):
+    how = {"name": "ebam", "methods": ("gradient", "random", "oracle"), "pictures": 0, "variants": ("region:image",)}
+    models = ("vgg16", "scnn")
+    runs = {("ebam", model): make_run(tmp_path / model, model=model, metrics=["mcs"], **how) for model in models}
+    table = replace(TABLE_1, methods=METHODS[:1], rows=[TABLE_1.rows[2]._replace(printed=(".071", ".088"))])
+    rows = {row.title: row for row in filled(table, contrast=runs).rows}
+    assert rows["MCS, vgg16"].printed == {"gradient": ".088"}
+    assert rows["MCS, scnn"].printed == {"gradient": ".071 / .088"}
+    assert math.isfinite(rows["MCS, scnn"].means["gradient"])
+
+
+def test_table_1_tells_the_two_models_apart(tmp_path):
+    how = {"name": "ebam", "methods": ("gradient", "random", "oracle"), "pictures": 0, "variants": ("region:image",)}
+    metrics = ["g-cf:of=paired", "g-cf"]
+    run = make_run(tmp_path / "scnn", model="scnn", metrics=metrics, undefined=False, **how)
+    cube = read_scores(run)
+    series = [call for _, call, _ in cube.series].index("gradient")
+    own = [cube.value[series, cube.metrics.index(metric)].mean() for metric in metrics]
+    assert own[0] != own[1]
+    table = replace(TABLE_1, methods=["gradient"], rows=TABLE_1.rows[:2])
+    means = [row.means["gradient"] for row in filled(table, contrast={("ebam", "scnn"): run}).rows]
+    assert means == pytest.approx(own)
+
+
+def papers(table, change=lambda mean: mean):
+    """A table with the paper's own numbers, or what becomes of them, as means; of two networks the second's."""
+    rows = tuple(
+        TableRow(
+            *(row.label, dict(zip(table.methods, (change(float(n)) for n in row.printed[-1].split()), strict=True))),
+            *({}, None, "vgg16" if table.networks else ""),
+        )
+        for row in table.rows
+        if row.printed
+    )
+    return Table(table.title, "", tuple(table.methods), rows)
+
+
+def verdicts(*tables):
+    """Each claim's verdict on filled tables."""
+    return [finding.verdict for finding in judge(CLAIMS, Study("t", "r", "", METHODS, tables=tables))]
+
+
+def test_what_the_paper_found_holds_of_its_own_numbers():
+    assert verdicts(papers(TABLE_1), papers(TABLE_2)) == ["held"] * 6
+    findings = judge(CLAIMS, Study("t", "r", "", METHODS, tables=(papers(TABLE_1), papers(TABLE_2))))
+    assert findings[0].numbers == "MCS, vgg16: grad-cam at 0.320"
+    assert findings[3].claim == "grad-cam and rise have the highest PG"
+    assert findings[3].numbers == ("PG: lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709")
+    assert findings[4].numbers == "CS: guided-backprop 0.990, grad-cam 0.013"
+
+
+def test_findings_turn_with_the_numbers():
+    swapped = papers(TABLE_2, lambda mean: 1 - mean)
+    assert verdicts(papers(TABLE_1), swapped) == ["held", "held", "held", "not held", "not held", "not held"]
+    empty = papers(TABLE_1, lambda mean: math.nan)
+    assert verdicts(empty, papers(TABLE_2))[:3] == ["not testable here"] * 3
+
+
+def test_one_network_of_two_is_enough_to_fail_a_claim():
+    first, second = papers(TABLE_1), papers(TABLE_1, lambda mean: -mean)
+    rows = (*first.rows, *(replace(row, network="resnet50") for row in second.rows))
+    assert verdicts(replace(first, rows=rows), papers(TABLE_2))[:3] == ["not held"] * 3
+
+
+def test_the_terminal_shows_the_papers_numbers_beside(monkeypatch, tmp_path):
+    done = Reproduction([], tmp_path / "report.html", (papers(TABLE_2),))
+    monkeypatch.setattr(Li2020, "run", lambda *given: done)
+    monkeypatch.setattr("salgen.evaluation.report.console_summary", lambda runs: "")
+    said = CliRunner().invoke(reproduce_command.command, ["li2020", "--scale", "demo"])
+    assert said.exit_code == 0, said.output
+    assert "SENS" in said.output
+    row = TableRow("PG", {"gradient": 0.25, "rise": math.nan}, {"gradient": ".536"}, True)
+    text = tables_text([Table("Table 2", "What it is.", ("gradient", "rise"), (row,))])
+    assert text.splitlines() == ["Table 2. What it is.", "", "    gradient      rise", "PG  0.250 (.536)  –"]  # noqa: RUF001

@@ -1,0 +1,91 @@
+"""Protocols: what they ask for is what the papers did."""
+
+import json
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+
+import salgen
+from salgen.evaluation.protocols import protocol
+from salgen.evaluation.protocols.budding2021 import Budding2021
+from salgen.evaluation.runs.running import evaluate
+
+QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+
+
+@pytest.mark.parametrize(("scale", "seeds"), [("demo", 1), ("small", 3), ("full", 3)])
+def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, seeds):
+    made, evaluated, reported = [], [], []
+    known = SimpleNamespace(spec=SimpleNamespace(splits={"test": 4}))
+    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
+    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
+    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
+    monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
+    runs, page, tables = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
+    assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
+    for data, how in evaluated:
+        assert how["model"] == "lesion-cnn"
+        assert (how["target"], how["reduce"], how["limit"], how["seeds"]) == ("pred", "abs", 200, seeds)
+        assert how["methods"] == [
+            "gradient",
+            "deconvnet",
+            "guided-backprop",
+            "deep-taylor:bias=true",
+            "pattern-net",
+            "pattern-attribution",
+            "lrp-z",
+            "lrp-alpha-beta:bias=true",
+            "grad-cam",
+        ]
+        assert how["out"].name == f"{data.name}-run"
+        assert how["metrics"] is how["settings"] is None
+    assert reported == [(runs, None)]
+    assert tables == ()
+    assert page == tmp_path / "report.html"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    splits = {"train": 8, "val": 4, "test": 24}
+    return salgen.make("perlin-lesions", tmp_path_factory.mktemp("protocol") / "data", splits=splits, parameters=QUICK)
+
+
+def test_the_predicted_class_is_explained_when_asked_for(folder, tmp_path):
+    """A model that has learnt nothing is wrong for some samples; their target is then the wrong class."""
+    how = {"methods": ["gradient"], "settings": {"epochs": 1, "widths": "4", "hidden": 4}, "out": tmp_path / "run"}
+    rows = {}
+    for target in ("label", "pred"):
+        run = evaluate(folder, target=target, reduce="abs", **how)
+        table = pq.read_table(run / "scores.parquet").to_pandas()
+        assert set(table["reduction"]) == {"abs"}
+        rows[target] = table.query("method == 'gradient'").drop_duplicates("sample_id").set_index("sample_id")
+        assert json.loads((run / "run.json").read_text())["conventions"]["target"] == target
+    assert (rows["label"]["target"] == 1).all()
+    right = rows["pred"]["correct"]
+    assert not right.all()
+    assert (rows["pred"]["target"][right] == 1).all()
+    assert (rows["pred"]["target"][~right] == 0).all()
+
+
+def test_a_checkpoint_takes_no_training_settings(folder, tmp_path):
+    how = {"methods": ["gradient"], "out": tmp_path / "run"}
+    run = evaluate(folder, settings={"epochs": 1, "widths": "4", "hidden": 4}, **how)
+    with pytest.raises(salgen.SalgenError, match="is trained already"):
+        evaluate(folder, model=run / "lesion-cnn-seed0", settings={"epochs": 1}, **how)
+    with pytest.raises(salgen.SalgenError, match="is trained already"):
+        evaluate(folder, model=run / "lesion-cnn-seed0", seeds=2, **how)
+
+
+def test_a_model_of_another_data_set_is_recorded_as_such(folder, tmp_path):
+    how = {"methods": ["gradient"], "limit": 8}
+    run = evaluate(folder, settings={"epochs": 1, "widths": "4", "hidden": 4}, out=tmp_path / "run", **how)
+    splits = {"train": 2, "val": 2, "test": 8}
+    other = salgen.make("mri-lesions", tmp_path / "mri", splits=splits, parameters=QUICK)
+    record = json.loads(
+        (evaluate(other, model=run / "lesion-cnn-seed0", out=tmp_path / "o", **how) / "run.json").read_text()
+    )
+    (model,) = record["models"]
+    assert model["trained_on"]["fingerprint"] == salgen.open(folder).fingerprint
+    assert len(model["weights_sha256"]) == 64
+    assert any("was trained on another data set: data" in note for note in record["notes"])

@@ -1,0 +1,136 @@
+"""The protocol of Szczepankiewicz et al. 2023: what it asks for."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.evaluation.protocols import protocol, szczepankiewicz2023
+from salgen.evaluation.protocols.szczepankiewicz2023 import FULL_TRAINING, VARIANTS, Szczepankiewicz2023
+from salgen.evaluation.training.training_settings import choose_settings
+from salgen.parameters import build
+from salgen.registry import METHODS
+
+PAPER = [
+    "gradient", "guided-backprop", "smoothgrad", "grad-cam", "grad-cam++", "smooth-grad-cam++", "guided-grad-cam",
+    "fast-cam", "fast-cam++", "eigen-cam", "eigen-grad-cam", "layer-cam", "poly-cam-pm",
+]  # fmt: skip
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """What the protocol makes, evaluates and reports, without any of it being done."""
+    made, evaluated, studies = [], [], []
+
+    splits = ("train", "val", "test", *(f"test_{variant}" for variant in VARIANTS))
+    known = SimpleNamespace(spec=SimpleNamespace(splits=dict.fromkeys(splits, 4)))
+    monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
+    monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data.name, how)) or how["out"])
+    monkeypatch.setattr(protocol, "open_dataset", lambda data: known)
+    monkeypatch.setattr(protocol, "judge", lambda claims, study: ())
+    monkeypatch.setattr(protocol, "report", lambda runs, page, study: studies.append((runs, study)) or page)
+    return made, evaluated, studies
+
+
+def test_the_thirteen_methods_exist():
+    assert list(Szczepankiewicz2023.methods) == PAPER
+    assert set(PAPER) <= set(METHODS.names())
+
+
+def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path):
+    made, evaluated, studies = recorded
+    Szczepankiewicz2023(seed=3, models=("resnet50", "vgg16", "scnn")).run(tmp_path, "small", ["rise"])
+    assert [name for name, _ in made] == ["gtsrb-square", "zings", "lisa-lights", "imagenet-s50"]
+    assert all(how == {"scale": "small", "seed": 3, "source": None} for _, how in made)
+    cells = [(name, how["model"]) for name, how in evaluated if how["split"] == "test"]
+    assert cells == [(name, model) for name, _ in made for model in ("resnet50", "vgg16", "scnn")]
+    for name, how in evaluated:
+        assert how["methods"] == [*PAPER, "eigen-cam:sign=align", "eigen-grad-cam:sign=align", "rise"]
+        assert (how["metrics"], how["limit"], how["scale"], how["seed"]) == (["m-gt"], 100, "small", 3)
+        if how["split"] == "test":
+            turned = {"rotation": 5.0, "flips": True} if name == "zings" else {}
+            assert how["settings"] == {"stop_accuracy": 0.995, **turned}
+    ((runs, study),) = studies
+    assert len(runs) == 12
+    assert any("stand-ins" in note for note in study.notes)
+
+
+def test_variants_are_scored_against_the_training_mask_for_the_class_square(recorded, tmp_path):
+    _, evaluated, studies = recorded
+    Szczepankiewicz2023(only=("gtsrb-square",)).run(tmp_path, "demo")
+    variants = [how for _, how in evaluated if how["split"] != "test"]
+    assert [how["split"] for how in variants] == [f"test_{variant}" for variant in VARIANTS]
+    for how in variants:
+        assert (how["target"], how["mask"]) == ("square", "training_square")
+        assert how["model"] == tmp_path / "runs" / "gtsrb-square-scnn" / "scnn-seed0"
+    assert tuple(studies[0][1].variants[0].runs) == VARIANTS
+    assert studies[0][1].variants[0].marked == {"original", "noisy_square", "noisy_background"}
+    assert [how.get("mask") for _, how in evaluated if how["split"] == "test"] == [None]
+
+
+def test_full_scale_is_the_papers(recorded, tmp_path):
+    _, evaluated, _ = recorded
+    Szczepankiewicz2023(only=("zings", "lisa-lights")).run(tmp_path, "full")
+    settings = {(name, how["model"]): how["settings"] for name, how in evaluated if how.get("settings")}
+    assert settings["zings", "resnet50"] == {
+        **FULL_TRAINING, "learning_rate": 1e-4, "weights": "imagenet", "rotation": 5.0, "flips": True
+    }  # fmt: skip
+    assert settings["lisa-lights", "scnn"] == {**FULL_TRAINING, "learning_rate": 1e-3}
+    for (_, model), chosen in settings.items():
+        choose_settings(model, "full", chosen)
+    whole = [
+        (how["split"], str(how["model"])) for name, how in evaluated if name == "zings" and "scnn" in str(how["out"])
+    ]
+    trained = str(tmp_path / "runs" / "zings-scnn" / "scnn-seed0")
+    assert whole == [("test", "scnn"), ("val", trained), ("train", trained)]
+
+
+def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_path, monkeypatch):
+    made, evaluated, studies = recorded
+    opened = []
+    monkeypatch.setattr(protocol, "generator", lambda *given: opened.append(given))
+    monkeypatch.setattr(szczepankiewicz2023, "pretrained", opened.append)
+    Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/data/ImageNetS50").run(tmp_path, "demo")
+    assert made == [
+        (
+            "imagenet-s50",
+            {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50", "parameters": {"image_size": (224, 224)}},
+        )
+    ]
+    assert [how["model"] for _, how in evaluated] == [
+        f"salgen.evaluation.imagenet_s50:{model}" for model in ("vgg16", "resnet50", "resnext50")
+    ]
+    assert all(how["settings"] is None for _, how in evaluated)
+    assert opened == [("imagenet-s50", "/data/ImageNetS50", "demo"), "vgg16", "resnet50", "resnext50"]
+    assert not any("stand-ins" in note for note in studies[0][1].notes)
+    with pytest.raises(SalgenError, match="pretrained network for ImageNet-S50"):
+        Szczepankiewicz2023(only=("imagenet-s50",), imagenet_s="/x", models=("scnn",)).run(tmp_path, "demo")
+
+
+@pytest.mark.parametrize(
+    ("how", "extra", "message"),
+    [
+        ({"zings": "/nowhere/at/all"}, (), "/nowhere/at/all"),
+        ({"models": ("scnn", "nonsense")}, (), "unknown model 'nonsense'"),
+        ({}, ("nonsense",), "unknown method 'nonsense'"),
+        ({"imagenet_s": "/x", "models": ("scnn",)}, (), "pretrained network for ImageNet-S50"),
+    ],
+)
+def test_what_is_wrong_is_found_before_any_work(recorded, tmp_path, how, extra, message):
+    made, evaluated, _ = recorded
+    with pytest.raises(SalgenError, match=message):
+        Szczepankiewicz2023(**how).run(tmp_path, "demo", extra)
+    assert not made
+    assert not evaluated
+
+
+@pytest.mark.parametrize("how", [{"models": ("scnn", "scnn")}, {"only": ("zings", "zings")}])
+def test_nothing_is_named_twice(how):
+    with pytest.raises(SalgenError, match="name each once"):
+        Szczepankiewicz2023(**how)
+
+
+def test_parameters_are_checked():
+    assert build(Szczepankiewicz2023, {"only": "zings,lisa-lights"}).only == ("zings", "lisa-lights")
+    with pytest.raises(SalgenError, match="only"):
+        build(Szczepankiewicz2023, {"only": "zingz"})

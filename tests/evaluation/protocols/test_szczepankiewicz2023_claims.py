@@ -1,0 +1,289 @@
+"""What the protocol of Szczepankiewicz et al. 2023 says of the paper's claims, from grids of means."""
+
+from math import nan
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.evaluation.protocols import claims
+from salgen.evaluation.protocols.szczepankiewicz2023 import CLAIMS, Szczepankiewicz2023
+from salgen.evaluation.report.grid import places
+from salgen.evaluation.report.study import Cell, Study, Variants
+
+PAPER = Szczepankiewicz2023.methods
+KEEPING = ("gradient", "smoothgrad", "guided-backprop", "guided-grad-cam", "layer-cam", "eigen-grad-cam")
+WORST = ("gradient", "smoothgrad", "guided-backprop", "eigen-cam", "eigen-grad-cam")
+FAST = ("fast-cam", "fast-cam++")
+LAST, GTSRB, SCNN, ZINGS, LISA, GRAD_CAM, LAYER_CAM, LOWEST, OLD_AREA = range(9)
+HELD, NOT_HELD, NOT_TESTABLE = "held", "not held", "not testable here"
+
+
+def said(grid, variants=None):
+    """The findings of a grid of means, and of (original, resized) means of each network in `variants`."""
+    variants = variants or {}
+    runs = {
+        (name, model): means
+        for model, pair in variants.items()
+        for name, means in zip(("original", "resized"), pair, strict=True)
+    }
+
+    def means(cells, methods, metric):
+        return {(cell.dataset, cell.model): (grid | runs)[cell.dataset, cell.model] for cell in cells}
+
+    pairs = [Variants(model, {"original": Path("a"), "resized": Path("b")}) for model in variants]
+    cells = [Cell(*key, (Path("x"),)) for key in grid]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claims, "grid_means", means)
+        found = claims.judge(CLAIMS, Study("t", "r", "m-gt", PAPER, tuple(cells), tuple(pairs), (), ()))
+    assert len(found) == 9
+    return found
+
+
+def ranked(*best, worst=()):
+    """Means that fall from the first method to the last."""
+    rest = [method for method in PAPER if method not in (*best, *worst)]
+    order = [*best, *rest, *worst]
+    return {method: 0.9 - 0.05 * order.index(method) for method in PAPER}
+
+
+def half(means):
+    return {method: mean / 2 for method, mean in means.items()}
+
+
+HOLDING = {
+    ("gtsrb-square", "resnet50"): ranked("eigen-grad-cam", "guided-grad-cam", worst=FAST),
+    ("gtsrb-square", "vgg16"): ranked("guided-grad-cam", "eigen-grad-cam", worst=FAST[::-1]),
+    ("gtsrb-square", "scnn"): half(ranked("guided-grad-cam", "eigen-grad-cam")),
+    ("zings", "vgg16"): ranked("guided-backprop", "gradient", "guided-grad-cam"),
+    ("lisa-lights", "vgg16"): ranked("layer-cam", "eigen-grad-cam", "guided-grad-cam"),
+    ("imagenet-s50", "vgg16"): ranked("grad-cam", worst=WORST),
+    ("imagenet-s50", "resnet50"): ranked("layer-cam", worst=WORST),
+    ("imagenet-s50", "resnext50"): ranked("layer-cam", worst=WORST[::-1]),
+}
+EVEN = dict.fromkeys(PAPER, 0.4)
+KEPT = half(EVEN) | dict.fromkeys(KEEPING, 0.4)
+
+
+def without(*cells):
+    return {cell: means for cell, means in HOLDING.items() if cell not in cells}
+
+
+def test_a_grid_as_the_paper_found_it_holds_every_claim():
+    found = said(HOLDING, {"vgg16": (EVEN, KEPT)})
+    assert [finding.verdict for finding in found] == [HELD] * 9
+    assert [finding.claim[:3] for finding in found] == [f"({letter})" for letter in "aabcdeeef"]
+    assert found[OLD_AREA].numbers == "vgg16: 1.000 (6 named methods) against 0.500 (7 others)"
+
+
+def test_the_opposite_grid_holds_none():
+    opposite = {cell: {method: 1.0 - value for method, value in means.items()} for cell, means in HOLDING.items()}
+    assert [finding.verdict for finding in said(opposite, {"vgg16": (KEPT, EVEN)})] == [NOT_HELD] * 9
+
+
+def test_nothing_run_is_nothing_testable():
+    assert [finding.verdict for finding in said({})] == [NOT_TESTABLE] * 9
+
+
+# Networks ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claim", "missing", "there"),
+    [
+        (LAST, ("gtsrb-square", "vgg16"), "resnet50"),
+        (LAST, ("gtsrb-square", "resnet50"), "vgg16"),
+        (LAYER_CAM, ("imagenet-s50", "resnext50"), "resnet50"),
+    ],
+)
+def test_a_claim_needs_every_network_that_it_names(claim, missing, there):
+    finding = said(without(missing))[claim]
+    assert finding.verdict == NOT_TESTABLE
+    assert f"holds on {there} (" in finding.numbers
+    assert f"{missing[1]} was not run" in finding.numbers
+    assert missing[1] in finding.claim
+
+
+def test_a_claim_that_fails_on_one_network_is_not_held_though_another_was_not_run():
+    finding = said({("gtsrb-square", "vgg16"): ranked(*FAST)})[LAST]
+    assert finding.verdict == NOT_HELD
+    assert finding.numbers.startswith("resnet50 was not run; does not hold on vgg16 (")
+
+
+def test_a_claim_that_fails_on_one_network_of_two_is_not_held():
+    finding = said(HOLDING | {("gtsrb-square", "vgg16"): ranked(*FAST)})[LAST]
+    assert finding.verdict == NOT_HELD
+    assert "holds on resnet50 (" in finding.numbers
+
+
+def test_a_claim_of_no_named_network_says_which_were_run():
+    found = said(without(("imagenet-s50", "resnext50")))
+    assert found[LOWEST].verdict == HELD
+    assert "on vgg16 (" in found[LOWEST].numbers
+    assert "on resnet50 (" in found[LOWEST].numbers
+    assert "holds on resnet50, vgg16 and scnn together (" in found[GTSRB].numbers
+
+
+# Missing scores ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gone", [nan, None])
+@pytest.mark.parametrize(
+    ("claim", "cell", "method"),
+    [
+        (LAST, ("gtsrb-square", "resnet50"), "fast-cam"),
+        (GTSRB, ("gtsrb-square", "scnn"), "eigen-grad-cam"),
+        (ZINGS, ("zings", "vgg16"), "gradient"),
+        (LISA, ("lisa-lights", "vgg16"), "guided-grad-cam"),
+        (GRAD_CAM, ("imagenet-s50", "vgg16"), "grad-cam"),
+        (LAYER_CAM, ("imagenet-s50", "resnet50"), "layer-cam"),
+        (LOWEST, ("imagenet-s50", "resnet50"), "eigen-cam"),
+    ],
+)
+def test_a_named_method_without_a_score_makes_its_claim_not_testable(claim, cell, method, gone):
+    means = {name: mean for name, mean in HOLDING[cell].items() if name != method}
+    finding = said(HOLDING | {cell: means if gone is None else means | {method: gone}})[claim]
+    assert finding.verdict == NOT_TESTABLE
+    where = "resnet50, vgg16 and scnn together" if claim == GTSRB else cell[1]
+    assert f"{method} has no score on {where}" in finding.numbers
+
+
+def test_several_methods_without_a_score_are_listed():
+    finding = said(
+        HOLDING | {("gtsrb-square", "resnet50"): HOLDING["gtsrb-square", "resnet50"] | dict.fromkeys(FAST, nan)}
+    )
+    assert "fast-cam and fast-cam++ have no score on resnet50" in finding[LAST].numbers
+
+
+def test_a_cell_without_any_mean_takes_no_part():
+    empty = HOLDING | {(name, "inception"): dict.fromkeys(PAPER, nan) for name, _ in HOLDING}
+    assert said(empty) == said(HOLDING)
+
+
+@pytest.mark.parametrize("means", [{}, dict.fromkeys(PAPER, nan)])
+def test_a_grid_without_any_mean_is_not_testable(means):
+    found = said(dict.fromkeys([*HOLDING, ("zings", "scnn")], means), {"scnn": (means, means)})
+    assert [finding.verdict for finding in found] == [NOT_TESTABLE] * 9
+
+
+def test_named_methods_alone_prove_nothing():
+    alone = {
+        ("gtsrb-square", "vgg16"): dict.fromkeys(FAST, 0.1),
+        ("lisa-lights", "vgg16"): {"guided-grad-cam": 0.5, "eigen-grad-cam": 0.4},
+        ("imagenet-s50", "vgg16"): {"grad-cam": 0.5},
+    }
+    found = said(alone)
+    for claim in (LAST, LISA, GRAD_CAM):
+        assert found[claim].verdict == NOT_TESTABLE
+        assert "no other method has a score on vgg16" in found[claim].numbers
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data())
+def test_no_grid_is_too_sparse(data):
+    scores = st.dictionaries(st.sampled_from(PAPER), st.sampled_from([nan, 0.0, 0.2, 0.3, 0.9]))
+    keys = st.sampled_from([*HOLDING, ("zings", "scnn"), ("imagenet-s50", "scnn")])
+    said(
+        data.draw(st.dictionaries(keys, scores)), data.draw(st.dictionaries(st.just("scnn"), st.tuples(scores, scores)))
+    )
+
+
+# Places and ties --------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.sampled_from([0.5, 0.5004, 0.6, 0.6003, 0.7]), min_size=len(PAPER), max_size=len(PAPER)))
+def test_winners_are_those_that_the_grid_marks(values):
+    means = dict(zip(PAPER, values, strict=True))
+    marked = places(means, True)
+    finding = said({("lisa-lights", "scnn"): means})[LISA]
+    assert (finding.verdict == HELD) == ({"guided-grad-cam", "eigen-grad-cam"} <= set(marked))
+    for method, place in marked.items():
+        assert f"{method} {means[method]:.3f} at place {place}" in finding.numbers
+
+
+def test_a_winner_that_is_fourth_is_named_with_its_place():
+    means = ranked("layer-cam", "grad-cam", "eigen-grad-cam", "guided-grad-cam")
+    finding = said({("lisa-lights", "scnn"): means})[LISA]
+    assert finding.verdict == NOT_HELD
+    assert "guided-grad-cam 0.750 at place 4" in finding.numbers
+
+
+def test_winners_are_averaged_over_networks():
+    """Each is fifth on one network, and the best on the other by more."""
+    one = EVEN | {"eigen-grad-cam": 0.9, "layer-cam": 0.6, "grad-cam": 0.6, "fast-cam": 0.6, "guided-grad-cam": 0.5}
+    two = EVEN | {"guided-grad-cam": 0.9, "poly-cam-pm": 0.6, "gradient": 0.6, "smoothgrad": 0.6, "eigen-grad-cam": 0.5}
+    finding = said({("lisa-lights", "vgg16"): one, ("lisa-lights", "scnn"): two})[LISA]
+    assert finding.verdict == HELD
+    assert "guided-grad-cam 0.700 at place 1" in finding.numbers
+    assert said({("lisa-lights", "vgg16"): one})[LISA].verdict == NOT_HELD
+
+
+@pytest.mark.parametrize("order", [PAPER, PAPER[::-1]])
+def test_the_best_may_share_its_place(order):
+    means = {method: (ranked("grad-cam") | {"poly-cam-pm": 0.8996})[method] for method in order}
+    finding = said({("imagenet-s50", "vgg16"): means})[GRAD_CAM]
+    assert finding.verdict == HELD
+    assert "grad-cam 0.900 at place 1" in finding.numbers
+    assert "poly-cam-pm 0.900 at place 1" in finding.numbers
+    second = said({("imagenet-s50", "vgg16"): means | {"poly-cam-pm": 0.9006}})[GRAD_CAM]
+    assert second.verdict == NOT_HELD
+    assert "grad-cam 0.900 at place 2" in second.numbers
+
+
+@pytest.mark.parametrize("order", [PAPER, PAPER[::-1]])
+@pytest.mark.parametrize(("claim", "cells", "named"), [(LAST, "gtsrb-square", FAST), (LOWEST, "imagenet-s50", WORST)])
+def test_a_tie_at_the_border_of_the_lowest_leaves_it_open(order, claim, cells, named):
+    models = ("resnet50", "vgg16")
+
+    def verdict(lowest):
+        means = EVEN | dict.fromkeys(named, 0.1) | {"grad-cam": lowest}
+        finding = said({(cells, model): {method: means[method] for method in order} for model in models})[claim]
+        assert ("tied" in finding.numbers) == (finding.verdict == NOT_TESTABLE)
+        return finding.verdict
+
+    assert verdict(0.1004) == NOT_TESTABLE
+    assert verdict(0.0996) == NOT_TESTABLE
+    assert verdict(0.101) == HELD
+    assert verdict(0.099) == NOT_HELD
+
+
+# (b) and (f) ------------------------------------------------------------------------------------------
+
+
+def test_scnn_is_compared_over_the_methods_that_all_networks_have():
+    """Over its own methods scnn has the lower mean, over the shared ones the higher."""
+    scnn = {"gradient": 0.5, "grad-cam": 0.1, "layer-cam": nan}
+    finding = said({("zings", "scnn"): scnn, ("zings", "vgg16"): {"gradient": 0.4, "layer-cam": 0.9}})[SCNN]
+    assert finding.verdict == NOT_HELD
+    assert finding.numbers == "zings (methods that all have: 1): vgg16 at 0.400, scnn 0.500"
+
+
+def test_scnn_without_a_shared_method_is_not_testable():
+    finding = said({("zings", "scnn"): {"gradient": 0.5}, ("zings", "vgg16"): {"grad-cam": 0.9}})[SCNN]
+    assert finding.verdict == NOT_TESTABLE
+    assert finding.numbers == "scnn has no score on zings (methods that all have: 0)"
+
+
+def test_scnn_must_be_lower_than_each_network_of_each_data_set():
+    assert said(HOLDING | {("zings", "scnn"): half(EVEN)})[SCNN].verdict == HELD
+    assert said(HOLDING | {("zings", "scnn"): HOLDING["zings", "vgg16"]})[SCNN].verdict == NOT_TESTABLE
+    assert said(HOLDING | {("gtsrb-square", "resnet50"): dict.fromkeys(PAPER, 0.01)})[SCNN].verdict == NOT_HELD
+
+
+def test_shares_of_nothing_are_left_out_and_counted():
+    before = EVEN | {"gradient": 0.0, "smoothgrad": nan, "fast-cam": 0.0004}
+    after = KEPT | {"layer-cam": nan, "fast-cam++": 0.0}
+    finding = said({}, {"vgg16": (before, after)})[OLD_AREA]
+    assert finding.verdict == HELD
+    assert finding.numbers == "vgg16: 1.000 (3 named methods) against 0.500 (6 others)"
+
+
+def test_the_old_area_must_be_kept_on_every_network():
+    assert said({}, {"vgg16": (EVEN, KEPT), "scnn": (KEPT, EVEN)})[OLD_AREA].verdict == NOT_HELD
+    finding = said({}, {"vgg16": (EVEN, KEPT), "scnn": (EVEN, dict.fromkeys(KEEPING, 0.1))})[OLD_AREA]
+    assert finding.verdict == NOT_TESTABLE
+    assert "scnn: methods with a share: 6 named, 0 others" in finding.numbers
+    tied = said({}, {"vgg16": (EVEN, EVEN)})[OLD_AREA]
+    assert (tied.verdict, tied.numbers.endswith(": tied")) == (NOT_TESTABLE, True)

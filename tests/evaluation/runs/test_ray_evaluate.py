@@ -1,0 +1,346 @@
+"""Ray finds the scores that one process finds, on several nodes too, and when workers are killed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import watched_work
+from kept_runs import make_data
+from made_datasets import SUPPORT
+from ray_nodes import two_nodes
+from watched_work import DRIVER, ORDERS
+
+from salgen.datasets.execution import ray_jobs, ray_tasks
+from salgen.datasets.execution.executors import Executor
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.runs import pipeline, ray_job, ray_work
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS
+from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.artifacts.saved_maps import read_maps
+from salgen.evaluation.runs.evaluated_models import load_model
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.running import evaluate
+from salgen.registry import METHODS, METRICS, Entry
+
+try:
+    ray = ray_tasks.ray_module()
+except SalgenError:
+    ray = None
+
+needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: pip install 'salgen[ray]'")
+METHOD = Entry("watched", "watched_work", "A watched gradient.")
+ASKED = {
+    "methods": ["watched", "gradient", "lrp-alpha-beta:alpha=1,beta=0", "pattern-net"],
+    "metrics": ["roc-auc", "idr"],
+    "model": "watched_work:network",
+    "keep_maps": True,
+}
+TABLES = ("scores.parquet", "predictions.parquet", "certificates.parquet", "summary.csv", "comparisons.csv")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Chunks of four samples, so that a tiny data set has several; arithmetic as workers do it, on one thread."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("salgen.evaluation.runs.plan.CHUNK", 4)
+        patch.setattr("salgen.evaluation.runs.ray_work.PREDICTED_AT_A_TIME", 6)
+        patch.setitem(vars(METHODS), "entries", {**METHODS.entries, "watched": METHOD})
+        yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return make_data(tmp_path_factory.mktemp("ray"))
+
+
+@pytest.fixture(scope="module")
+def whole(data):
+    """What one local process finds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(ORDERS, raising=False)
+        return evaluate(data, out=data.parent / "whole", **ASKED)
+
+
+@pytest.fixture(scope="module")
+def connected(tmp_path_factory):
+    """This process, connected to a Ray of two nodes for as long as the tests here take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ORDERS, str(tmp_path_factory.mktemp("orders")))
+        patch.setenv(DRIVER, str(os.getpid()))
+        with two_nodes() as address:
+            ray.init(address, log_to_driver=False, configure_logging=False)
+            yield address
+            ray.shutdown()
+
+
+@pytest.fixture
+def orders(connected):
+    yield watched_work.orders()
+    for path in watched_work.orders().iterdir():
+        path.unlink()
+
+
+def tables(run):
+    return {name: (run / name).read_bytes() for name in TABLES}
+
+
+def maps(run):
+    return {path.relative_to(run): read_maps(path).values for path in sorted((run / "maps").rglob("*.parquet"))}
+
+
+def times(run, names):
+    return {name: (run / PARTS / name).stat().st_mtime_ns for name in names}
+
+
+def runner_of(data, run, **fields):
+    """A runner with one method, without a Ray."""
+    (run / PARTS).mkdir(parents=True, exist_ok=True)
+    dataset = open_dataset(data)
+    model = load_model(dataset, "watched_work:network", run)
+    methods = {"gradient": METHODS.create("gradient")}
+    metrics = {"roc-auc": METRICS.create("roc-auc")}
+    return ModelRunner(Plan.of(dataset, Conventions(), [model], methods, metrics, **fields), model, run)
+
+
+def predicted_by_task(job, part=range(2)):
+    """A worker's predictions for some samples."""
+    return ray_work._predict(ray_jobs.pack(job), part)
+
+
+# The same scores ------------------------------------------------------------------------------------
+
+
+@needs_ray
+def test_two_nodes_find_what_one_process_finds_and_load_a_model_once_each(tmp_path, data, whole, orders, monkeypatch):
+    (orders / "wait").touch()  # long enough for both to have a share
+    monkeypatch.chdir(tmp_path)
+    run = evaluate(os.path.relpath(data), out="run", executor="ray", **ASKED)
+    assert tables(run) == tables(whole)
+    found, wanted = maps(run), maps(whole)
+    assert list(found) == list(wanted)
+    assert all(np.array_equal(found[name], wanted[name]) for name in wanted)
+    assert {path.name for path in (run / PARTS).iterdir()} == {path.name for path in (whole / PARTS).iterdir()}
+    nodes, workers, threads = zip(
+        *(line.split() for line in (orders / "explained").read_text().splitlines()), strict=True
+    )
+    assert len(set(nodes)) == 2, "both nodes should have explained"
+    assert set(threads) == {"1"}
+    loaded = (orders / "loaded").read_text().split()
+    assert len(loaded) == len(set(loaded))
+    assert set(workers) <= set(loaded)
+
+
+@needs_ray
+def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, data, whole, orders):
+    (orders / "die").touch()
+    run = evaluate(data, out=tmp_path / "run", executor="ray", **ASKED)
+    assert not (orders / "die").exists(), "nobody was killed"
+    assert tables(run) == tables(whole)
+    assert [path for path in run.rglob("*") if path.name.endswith(".part")] == []
+
+
+@needs_ray
+def test_a_stopped_run_goes_on_with_ray_and_without(tmp_path, data, whole, orders):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    parts = sorted(path.name for path in (run / PARTS).iterdir())
+    for executor, gone in (("ray", parts[1:9]), ("local", parts[5:14])):
+        for name in gone:
+            (run / PARTS / name).unlink()
+        before = times(run, set(parts) - set(gone))
+        evaluate(data, out=run, executor=executor, **ASKED)
+        assert times(run, before) == before
+        assert tables(run) == tables(whole)
+
+
+# Faults ---------------------------------------------------------------------------------------------
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    ("order", "kind", "message"),
+    [
+        ("fail", SalgenError, "^nothing to see here$"),
+        ("no memory", SalgenError, r"explaining one image of \(1, 32, 32\) needs more memory than cpu has"),
+        ("die always", SalgenError, r"Ray gave up chunk \d of the scored samples .*the same command continues it$"),
+    ],
+)
+def test_faults_end_the_run_as_they_do_locally(tmp_path, data, orders, monkeypatch, order, kind, message):
+    monkeypatch.setattr(ray_tasks, "RETRIES", 0)
+    (orders / order).touch()
+    with pytest.raises(kind, match=message):
+        evaluate(data, out=tmp_path / "run", executor="ray", **{**ASKED, "methods": ["watched"]})
+    assert not (tmp_path / "run" / "scores.parquet").exists()
+    assert [path for path in tmp_path.rglob("*") if path.name.endswith(".part")] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"libraries": {"torch": "1.0"}}, r"would find other scores: it has torch .* for 1\.0"),
+        ({"run": Path("elsewhere")}, r"does not see elsewhere/parts: all machines of a cluster must share the folder"),
+        ({"data": Path("elsewhere")}, r"does not see elsewhere/salgen\.json"),
+        ({"device": "cuda"}, "has a GPU for Ray and none for PyTorch"),
+        ({"plan": b"cnowhere\nThing\n."}, r"cannot load the work \(ModuleNotFoundError: No module named 'nowhere'\)"),
+    ],
+)
+def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, changes, message):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    fault = predicted_by_task(replace(ray_job.Job.of(runner_of(data, tmp_path), "cpu"), **changes))
+    with pytest.raises(ChildProcessError, match=message):
+        raise fault.error
+
+
+def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatch):
+    job = ray_job.Job.of(runner_of(data, tmp_path), "cpu")
+    monkeypatch.setattr(
+        watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
+    )
+    assert "it has other weights than where the run was started" in str(predicted_by_task(job).error)
+
+
+# What is handed over --------------------------------------------------------------------------------
+
+
+def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(ray_work, "_workers_here", lambda: 2)
+    runner = runner_of(data, tmp_path, device="cpu")
+    job = ray_job.Job.of(runner, "cpu")
+    weights = runner.model.classifier[0].weight.detach().numpy().tobytes()
+    assert weights not in pickle.dumps(job)
+    again = ray_work._runner(ray_jobs.pack(job))
+    assert [chunk.path for chunk in again.all_chunks] == [chunk.path.absolute() for chunk in runner.all_chunks]
+    assert again.predictions_path == runner.predictions_path
+    images = open_dataset(data).images()[:3].astype(np.float32) / 255
+    assert np.array_equal(again.model.probabilities(images), runner.model.probabilities(images))
+    assert 0 < again.plan.max_memory < 1e4
+
+
+def test_a_worker_gets_no_models_but_those_that_it_needs(tmp_path, data):
+    runner = runner_of(data, tmp_path)
+    first, second = runner.model, replace(runner.model, seed=1)
+    plan = replace(runner.plan, models=[first, second], paired={0: first, 1: second}, shuffled={1: first})
+    each = plan.for_model(first), plan.for_model(second)
+    assert [(alone.models, alone.paired, alone.shuffled) for alone in each] == [
+        ([first], {0: first}, {}),
+        ([second], {1: second}, {1: first}),
+    ]
+    assert plan.for_model(second).chunks == plan.chunks
+
+
+def test_files_by_workers_with_gpus_are_not_taken_for_those_of_a_cpu(tmp_path, data):
+    cpu, gpu = runner_of(data, tmp_path), runner_of(data, tmp_path, device="cuda")
+    assert cpu.device == "cpu"
+    paths = [
+        [chunk.path for chunk in runner.all_chunks] for runner in (cpu, runner_of(data, tmp_path, device="cpu"), gpu)
+    ]
+    assert paths[0] == paths[1]
+    assert not set(paths[0]) & set(paths[2])
+    assert cpu.predictions_path != gpu.predictions_path
+
+
+@pytest.mark.parametrize(("offered", "device", "taken"), [({"CPU": 4.0}, "cpu", 0), ({"GPU": 2.0}, "cuda", 1)])
+def test_a_worker_takes_a_gpu_where_there_are_any(offered, device, taken):
+    class Connection(ray_tasks.Connection):
+        def outcomes(self, *_, gpus):
+            return iter([(gpus, None)])
+
+    class Offering:
+        cluster_resources = staticmethod(lambda: offered)
+
+    workers = ray_work.RayWorkers(Connection(Offering, 1))
+    assert workers.device == device
+    assert list(workers._outcomes(None, b"", [], None)) == [(taken, None)]
+
+
+# What is refused ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"workers": 2}, "workers = 2: is for executor = ray; without it this process does all the work"),
+        ({"executor": "rya"}, "unknown executor 'rya': did you mean 'ray'"),
+        ({"ray_address": "x:1"}, "ray_address = x:1: is for executor = ray"),
+    ],
+)
+def test_a_bad_argument_is_one_line_before_any_work(tmp_path, data, arguments, message):
+    with pytest.raises(SalgenError, match=message):
+        evaluate(data, out=tmp_path / "run", **arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_ray
+def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
+        pipeline.ray_executor("ray", None, "127.0.0.1:1")
+    assert pipeline.ray_executor("ray", 3, None) == Executor("ray", 3)
+
+
+# A Ray of its own -----------------------------------------------------------------------------------
+
+
+@needs_ray
+def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path, data, whole, monkeypatch):
+    run, orders = tmp_path / "run", tmp_path / "orders"
+    orders.mkdir()
+    (orders / "wait").touch()
+    program = (
+        "import os, sys; os.environ['SALGEN_TEST_DRIVER'] = str(os.getpid())\n"
+        "import salgen.evaluation.runs.plan as plan; plan.CHUNK = 4\n"
+        "from salgen.registry import METHODS, Entry; from salgen.cli.main import main\n"
+        "vars(METHODS)['entries'] = {**METHODS.entries, 'watched': Entry('watched', 'watched_work', '')}\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    given = ["--methods", ",".join(ASKED["methods"][:2]), *(f"-m{call}" for call in ASKED["methods"][2:])]
+    given += [
+        "--metrics",
+        "roc-auc,idr",
+        "--model",
+        ASKED["model"],
+        "--keep-maps",
+        "--executor",
+        "ray",
+        "--workers",
+        "1",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "evaluate", str(data), "--out", str(run), *given],
+        env={
+            **os.environ,
+            ORDERS: str(orders),
+            "PYTHONPATH": str(SUPPORT),
+            "OMP_NUM_THREADS": "1",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (orders / "explained").exists() and process.poll() is None:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (130, ""), errors
+    assert errors.endswith("stopped: run the same command again to go on from here\n")
+    assert [path for path in run.rglob("*") if path.name.endswith(".part")] == []
+    assert not (run / "scores.parquet").exists(), "it came too late to prove anything"
+    monkeypatch.delenv(ORDERS, raising=False)
+    assert tables(evaluate(data, out=run, **ASKED)) == tables(whole)

@@ -1,0 +1,400 @@
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import torch
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, ModelMetric
+from salgen.evaluation.metrics.m_gt import MGt
+from salgen.evaluation.metrics.prec99 import Prec99
+from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.scoring.metric_computation import worst_of
+from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, create_metric
+from salgen.parameters import call_text
+from salgen.registry import METRICS
+
+SHAPE = (12, 13)
+
+
+@pytest.fixture
+def maps():
+    return np.random.default_rng(0).normal(size=(4, *SHAPE)).astype(np.float32)
+
+
+@pytest.fixture
+def masks():
+    masks = np.zeros((4, *SHAPE), dtype=bool)
+    for i in range(4):
+        masks[i, i : i + 3, 2:6] = True
+    return masks
+
+
+def equal(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name], equal_nan=True) for name in a)
+
+
+# What may be given ------------------------------------------------------------------------------------
+
+
+def test_all_is_every_metric_that_needs_a_mask_alone(maps, masks):
+    scores = salgen.score(maps, masks, "all")
+    assert {"roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass", "pointing-game"} <= set(scores)
+    for values in scores.values():
+        assert values.dtype == np.float64
+        assert values.shape == (4,)
+
+
+def test_each_metric_alone_is_the_same_as_together(maps, masks):
+    together = salgen.score(maps, masks, "all")
+    for name in together:
+        assert np.array_equal(salgen.score(maps, masks, [name])[name], together[name], equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_tensors_are_the_same_as_arrays(maps, masks, kind):
+    tensors = torch.tensor(maps, dtype=kind, requires_grad=True)
+    assert equal(salgen.score(tensors, torch.tensor(masks), "all"), salgen.score(maps, masks, "all"))
+
+
+def test_bfloat16_and_float16_are_taken_as_they_are(maps, masks):
+    half = torch.tensor(maps).bfloat16()
+    assert equal(salgen.score(half, masks, "all"), salgen.score(half.float().numpy(), masks, "all"))
+    short = maps.astype(np.float16)
+    assert equal(salgen.score(short, masks, "all"), salgen.score(short.astype(np.float32), masks, "all"))
+
+
+def test_float64_ties_stay_exact():
+    maps = np.array([[[1.0, 1.0 + 1e-12, 0.0]]])
+    masks = np.array([[[False, True, False]]])
+    assert salgen.score(maps, masks, ["roc-auc"])["roc-auc"] == [1.0]
+    assert salgen.score(maps.astype(np.float32), masks, ["roc-auc"])["roc-auc"] == [0.75]
+
+
+def test_integers_and_other_byte_orders(maps, masks):
+    whole = np.rint(maps * 10)
+    expected = salgen.score(whole, masks, "all")
+    assert equal(salgen.score(whole.astype(np.int16), masks, "all"), expected)
+    assert equal(salgen.score(whole.astype(">f4"), masks, "all"), expected)
+
+
+def test_zeros_and_ones_are_a_mask(maps, masks):
+    expected = salgen.score(maps, masks, "all")
+    for kind in (np.uint8, np.int64, np.float32):
+        assert equal(salgen.score(maps, masks.astype(kind), "all"), expected)
+    assert equal(salgen.score(maps, masks[:, np.newaxis], "all"), expected)
+
+
+def test_valid_region_is_the_map_cut_out(maps, masks):
+    valid = np.zeros(SHAPE, dtype=bool)
+    valid[1:6, 1:8] = True
+    expected = salgen.score(maps[:, 1:6, 1:8], masks[:, 1:6, 1:8], "all")
+    spoilt = np.where(valid, maps, np.nan)
+    for region in (valid, np.broadcast_to(valid, maps.shape), torch.tensor(valid), valid.astype(np.uint8)):
+        assert equal(salgen.score(maps, masks, "all", valid=region), expected)
+    assert equal(salgen.score(spoilt, masks, "all", valid=valid), expected)
+
+
+def test_valid_regions_may_differ_between_maps(maps, masks):
+    valid = np.random.default_rng(1).random(maps.shape) < 0.8
+    scores = salgen.score(maps, masks, "all", valid=valid)
+    for i in range(4):
+        alone = salgen.score(maps[i : i + 1], masks[i : i + 1], "all", valid=valid[i])
+        assert all(alone[name][0] == scores[name][i] for name in scores)
+
+
+def test_no_maps_give_no_scores():
+    scores = salgen.score(np.zeros((0, *SHAPE)), np.zeros((0, *SHAPE), dtype=bool), ["m-gt"])
+    assert scores["m-gt"].shape == (0,)
+    assert scores.reasons == {"m-gt": []}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"maps": np.zeros(SHAPE)}, r"maps have shape \(12, 13\): must be \(N, H, W\)"),
+        ({"maps": np.zeros((4, 1, *SHAPE))}, r"maps have shape \(4, 1, 12, 13\)"),
+        ({"maps": np.zeros((4, *SHAPE), dtype=complex)}, "complex128: must be real"),
+        ({"maps": [[[1.0, 2.0], [3.0]]]}, "not a dense array"),
+        ({"masks": np.zeros((4, 12, 12), dtype=bool)}, r"masks have shape \(4, 12, 12\) and maps \(4, 12, 13\)"),
+        ({"masks": np.zeros((3, *SHAPE), dtype=bool)}, r"masks have shape \(3, 12, 13\) and maps \(4, 12, 13\)"),
+        ({"masks": np.zeros((4, 0, *SHAPE), dtype=bool)}, r"masks have shape \(4, 0, 12, 13\)"),
+        ({"masks": np.full((4, *SHAPE), 255)}, "masks hold the value 255"),
+        ({"masks": np.full((4, *SHAPE), np.nan)}, "masks hold the value nan"),
+        ({"masks": np.full((4, *SHAPE), "a")}, "must be bool"),
+        ({"valid": np.ones((3, *SHAPE), dtype=bool)}, r"valid has shape \(3, 12, 13\) and maps \(4, 12, 13\)"),
+        ({"valid": np.full(SHAPE, 2)}, "valid hold the value 2"),
+        ({"metrics": ["roc-acu"]}, "unknown metric 'roc-acu': did you mean 'roc-auc'"),
+        ({"metrics": ["prec99:authors=true"]}, "unknown parameter of prec99"),
+        ({"metrics": []}, "no metric was chosen"),
+        ({"metrics": [RocAuc]}, "is not a metric"),
+        ({"metrics": [3]}, "3 is not a metric"),
+        ({"images": np.zeros((3, 1, *SHAPE))}, "images: 3 of them for 4 maps"),
+    ],
+)
+def test_faults_are_named_in_one_line(maps, masks, change, words):
+    given = {"maps": maps, "masks": masks, "metrics": ["roc-auc"], **change}
+    with pytest.raises(SalgenError, match=words) as caught:
+        salgen.score(**given)
+    assert "\n" not in str(caught.value)
+
+
+# Reasons and the worst case -----------------------------------------------------------------------------
+
+
+def test_fault_of_the_mask_stays_undefined_whatever_the_map(maps, masks):
+    masks[1] = False
+    maps[1, 0, 0] = np.nan
+    scores = salgen.score(maps, masks, "all")
+    assert scores.reasons.pop("mae")[1] == "non_finite_map"  # an empty mask is as good as any for it
+    for name in scores.reasons:
+        assert np.isnan(scores[name][1])
+        assert np.isnan(scores.worst_case[name][1])
+        assert scores.reasons[name][1] == "empty_mask"
+
+
+def test_mask_outside_the_region_is_empty(maps, masks):
+    valid = np.ones((4, *SHAPE), dtype=bool)
+    valid[2] = ~masks[2]
+    assert salgen.score(maps, masks, ["m-gt"], valid=valid).reasons["m-gt"] == ["", "", "empty_mask", ""]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_map_that_is_not_finite_gets_the_worst_value(maps, masks, bad):
+    maps[0, 7, 8] = bad
+    scores = salgen.score(maps, masks, "all")
+    assert len(scores) > 15
+    for name in scores:
+        assert np.isnan(scores[name][0])
+        assert np.array_equal(scores.worst_case[name][0], worst_of(METRICS.load(name)), equal_nan=True)
+        assert scores.reasons[name] == ["non_finite_map", "", "", ""]
+        assert np.array_equal(scores.worst_case[name][1:], scores[name][1:])
+
+
+def test_zero_energy_is_the_maps_fault(maps, masks):
+    maps[3] = -1.0
+    scores = salgen.score(maps, masks, ["relevance-mass", "roc-auc"])
+    assert scores.reasons["relevance-mass"] == ["", "", "", "zero_energy"]
+    assert scores.worst_case["relevance-mass"][3] == 0.0
+    assert scores["roc-auc"][3] == 0.5
+
+
+def test_too_few_negatives_is_the_maps_fault(maps, masks):
+    maps[0, ~masks[0]] = 9.0
+    maps[1] = masks[1]
+    scores = salgen.score(maps[:2, :8, :9], masks[:2, :8, :9], ["prec99"])
+    assert scores.reasons["prec99"] == ["too_few_negatives", ""]
+    assert scores.worst_case["prec99"].tolist() == [0.0, 1.0]
+
+
+def test_full_mask_is_scored_and_flagged(maps, masks):
+    masks[0] = True
+    scores = salgen.score(np.abs(maps), masks, "all")
+    for name in scores:
+        assert scores.reasons[name] == ["trivial_full_mask", "", "", ""]
+    for name in DEFAULT:
+        assert np.isnan(scores[name][0]) if name == "roc-auc" else scores[name][0] == pytest.approx(1.0)
+    assert np.isnan(scores.worst_case["roc-auc"][0])
+
+
+def test_full_mask_drops_roc_auc_for_a_broken_map_too(maps, masks):
+    masks[0] = True
+    maps[0] = np.nan
+    scores = salgen.score(maps, masks, ["roc-auc", "m-gt"])
+    assert np.isnan(scores.worst_case["roc-auc"][0])
+    assert scores.worst_case["m-gt"][0] == 0.0
+
+
+# Several acceptable masks -------------------------------------------------------------------------------
+
+
+def test_best_of_several_masks_counts(maps, masks):
+    other = np.roll(masks, 3, axis=2)
+    both = np.stack([masks, other], axis=1)
+    each = [salgen.score(maps, m, ["m-gt"])["m-gt"] for m in (masks, other)]
+    assert np.array_equal(salgen.score(maps, both, ["m-gt"])["m-gt"], np.maximum(*each))
+
+
+def test_each_of_several_masks_has_its_own_size():
+    maps = np.array([[[5.0, 4.0, 3.0, 0.0]]])
+    masks = np.array([[[[True, False, False, True]], [[True, True, True, False]], [[False] * 4]]])
+    assert salgen.score(maps, masks, ["m-gt"])["m-gt"] == [1.0]
+    assert salgen.score(maps, masks[:, [0, 2]], ["m-gt"])["m-gt"] == [0.5]
+    assert salgen.score(maps, masks[:, [2, 2]], ["m-gt"]).reasons["m-gt"] == ["empty_mask"]
+
+
+def test_an_empty_mask_among_several_does_not_excuse_a_broken_map():
+    masks = np.array([[[[False, False]], [[True, False]]]])
+    scores = salgen.score(np.array([[[np.nan, 1.0]]]), masks, ["m-gt"])
+    assert scores.reasons["m-gt"] == ["non_finite_map"]
+    assert scores.worst_case["m-gt"] == [0.0]
+
+
+@dataclass(frozen=True)
+class Size(MGt):
+    """Small masks are best, those of one pixel undefined."""
+
+    name: ClassVar[str] = "size"
+    higher_is_better: ClassVar[bool] = False
+
+    def __call__(self, ranking):
+        return (float(ranking.p), "") if ranking.p > 1 else (np.nan, "one_pixel")
+
+
+def test_best_may_be_lowest_and_defined_goes_before_undefined():
+    one, two, three = (np.arange(4)[np.newaxis] < count for count in (1, 2, 3))
+    for masks in ([one, three, two], [three, two, one], [two, one, three]):
+        assert salgen.score(np.zeros((1, 1, 4)), np.array([masks]), Size())["size"] == [2.0]
+
+
+# Metrics by name, call, instance ----------------------------------------------------------------------------
+
+
+def test_names_of_the_scores(maps, masks):
+    metrics = ["auroc", "prec99:compat=authors_exact", Prec99(compat="authors_exact"), MGt()]
+    scores = salgen.score(maps, masks, metrics)
+    assert list(scores) == ["auroc", "prec99:compat=authors_exact", "m-gt"]
+    assert np.array_equal(scores["auroc"], salgen.score(maps, masks, RocAuc())["roc-auc"])
+    assert list(salgen.score(maps, masks, {"mine": MGt()})) == ["mine"]
+
+
+def test_a_metrics_call_gives_it_back():
+    for metric in (Prec99(), Prec99(compat="authors_exact"), MGt()):
+        assert create_metric(call_text(metric)) == metric
+
+
+def test_aliases_are_unique():
+    aliases = [alias for name in METRICS.names() for alias in METRICS.load(name).aliases]
+    assert len(aliases) == len({*aliases, *METRICS.names()}) - len(METRICS.names())
+
+
+@dataclass(frozen=True)
+class TwinDistance(MGt):
+    name: ClassVar[str] = "twin-distance"
+    needs: ClassVar[frozenset[str]] = frozenset({"twin", "target"})
+
+    def __call__(self, ranking, twin, target):
+        return float((ranking.saliency - twin[target]).sum()), ""
+
+
+def test_a_metric_gets_what_it_needs(maps, masks):
+    twins, masks = np.ones((4, 1, *SHAPE), dtype=np.float32), np.zeros_like(masks)
+    scores = salgen.score(maps, masks, [TwinDistance()], twins=twins, targets=np.zeros(4, dtype=int))
+    assert np.allclose(scores["twin-distance"], (maps - 1).sum(axis=(1, 2)), atol=1e-4)
+    assert scores.reasons["twin-distance"] == [""] * 4  # it does not need the mask
+
+
+def test_what_a_metric_needs_must_be_given(maps, masks):
+    with pytest.raises(SalgenError, match="'twin-distance' needs what is not given: twins="):
+        salgen.score(maps, masks, [TwinDistance()], targets=np.zeros(4, dtype=int))
+
+
+def test_metrics_that_train_are_refused(maps, masks):
+    whole = type("Whole", (MGt,), {"needs": frozenset({"training"})})()
+    with pytest.raises(SalgenError, match="'m-gt' trains models again"):
+        salgen.score(maps, masks, [whole])
+
+
+def test_all_leaves_out_what_cannot_be_computed(monkeypatch):
+    entry = type("Fake", (), {"load": lambda self: TwinDistance})()
+    monkeypatch.setitem(METRICS.entries, "twin-distance", entry)
+    assert "twin-distance" not in choose_metrics("all")
+    assert "twin-distance" in choose_metrics("all", ["twin", "target"])
+
+
+def test_torch_is_not_imported():
+    code = (
+        "import sys, numpy as np, salgen;"
+        "salgen.score(np.ones((1, 2, 2)), np.eye(2, dtype=bool)[None], 'all');"
+        "print('torch' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
+
+
+# What plug-ins get wrong ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Zeros(ModelMetric):
+    name: ClassVar[str] = "zeros"
+
+    def measure(self, data):
+        return np.zeros(len(data)), [""] * len(data)
+
+
+@dataclass(frozen=True)
+class Sums(DatasetMetric):
+    name: ClassVar[str] = "sums"
+
+    def partial(self, rankings):
+        return np.ones(2)
+
+    def aggregate(self, partial):
+        return partial.sum(axis=1)
+
+
+def wrong(which, name, result):
+    return type("Wrong", (which,), {name: lambda self, given: result(given)})()
+
+
+@pytest.mark.parametrize(
+    ("which", "name", "result", "message"),
+    [
+        (Zeros, "measure", lambda given: (np.zeros(3), [""] * 3), "values of shape .3,. and 3 reasons for 4 maps"),
+        (Sums, "partial", lambda given: np.zeros((2, 2)), "partial.. must return float64 .k,."),
+        (Sums, "aggregate", lambda given: np.zeros((2, 2)), "one value for each of 4 maps"),
+    ],
+)
+def test_shapes_that_a_plug_in_gets_wrong_are_named(maps, masks, which, name, result, message):
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
+    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    with pytest.raises(SalgenError, match=message):
+        salgen.score(maps, masks, [wrong(which, name, result)], **given)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"method": 3}, "method = 3: give a call such as 'grad-cam'"),
+        ({"twins": 3}, "twins must be 4 images"),
+        ({"twins": ["a", None, None, None]}, "a twin is <U1 of shape"),
+        ({"maps": np.ma.masked_array(np.zeros((4, *SHAPE)))}, "numpy.ma hides values"),
+        ({"metrics": "iou,dice"}, "'iou,dice' holds several metrics: give a list"),
+        ({"metrics": "ranking:threshold=0.5"}, "ranking is a group of metrics and takes no parameters"),
+        ({"images": np.full((4, 1, *SHAPE), np.nan, dtype=np.float32)}, "images: number 0 has NaN"),
+        ({"metrics": "faithfulness"}, "none of its group can be computed from mask, negatives"),
+    ],
+)
+def test_what_score_may_be_given_by_mistake(maps, masks, change, words):
+    with pytest.raises(SalgenError, match=words):
+        salgen.score(**{"maps": maps, "masks": masks, "metrics": ["roc-auc"], **change})
+
+
+def test_sparse_maps_are_refused(masks):
+    with pytest.raises(SalgenError, match="not a dense array"):
+        salgen.score(torch.zeros(4, *SHAPE).to_sparse(), masks, ["roc-auc"])
+
+
+def test_metrics_may_be_named_in_a_mapping(maps, masks):
+    scores = salgen.score(maps, masks, {"a": "iou:threshold=0.3", "b": MGt()})
+    assert np.array_equal(scores["a"], salgen.score(maps, masks, "iou:threshold=0.3")["iou:threshold=0.3"])
+    assert salgen.score(maps, masks, ["m-gt"], seed=np.int64(3))["m-gt"].tolist() == scores["b"].tolist()
+
+
+def test_a_function_must_give_maps_of_the_images_size(maps, masks):
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 3))
+    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    with pytest.raises(SalgenError, match=r"method gave maps of shape \(4, 6, 13\)"):
+        salgen.score(maps, masks, "class-sensitivity", method=lambda m, x, t: x[:, 0, :6], **given)
+
+
+def test_one_logit_has_no_second_class(maps):
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12 * 13, 1))
+    given = {"model": model, "images": np.zeros((4, 1, *SHAPE), dtype=np.float32), "targets": np.zeros(4, dtype=int)}
+    with pytest.raises(SalgenError, match="the model has one logit"):
+        salgen.score(maps, None, "class-sensitivity", method="gradient", **given)

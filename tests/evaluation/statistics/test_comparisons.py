@@ -1,0 +1,214 @@
+"""Comparisons of methods: their numbers by loops, families, verdicts and the file."""
+
+import csv
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from salgen.errors import SalgenError
+from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
+from salgen.evaluation.statistics.comparisons import (
+    compare_families,
+    compare_subsets,
+    effect_sizes,
+    holm,
+    indistinguishable,
+    not_better,
+    write_comparisons,
+)
+from salgen.evaluation.statistics.permutation import sign_flip_p_values
+from salgen.evaluation.statistics.score_cube import score_cube
+
+
+def compare(cube, model, metric, variant, members=None):
+    """All pairs of one family; none where there is no family."""
+    found = family(cube, model, metric, variant, members)
+    return [] if found is None else compare_families([found])
+
+
+METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "oracle": 1.0, "oracle-7x7": 0.95}
+IMAGE = "region:image"
+
+
+def scores(metrics=("roc-auc",), seeds=(0,), samples=30, methods=METHODS, variants=(IMAGE,)):
+    """Rows in which sample 2 has no usable mask and the map of gradient on sample 3 failed."""
+    rng = np.random.default_rng(0)
+    return [
+        {
+            "sample_id": f"test-{i:03d}",
+            "model": "cnn",
+            "training_seed": seed,
+            "method": method,
+            "reduction": "sum",
+            "metric": metric,
+            "variant": variant,
+            "value": math.nan if i == 2 or (i == 3 and method == "gradient") else value,
+            "value_worst_case": math.nan if i == 2 else 0.0 if i == 3 and method == "gradient" else value,
+            "reason": "",
+            "target": 1,
+            "correct": i % 7 != 0,
+            "certified": i % 2 == 0,
+        }
+        for metric in metrics
+        for variant in variants
+        for seed in seeds
+        for method in methods
+        for i in range(samples)
+        for value in [METHODS[method] + 0.02 * rng.normal() + 0.01 * seed]
+    ]
+
+
+def cube_of(**options):
+    return score_cube(pa.Table.from_pylist(scores(**options)))
+
+
+def sample_means(rows, method):
+    """value_worst_case by sample, over training seeds, by loops."""
+    found = {}
+    for row in rows:
+        if row["method"] == method and math.isfinite(row["value_worst_case"]):
+            found.setdefault(row["sample_id"], []).append(row["value_worst_case"])
+    return np.array([np.mean(values) for _, values in sorted(found.items())])
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 1, 5)])
+def test_numbers_of_each_pair_are_those_of_loops(seeds):
+    rows = scores(seeds=seeds)
+    found = compare(score_cube(pa.Table.from_pylist(rows)), "cnn", "roc-auc", IMAGE)
+    pairs = list(combinations(["gradient", "smoothgrad", "grad-cam", "sobel"], 2))
+    assert [(row.method_a, row.method_b) for row in found] == pairs
+    for row in found:
+        a, b = (sample_means(rows, method) for method in (row.method_a, row.method_b))
+        assert row.n == len(a) == 29
+        assert row.difference == pytest.approx(np.mean(a - b))
+        assert row.effect_size == pytest.approx(np.mean(a - b) / np.std(a - b, ddof=1))
+        assert row.win_share == pytest.approx(
+            np.mean([1 if x > y else 0.5 if x == y else 0 for x, y in zip(a, b, strict=True)])
+        )
+        assert row.p_value == pytest.approx(sign_flip_p_values([np.stack([a, b], 1)])[0][0], abs=0.02)
+    np.testing.assert_allclose([row.p_holm for row in found], holm(np.array([row.p_value for row in found])))
+
+
+def test_a_low_value_can_be_the_better_one():
+    (row,) = compare(cube_of(metrics=["average-drop"], methods=["grad-cam", "sobel"]), "cnn", "average-drop", IMAGE)
+    assert row.difference > 0
+    assert row.win_share == 0.0
+    assert row.better == ("sobel", "sum")
+
+
+def test_scores_that_differ_by_rounding_are_half_a_win():
+    """Two methods have 0.1 + 0.2 and 0.3 on half of the samples: neither wins there."""
+    values = np.column_stack([np.full(8, 0.1 + 0.2), np.where(np.arange(8) < 4, 0.3, 0.4)])
+    one = Family("all", "cnn", "roc-auc", IMAGE, True, [("a", "sum"), ("b", "sum")], values)
+    (row,) = compare_families([one])
+    assert row.win_share == 0.25
+    (whole,) = compare_families([replace(one, values=np.column_stack([values[:, 0], np.full(8, 0.3)]))])
+    assert (whole.win_share, whole.difference, whole.effect_size, whole.p_value) == (0.5, 0.0, 0.0, 1.0)
+    assert whole.better is None
+
+
+def test_verdicts():
+    found = compare(cube_of(), "cnn", "roc-auc", IMAGE)
+    best, floor = ("grad-cam", "sum"), ("sobel", "sum")
+    assert indistinguishable(found, best) == []
+    assert indistinguishable(found, ("gradient", "sum")) == [("smoothgrad", "sum")]
+    assert not_better(found, floor) == []
+    assert not_better(found, ("smoothgrad", "sum")) == [("gradient", "sum"), ("sobel", "sum")]
+
+
+def test_ceilings_are_in_no_family_unless_asked_for():
+    cube = cube_of()
+    assert [key for key, _ in family(cube, "cnn", "roc-auc", IMAGE).keys] == [
+        "gradient",
+        "smoothgrad",
+        "grad-cam",
+        "sobel",
+    ]
+    members = [cube.series.index(("cnn", name, "sum")) for name in ("oracle", "sobel")]
+    (row,) = compare(cube, "cnn", "roc-auc", IMAGE, members)
+    assert row.better == ("oracle", "sum")
+    assert is_ceiling("oracle-7x7")
+    assert not is_ceiling("sobel")
+
+
+def test_a_family_alone_has_the_numbers_that_it_has_among_others():
+    cube = cube_of(metrics=["roc-auc", "average-precision"], variants=["region:brain", IMAGE])
+    together = compare_families(families(cube))
+    assert len(together) == 4 * 6
+    alone = compare(cube, "cnn", "average-precision", "region:brain")
+    assert [row for row in together if (row.metric, row.variant) == ("average-precision", "region:brain")] == alone
+
+
+def test_diagnostics_are_not_compared():
+    cube = cube_of(metrics=["edge-correlation", "roc-auc"])
+    assert {one.metric for one in families(cube)} == {"roc-auc"}
+    with pytest.raises(SalgenError, match="edge-correlation is a diagnostic"):
+        compare(cube, "cnn", "edge-correlation", IMAGE)
+
+
+def test_a_method_without_values_leaves_the_others_theirs():
+    table = scores()
+    for row in table:
+        if row["method"] == "sobel":
+            row["value"] = row["value_worst_case"] = math.nan
+    found = compare(score_cube(pa.Table.from_pylist(table)), "cnn", "roc-auc", IMAGE)
+    assert {row.n for row in found} == {29}
+    assert len(found) == 3
+
+
+def test_one_method_is_compared_with_nothing():
+    assert compare(cube_of(methods=["gradient", "oracle"]), "cnn", "roc-auc", IMAGE) == []
+
+
+def test_effect_size_of_constant_differences():
+    found = effect_sizes(np.array([[0.1 + 0.2, 0.0, -0.5, 1.0], [0.3, 0.0, -0.5, 3.0]]))
+    np.testing.assert_allclose(found, [np.inf, 0.0, -np.inf, 2 / np.sqrt(2)])
+    assert np.isnan(effect_sizes(np.ones((1, 2)))).all()
+
+
+def slow_holm(p_values):
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for place, index in enumerate(order):
+        largest = max(largest, (len(p_values) - place) * p_values[index])
+        corrected[index] = min(largest, 1.0)
+    return corrected
+
+
+@settings(deadline=None, max_examples=40)
+@given(arrays(float, st.integers(0, 8), elements=st.integers(0, 20).map(lambda whole: whole / 20)))
+def test_holm_equals_slow_loop(p_values):
+    np.testing.assert_allclose(holm(p_values), slow_holm(p_values.tolist()))
+
+
+def test_holm_of_a_known_example():
+    """Rejected one by one, from the smallest p value on, at 0.05 / 4, 0.05 / 3, ..."""
+    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+
+
+def test_the_file_holds_all_subsets(tmp_path):
+    pq.write_table(pa.Table.from_pylist(scores()), tmp_path / "scores.parquet")
+    path = write_comparisons(tmp_path)
+    assert path == tmp_path / "comparisons.csv"
+    with path.open(newline="") as handle:
+        read = list(csv.DictReader(handle))
+    expected = compare_subsets(cube_of())
+    assert (
+        [row["samples"] for row in read]
+        == [row.samples for row in expected]
+        == [s for s in ("all", "correct", "certified") for _ in range(6)]
+    )
+    assert [float(row["difference"]) for row in read] == pytest.approx([row.difference for row in expected], rel=1e-5)
+    assert list(read[0]) == [
+        *("samples", "model", "metric", "variant", "method_a", "reduction_a", "method_b", "reduction_b"),
+        *("n", "difference", "effect_size", "win_share", "p_value", "p_holm"),
+    ]
+    assert {int(row["n"]) for row in read} == {29, 24, 14}

@@ -1,0 +1,286 @@
+import gzip
+import hashlib
+import subprocess
+import sys
+
+import nibabel
+import numpy as np
+import pytest
+
+from salgen.errors import SalgenError
+from salgen.generators.lesions.nifti import load_volume
+from salgen.generators.lesions.volumes import Volumes, assign_splits, open_brains, spread_splits
+
+SHAPE = (10, 12, 9)
+MNI152_SHA256 = "421a10e872fd6cadae7f61d358dffbcc1795a497d61ee76c5dda2503e1a1e9e6"  # as nilearn 0.14.1 ships it
+
+
+def head(seed=0):
+    values = np.zeros(SHAPE, dtype=np.int16)
+    values[2:8, 3:9, 2:7] = np.random.default_rng(seed).integers(1, 1000, (6, 6, 5))
+    return values
+
+
+def write(path, values, affine=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image = nibabel.Nifti1Image(values, np.diag([2.0, 3.0, 4.0, 1.0]) if affine is None else affine)
+    nibabel.save(image, path)
+    return path
+
+
+def volumes_in(folder, names):
+    for seed, name in enumerate(names):
+        write(folder / name, head(seed))
+    return folder
+
+
+# Reading --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
+def test_a_volume_keeps_its_values_and_voxel_sizes(tmp_path, name):
+    volume = load_volume(write(tmp_path / name, head()))
+    assert volume.voxel_size == (2.0, 3.0, 4.0)
+    assert volume.values.dtype == np.float32
+    np.testing.assert_array_equal(volume.values, head())
+
+
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("flips", [(1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, -1)])
+def test_any_orientation_gives_the_same_volume(tmp_path, axes, flips):
+    turned = head().transpose(axes)[tuple(slice(None, None, flip) for flip in flips)]
+    affine = np.zeros((4, 4))
+    for stored, (axis, flip) in enumerate(zip(axes, flips, strict=True)):
+        affine[axis, stored] = flip * (2.0, 3.0, 4.0)[axis]
+    affine[3, 3] = 1.0
+    volume = load_volume(write(tmp_path / "turned.nii", turned, affine))
+    assert volume.voxel_size == (2.0, 3.0, 4.0)
+    np.testing.assert_array_equal(volume.values, head())
+
+
+def test_a_last_axis_of_one_is_dropped_and_negative_values_are_background(tmp_path):
+    values = head()[..., np.newaxis].copy()
+    values[0, 0, 0] = -5
+    np.testing.assert_array_equal(load_volume(write(tmp_path / "a.nii.gz", values)).values, head())
+
+
+def test_nifti_2_and_scaled_integers_are_read(tmp_path):
+    image = nibabel.Nifti2Image(head().astype(np.float32) / 7.0, np.eye(4))
+    image.set_data_dtype(np.int16)
+    nibabel.save(image, tmp_path / "a.nii.gz")
+    np.testing.assert_allclose(load_volume(tmp_path / "a.nii.gz").values, head() / 7.0, atol=0.01)
+
+
+def poke(value):
+    values = head().astype(np.float32)
+    values[3, 4, 5] = value
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.stack([head()] * 3, axis=-1), "4-D"),
+        (np.zeros(SHAPE, np.int16), "empty"),
+        (-head(), "empty"),
+        (poke(np.nan), "1 voxels are NaN or infinite"),
+        (poke(np.inf), "1 voxels are NaN or infinite"),
+        (np.full(SHAPE, np.nan, np.float32), "1080 voxels are NaN or infinite"),
+        (head() + 1, "skull-stripped"),
+        (head()[:, :, 2:6], "8 or more"),
+        (head().astype(np.complex64), "real numbers"),
+    ],
+    ids=["4-D", "zeros", "negative", "nan", "inf", "all nan", "no background", "thin", "complex"],
+)
+def test_an_unusable_volume_is_refused_in_one_line_that_names_it(tmp_path, values, message):
+    with pytest.raises(SalgenError, match=message) as caught:
+        load_volume(write(tmp_path / "bad.nii.gz", values))
+    assert "bad.nii.gz" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_absurd_voxel_sizes_are_refused(tmp_path):
+    with pytest.raises(SalgenError, match="1000 x 3 x 4 mm"):
+        load_volume(write(tmp_path / "bad.nii", head(), np.diag([1000.0, 3.0, 4.0, 1.0])))
+
+
+def contents(tmp_path):
+    raw = write(tmp_path / "good.nii", head()).read_bytes()
+    packed = gzip.compress(raw)
+    flipped = bytearray(packed)
+    flipped[-6] ^= 1  # in the checksum
+    return {
+        "empty.nii": b"",
+        "empty.nii.gz": b"",
+        "text.nii": b"not a volume " * 100,
+        "text.nii.gz": b"not a volume " * 100,
+        "short.nii": raw[:-100],
+        "header.nii": raw[:200],
+        "short.nii.gz": packed[: len(packed) // 2],
+        "almost.nii.gz": packed[:-3],
+        "altered.nii.gz": bytes(flipped),
+        "plain.nii.gz": raw,
+    }
+
+
+DAMAGED = ["empty.nii", "empty.nii.gz", "text.nii", "text.nii.gz", "short.nii", "header.nii", "short.nii.gz"]
+DAMAGED += ["almost.nii.gz", "altered.nii.gz", "plain.nii.gz"]
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_refused_in_one_line_that_names_it(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(contents(tmp_path)[name])
+    with pytest.raises(SalgenError, match="cannot be read as NIfTI") as caught:
+        load_volume(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# Sources --------------------------------------------------------------------------------------------
+
+
+def test_the_shipped_volume_is_found_without_importing_what_reads_it():
+    code = (
+        "import sys; from salgen.generators.lesions.volumes import open_brains; "
+        "open_brains('mni152'); print(*sys.modules)"
+    )
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "salgen.generators.lesions.volumes" in modules
+    assert not {"nibabel", "torch"} & set(modules)
+
+
+def test_the_shipped_volume_is_one_skull_stripped_anatomy_with_its_notice():
+    source = open_brains("mni152")
+    (name,) = source.names()
+    volume = source.load(name)
+    assert source.name == "mni152"
+    assert hashlib.sha256(source.files[name].read_bytes()).hexdigest() == MNI152_SHA256
+    notice = source.files[name].with_name("mni152_licence.txt").read_text()
+    assert source.licence.partition(" (Notice of")[0] in " ".join(notice.split())
+    assert source.split_of(name) is None
+    assert volume.values.shape == (197, 233, 189)
+    assert volume.voxel_size == (1.0, 1.0, 1.0)
+    assert 0.15 < np.count_nonzero(volume.values) / volume.values.size < 0.30
+    assert "Copyright (C) 1993-2004 Louis Collins" in source.licence
+    assert "provided that the above copyright notice appear in all copies" in source.licence
+    assert "not by subject" in source.notes
+    assert "one anatomy" in source.notes
+
+
+@pytest.mark.parametrize("given", ["nowhere", "notes.txt", "empty"])
+def test_a_source_that_is_not_one_is_refused(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("no volume")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "._a.nii.gz").write_bytes(b"left by another system")
+    with pytest.raises(SalgenError, match=given):
+        open_brains(given)
+
+
+def test_a_single_file_is_a_source_that_all_splits_share(tmp_path):
+    source = open_brains(str(write(tmp_path / "a.nii.gz", head())))
+    assert (source.name, source.names(), source.split_of("a.nii.gz")) == ("volumes", ["a.nii.gz"], None)
+    assert "not by subject" in source.notes
+    np.testing.assert_array_equal(source.load("a.nii.gz").values, head())
+
+
+def test_volumes_in_subfolders_are_found_and_split_without_a_table(tmp_path):
+    source = open_brains(str(volumes_in(tmp_path, [f"site/{k}.nii" for k in range(10)])))
+    assert source.names() == [f"site/{k}.nii" for k in range(10)]
+    splits = [source.split_of(name) for name in source.names()]
+    assert {split: splits.count(split) for split in splits} == {"train": 6, "val": 2, "test": 2}
+    assert "splits are by subject" in source.notes
+    assert "2 test, 6 train, 2 val" in source.notes
+
+
+def test_fewer_than_three_volumes_are_shared(tmp_path):
+    source = open_brains(str(volumes_in(tmp_path, ["a.nii", "b.nii"])))
+    assert [source.split_of(name) for name in source.names()] == [None, None]
+    assert "not by subject" in source.notes
+
+
+def test_the_split_of_a_volume_depends_on_names_alone():
+    names = [f"{k}.nii" for k in range(20)]
+    assert assign_splits(names) == assign_splits(names[::-1])
+
+
+def test_scans_of_one_subject_stay_in_one_split():
+    names = [f"sub-{k:02d}/ses-{s}/sub-{k:02d}_ses-{s}_T1w.nii.gz" for k in range(9) for s in range(3)]
+    splits = assign_splits(names)
+    assert set(splits.values()) == {"train", "val", "test"}
+    for k in range(9):
+        assert len({splits[name] for name in names if name.startswith(f"sub-{k:02d}/")}) == 1
+
+
+@pytest.mark.parametrize("count", range(3, 40))
+def test_every_split_gets_at_least_one(count):
+    splits = spread_splits(count)
+    assert len(splits) == count
+    assert min(splits.count(split) for split in ("train", "val", "test")) >= 1
+    assert splits.count("train") >= count / 2 or count == 3
+
+
+def table(folder, text, encoding="utf-8"):
+    (folder / "participants.csv").write_bytes(text.encode(encoding))
+    return str(folder)
+
+
+def test_participants_say_what_is_used_and_for_what(tmp_path):
+    volumes_in(tmp_path, ["a.nii", "b/c.nii.gz", "d.nii"])
+    source = open_brains(
+        table(tmp_path, "sex,split,path\r\nf, holdout ,./b/c.nii.gz\r\n\r\nm,train,a.nii\r\n", "utf-8-sig")
+    )
+    assert source.names() == ["a.nii", "b/c.nii.gz"]
+    assert [source.split_of(name) for name in source.names()] == ["train", "holdout"]
+    assert "leaves out 1" in source.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("path,split\na.nii,train\nmissing.nii,test\n", "line 3: no volume 'missing.nii'"),
+        ("path,split\n../a.nii,train\n", "line 2: no volume"),
+        ("path\na.nii\n", "no column 'split'"),
+        ("", "no column 'path'"),
+        ("path,split\n", "lists no volume"),
+        ("path,split\na.nii\n", "line 2: split ''"),
+        ("path,split\na.nii,test-1\n", "split 'test-1'"),
+        ("path,split\na.nii,train\na.nii,train\n", "listed twice"),
+        ("path,split\nsub-1_a.nii,train\nsub-1_b.nii,test\n", "a subject belongs to one split"),
+        ("path,split\n" + "x" * 200_000 + ",train\n", "cannot be read as CSV"),
+    ],
+)
+def test_a_wrong_table_is_refused_in_one_line_that_names_it(tmp_path, text, message):
+    volumes_in(tmp_path, ["a.nii", "sub-1_a.nii", "sub-1_b.nii"])
+    with pytest.raises(SalgenError, match=message) as caught:
+        open_brains(table(tmp_path, text))
+    assert "participants.csv" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_that_is_not_text_is_refused(tmp_path):
+    volumes_in(tmp_path, ["a.nii"])
+    (tmp_path / "participants.csv").write_bytes(b"\xff\xfe\x00path")
+    with pytest.raises(SalgenError, match="cannot be read as CSV"):
+        open_brains(str(tmp_path))
+
+
+def test_the_digest_follows_names_contents_and_splits_but_not_the_place(tmp_path):
+    def digest(place, names, text):
+        volumes_in(tmp_path / place, names)
+        return open_brains(table(tmp_path / place, text)).digest
+
+    first = digest("one", ["a.nii", "b.nii"], "path,split\na.nii,train\nb.nii,test\n")
+    assert digest("two", ["a.nii", "b.nii", "z.nii"], "split,path\ntest,b.nii\ntrain,a.nii\n") == first
+    assert digest("three", ["a.nii", "b.nii"], "path,split\na.nii,test\nb.nii,train\n") != first
+    assert digest("four", ["b.nii", "a.nii"], "path,split\na.nii,train\nb.nii,test\n") != first
+    assert digest("five", ["a.nii", "c.nii"], "path,split\na.nii,train\nc.nii,test\n") != first
+
+
+def test_a_volume_that_vanished_is_named(tmp_path):
+    source = Volumes("volumes", "", "", {"a.nii": tmp_path / "a.nii"}, {})
+    with pytest.raises(SalgenError, match=r"a\.nii"):
+        _ = source.digest
+    with pytest.raises(SalgenError, match=r"a\.nii"):
+        source.load("a.nii")
