@@ -73,7 +73,8 @@ class Source(Protocol):
         ...
 
 
-class FileSource:
+@dataclass(frozen=True, eq=False)
+class Files:
     """Named files as a source; what `load` makes of one is for a subclass to say.
 
     Attributes
@@ -112,18 +113,6 @@ class FileSource:
     def load(self, name: str) -> Any:
         """One item."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class Files(FileSource):
-    """Named files of which all is known beforehand."""
-
-    name: str
-    licence: str
-    notes: str
-    files: Mapping[str, Path]
-    splits: Mapping[str, str]
-    redistributable: bool = False
 
 
 @dataclass(frozen=True, eq=False)

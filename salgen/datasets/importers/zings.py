@@ -20,7 +20,7 @@ from salgen.datasets.importers.layouts.zings_layout import FOLDERS, MASKS, Pair,
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import Pixels, read_levels, read_rgb, resize_nearest, resize_rgb
-from salgen.sources import OWN_COPY, FileSource
+from salgen.sources import OWN_COPY, Files
 from salgen.types import Mask
 
 NAMES = ("zings",)
@@ -33,7 +33,7 @@ TURNS = dict(  # by EXIF orientation: whether a viewer mirrors columns, and how 
 )
 
 
-class ZingsCopy(FileSource):
+class ZingsCopy(Files):
     """A copy of pictures and masks; `load` gives both.
 
     Parameters
@@ -44,11 +44,15 @@ class ZingsCopy(FileSource):
         (H, W) that masks are resized to, which may leave nothing of small eyes.
     """
 
+    pairs: Mapping[str, Pair]
+    image_size: tuple[int, int]
+
     def __init__(self, pairs: Mapping[str, Pair], image_size: tuple[int, int]) -> None:
+        # Files holds its notes as a value; here they are known only when every mask was read.
         files = {name: pair.picture for name, pair in pairs.items()}
         files |= {f"{MASKS}/{name}": pair.mask for name, pair in pairs.items()}
-        self.name, self.licence, self.files, self.splits = OWN_COPY, LICENCE, files, assign_splits(pairs)
-        self.pairs, self.image_size = pairs, image_size
+        known = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
+        vars(self).update(known, pairs=pairs, image_size=image_size)
 
     def load(self, name: str) -> tuple[Pixels, Mask]:
         """A picture, uint8 (H, W, 3), and its mask, bool (H, W)."""

@@ -13,17 +13,17 @@ import numpy as np
 from PIL import Image
 
 from salgen.cache import cached
-from salgen.datasets.importers.layouts.detection_datasets.boxes import Size, box_mask
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size, box_mask
 from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, Table, table_of
 from salgen.datasets.libraries.picture_sampling import UnusableError, listed
 from salgen.progress import progress
-from salgen.sources import OWN_COPY, FileSource
+from salgen.sources import OWN_COPY, Files
 from salgen.types import Mask
 
 BOXES, SEGMENTATION = "boxes", "segmentation"
 
 
-class AnnotatedCopy(FileSource):
+class AnnotatedCopy(Files):
     """A copy of annotated photographs, of which an image may show several classes.
 
     Parameters
@@ -51,10 +51,9 @@ class AnnotatedCopy(FileSource):
     given: tuple[str, ...]
 
     def __init__(self, root: Path, masks: str, image_size: Size, **others: Any) -> None:
+        # Files holds values; here most are known only when the folders or all annotations were read.
         given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **others}
-        for name, value in given.items():
-            setattr(self, name, value)
-        self.given = (*given, "given", "digest")
+        vars(self).update(given, given=(*given, "given", "digest"))
 
     def __getstate__(self) -> dict[str, Any]:
         """Each process reads for itself what can be large."""

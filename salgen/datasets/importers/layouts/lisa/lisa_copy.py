@@ -9,7 +9,7 @@ from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules
 from salgen.datasets.importers.layouts.lisa.lisa_layout import LABELS, Copy
 from salgen.datasets.importers.layouts.lisa.vetting import Vetted, vet
 from salgen.generators.drawing.pictures import Pixels, read_rgb
-from salgen.sources import OWN_COPY, FileSource
+from salgen.sources import OWN_COPY, Files
 
 LICENCE = (
     "CC BY-NC-SA 4.0, Laboratory for Intelligent and Safe Automobiles (LISA), UC San Diego. Crops are adaptations of "
@@ -22,7 +22,7 @@ MASK_NOTE = (
 )
 
 
-class LisaCopy(FileSource):
+class LisaCopy(Files):
     """A copy of the LISA traffic lights; `load` gives a frame, uint8 (H, W, 3).
 
     Parameters
@@ -36,8 +36,13 @@ class LisaCopy(FileSource):
     """
 
     def __init__(self, copy: Copy, rules: MaskRules, min_side: int) -> None:
-        self.name, self.licence, self.files, self.splits = OWN_COPY, LICENCE, copy.files, copy.splits
-        self.copy, self.rules, self.min_side = copy, rules, min_side
+        # Files holds its notes as a value; here they are known only when every light was vetted.
+        known = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
+        vars(self).update(known, copy=copy, rules=rules, min_side=min_side)
+
+    copy: Copy
+    rules: MaskRules
+    min_side: int
 
     def load(self, name: str) -> Pixels:
         """Read one frame."""
