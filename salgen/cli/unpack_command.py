@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from salgen.datasets.archives.files import USUAL, Limits
+from salgen.datasets.archives.archive_formats import USUAL, Limits
 
 
 @click.command("unpack")

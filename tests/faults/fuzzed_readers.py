@@ -19,7 +19,7 @@ from trials import BrokenError
 
 import salgen
 from salgen.datasets.archives import tar_form
-from salgen.datasets.archives.files import entries_of, members, packed
+from salgen.datasets.archives.archive_formats import entries_of, members, packed
 from salgen.datasets.archives.names import Names
 from salgen.datasets.format import png
 from salgen.datasets.format.checksums import FILE, read_checksums

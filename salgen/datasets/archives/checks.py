@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from salgen.datasets.archives.files import DIGEST, TAR, TAR_GZ, entries_of, expanded, form_of, packed
+from salgen.datasets.archives.archive_formats import DIGEST, TAR, TAR_GZ, entries_of, expanded, form_of, packed
 from salgen.datasets.archives.members import Entry, shown
 from salgen.datasets.archives.unpacking import Unpacked, extract
 from salgen.errors import SalgenError

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.datasets.archives.files import USUAL, Limits, form_of, members
+from salgen.datasets.archives.archive_formats import USUAL, Limits, form_of, members
 from salgen.datasets.archives.members import Member
 from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.format import checksums

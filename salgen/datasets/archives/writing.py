@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from salgen.datasets.archives.files import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
+from salgen.datasets.archives.archive_formats import DIGEST, TAR_GZ, USUAL, entries_of, form_of, packed
 from salgen.datasets.archives.members import Entry
 from salgen.datasets.archives.workplace import forget, workplace
 from salgen.datasets.metadata.release import Files, Release

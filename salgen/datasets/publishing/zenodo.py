@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from salgen.datasets.archives.files import DIGEST, is_archive
+from salgen.datasets.archives.archive_formats import DIGEST, is_archive
 from salgen.datasets.archives.writing import archive, check_archive
 from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENCES

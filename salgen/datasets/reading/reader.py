@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.schema import (

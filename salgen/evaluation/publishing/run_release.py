@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -57,13 +57,16 @@ def published_run(
     own = RunRecord.read(folder / RECORD)
     pixels = may_redistribute or _is_redistributable(folder, own)
     record = published_record(own, pixels=pixels)
-    checkpoints = _checkpoints(folder, record)
+    checkpoints = [checkpoint_of(folder, model.name, model.seed, model.weights_sha256) for model in record.models]
     with _data(folder, record, pixels) as (data, images):
         contents = Contents(record, console_summary([folder]), images, all(checkpoints))
-        files: dict[str, Path | bytes] = {name: folder / name for name in (*TABLES, *record.maps)}
-        files |= {path.relative_to(folder).as_posix(): path for path in _others(folder, checkpoints, images)}
-        files |= {**data, RECORD: record.to_text().encode()}
-        yield _edition(contents, {**files, PAGE: _page(folder, contents)}, publication)
+        names = [*TABLES, *record.maps]
+        names += [name for name in (CERTIFICATES, *((GALLERY,) if images else ())) if (folder / name).is_file()]
+        models = [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
+        files: dict[str, Path | bytes] = {name: folder / name for name in names}
+        files |= {path.relative_to(folder).as_posix(): path for path in models}
+        files |= {**data, RECORD: record.to_text().encode(), PAGE: _page(folder, contents)}
+        yield _edition(contents, files, publication)
 
 
 def _is_redistributable(folder: Path, record: RunRecord) -> bool:
@@ -72,13 +75,6 @@ def _is_redistributable(folder: Path, record: RunRecord) -> bool:
     return record.dataset.redistributable and (
         not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
     )
-
-
-def _others(folder: Path, checkpoints: Sequence[Path | None], images: bool) -> list[Path]:
-    """What a run may lack: certificates, pictures, models."""
-    names = [CERTIFICATES, *((GALLERY,) if images else ())]
-    found = [folder / name for name in names if (folder / name).is_file()]
-    return found + [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
 
 
 def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
@@ -104,18 +100,12 @@ def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication:
 
 def _checksums(files: Mapping[str, Path | bytes]) -> dict[str, str]:
     """SHA-256 of every file."""
-    paths = {name: content for name, content in files.items() if isinstance(content, Path)}
-    found = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if isinstance(content, bytes)}
-    with progress("checksums", len(paths), "files") as advance:
-        for name, path in paths.items():
-            found[name] = sha256_of(path)
+    found = {}
+    with progress("checksums", len(files), "files") as advance:
+        for name, content in files.items():
+            found[name] = sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
             advance()
     return found
-
-
-def _checkpoints(folder: Path, record: RunRecord) -> list[Path | None]:
-    """The folder of each model's weights, if it has one."""
-    return [checkpoint_of(folder, model.name, model.seed, model.weights_sha256) for model in record.models]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.archive_formats import is_archive
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
 from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from torch import Tensor, nn
 
-from salgen.datasets.archives.files import is_archive
+from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.archives.unpacking import unpacked
 from salgen.datasets.format.schema import arrow_schema
 from salgen.datasets.format.shard_files import open_shard

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from made_datasets import contents, made
 
 import salgen
+from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.checks import archive_problems
-from salgen.datasets.archives.files import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack
 from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError

@@ -17,8 +17,8 @@ from made_datasets import contents, made
 
 import salgen
 from salgen.datasets.archives import writing, zip_form
+from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.checks import archive_problems
-from salgen.datasets.archives.files import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack
 from salgen.datasets.archives.workplace import workplace
 from salgen.datasets.archives.writing import archive

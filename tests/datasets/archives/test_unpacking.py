@@ -18,7 +18,7 @@ from made_datasets import contents
 
 import salgen
 from salgen.datasets.archives import unpacking
-from salgen.datasets.archives.files import SUFFIXES, Limits
+from salgen.datasets.archives.archive_formats import SUFFIXES, Limits
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
 from salgen.errors import SalgenError
@@ -270,7 +270,7 @@ def test_more_members_or_bytes_than_allowed_are_refused(tmp_path, suffix):
 
 @every_form
 def test_a_description_of_any_size_is_not_read_whole(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("salgen.datasets.archives.files.LARGEST_DESCRIPTION", 100)
+    monkeypatch.setattr("salgen.datasets.archives.archive_formats.LARGEST_DESCRIPTION", 100)
     path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
     refused(path, tmp_path / "place", "'squares/SHA256SUMS' has more than 100 bytes")
 

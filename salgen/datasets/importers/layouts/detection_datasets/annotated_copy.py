@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from salgen.cache import cached
-from salgen.datasets.importers.layouts.detection_datasets.boxes import Size, box_mask
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size, box_mask
 from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, Table, table_of
 from salgen.datasets.libraries.picture_sampling import UnusableError, listed
 from salgen.progress import progress

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy, check_size
-from salgen.datasets.importers.layouts.detection_datasets.boxes import Box, Size, box_fault
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
 from salgen.datasets.importers.layouts.detection_datasets.table import Annotated
 from salgen.datasets.libraries.coco import (
     FOLDER,

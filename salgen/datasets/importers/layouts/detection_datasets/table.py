@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.cache import cached
-from salgen.datasets.importers.layouts.detection_datasets.boxes import Box, Size, area
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, area
 from salgen.datasets.libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy, check_size
-from salgen.datasets.importers.layouts.detection_datasets.boxes import Box, Size, box_fault
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
 from salgen.datasets.importers.layouts.detection_datasets.table import Annotated
 from salgen.datasets.libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
