@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
+
+if TYPE_CHECKING:
+    from salgen.datasets.reading.reader import Dataset
 
 FILE = "predictions.parquet"
 SEEN = 0.5  # probability above which a model of several labels sees a class
@@ -96,6 +96,9 @@ def predict_split(dataset: Dataset, task: str, path: Path, ask: Callable[[Float3
     SalgenError
         If the file is damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
         keep_probabilities(path, np.concatenate([ask(batch.images) for batch in dataset.batches(CHUNK)]))
@@ -111,6 +114,9 @@ def predict_split(dataset: Dataset, task: str, path: Path, ask: Callable[[Float3
 
 def keep_probabilities(path: Path, probabilities: Float32) -> None:
     """Write a model's probabilities of the samples of a split, float32 (N, K), for :func:`predict_split` to read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     with atomic_path(path) as temporary:
         pq.write_table(pa.table({"probabilities": _lists(probabilities)}), temporary)
 
@@ -127,6 +133,9 @@ def write_predictions(
 
     Where an image may show several classes, a column `present` has the numbers of those that it shows.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     tables = [
         pa.table(
             {
@@ -146,8 +155,12 @@ def write_predictions(
 
 
 def _lists(values: Float32) -> Any:
+    import pyarrow as pa
+
     return pa.array(list(values.astype(np.float32)), pa.list_(pa.float32()))
 
 
 def _numbers(present: Mask) -> Any:
+    import pyarrow as pa
+
     return pa.array([np.flatnonzero(row).tolist() for row in present], pa.list_(pa.int64()))
