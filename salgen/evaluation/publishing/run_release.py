@@ -72,7 +72,7 @@ def published_run(
 def _is_redistributable(folder: Path, record: RunRecord) -> bool:
     """Whether the run, and the data that it keeps, say that pixels may be passed on."""
     data = folder / DATA
-    return record.dataset.redistributable and (
+    return bool(record.dataset.redistributable) and (
         not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
     )
 

@@ -100,13 +100,14 @@ def data_problems(run: CheckedRun, samples: int) -> Iterator[str]:
         "tasks": {task: list(names) for task, names in plan.dataset.tasks.items()},
         "multi_label": list(manifest.multi_label),
         "valid_region": plan.dataset.valid_region,
-        "redistributable": manifest.redistributable,
         "split_total": len(plan.dataset),
         "considered": plan.considered,
         "with_mask": len(plan.scored),
         "variants": list(plan.variants),
         "headline_variant": next(iter(plan.variants)),
     }
+    if run.record.dataset.redistributable is not None:  # which older runs do not say
+        expected["redistributable"] = manifest.redistributable
     recorded = {**vars(run.record), **vars(run.record.dataset), **vars(run.record.samples)}
     for name, value in expected.items():
         if recorded[name] != value:

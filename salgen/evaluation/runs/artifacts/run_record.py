@@ -36,7 +36,7 @@ class DatasetRecord:
     multi_label: list[str] = field(default_factory=list)
     source: str | None = None
     valid_region: str | None = None
-    redistributable: bool = False
+    redistributable: bool | None = None
 
     @property
     def class_names(self) -> list[str]:
