@@ -11,7 +11,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -36,6 +36,19 @@ def param(
     """
     rules = {"help": help, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=rules)
+
+
+class _ByParameters:
+    def __init__(self, default: Any, of: Callable[[Any], Any]) -> None:
+        self._default, self._of = default, of
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self._default if instance is None else self._of(instance)
+
+
+def by_parameters(default: Any) -> Callable[[Callable[[Any], Any]], Any]:
+    """A declaration of a plug-in that depends on its parameters: `default` on the class, computed on an instance."""
+    return lambda of: _ByParameters(default, of)
 
 
 @dataclasses.dataclass(frozen=True)

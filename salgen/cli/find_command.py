@@ -81,9 +81,9 @@ def _check(suspects: Sequence[Suspect], run: str, data: str | None, method: str)
 
 
 def _print(suspects: Sequence[Suspect], run: str) -> None:
-    from salgen.evaluation.runs.artifacts.record_reader import read_record
+    from salgen.evaluation.runs.artifacts.run_record import RunRecord
 
-    names = next(iter(read_record(Path(run) / "run.json")["dataset"]["tasks"].values()))
+    names = RunRecord.read(Path(run) / "run.json").dataset.class_names
     click.echo(f"{len(suspects)} found")
     for suspect in suspects:
         words = f"  {suspect.sample_id}  {names[suspect.class_number]} {suspect.confidence:.3f}"

@@ -22,8 +22,7 @@ def check(calls: tuple[str, ...]) -> None:
     """
     from salgen.errors import SalgenError
     from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, obstacle, table, trends
-    from salgen.evaluation.scoring.metric_selection import choose_metrics
-    from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
+    from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics
 
     chosen = choose_metrics(list(calls) or "all", {*HOW_TO_GIVE, "training"})
     left_out = {name: obstacle(metric) for name, metric in chosen.items() if obstacle(metric)}

@@ -81,7 +81,7 @@ def _random_maps(count: int = 20) -> Float32:
 def _check_metric_declarations(metric: Any) -> None:
     from salgen.evaluation.metrics.inputs.metric import FAMILIES
     from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
-    from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
+    from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
     from salgen.registry import METRICS
 
     _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
@@ -158,7 +158,7 @@ def _check_metric_region(metric: Any, mask: Mask) -> None:
 
 
 def _check_metric_faults(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.metrics.inputs.metric import worst_of
+    from salgen.evaluation.scoring.metric_computation import worst_of
     from salgen.evaluation.scoring.scoring import score
 
     maps = np.ones((3, *SIZE), dtype=np.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,17 +51,6 @@ def check_masks(masks: Any, pixels: Tensor) -> Tensor:
             f"masks are {str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}: must be bool {expected}"
         )
     return tensor.to(pixels.device)
-
-
-def check_methods_given(methods: Any) -> list[Any]:
-    """One or several methods as a list."""
-    listed = [methods] if isinstance(methods, str) else methods
-    if isinstance(listed, Mapping) or not isinstance(listed, Iterable):
-        raise SalgenError(f"methods = {methods!r}: give a list of names, or of calls such as 'grad-cam:layer=layer4'")
-    chosen = list(listed)
-    if not chosen:
-        raise SalgenError("no method was chosen: give at least one")
-    return chosen
 
 
 def check_layers(layers: str | Sequence[str]) -> str:

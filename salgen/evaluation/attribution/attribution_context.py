@@ -1,4 +1,4 @@
-"""The question that a saliency method answers, and the protocol of a method."""
+"""A saliency method, its defaults, and the batch of images that it explains."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
-from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.layers import as_channels
 from salgen.evaluation.models.inspection.memory import MicroBatches
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits, score_gradient
@@ -202,3 +201,45 @@ class Method(Protocol):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions (n, C, h, w), at whatever resolution the method has."""
         ...
+
+
+@dataclass(frozen=True)
+class Undemanding:
+    """A method that is defined for any model, and reads nothing from the shared pass."""
+
+    defined_for: ClassVar[str] = "any network"
+    shares: ClassVar[str | None] = "passes"
+    shows_image: ClassVar[bool] = False
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Accept any model."""
+
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """No values."""
+        return PassRequirements()
+
+
+@dataclass(frozen=True)
+class Explanation(Undemanding):
+    """A method that explains a model, for a class, by signed attributions at the input."""
+
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the input's"
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+
+
+@dataclass(frozen=True)
+class Control(Undemanding):
+    """A floor or a ceiling: one non-negative channel that does not depend on a class."""
+
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    control: ClassVar[bool] = True
+    resolution: ClassVar[str] = "the image's"
+    needs: ClassVar[frozenset[str]] = frozenset()

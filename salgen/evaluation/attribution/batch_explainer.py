@@ -7,25 +7,26 @@ from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
-from salgen.evaluation.attribution.timed_cache import TimedCache
-from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once
-from salgen.evaluation.models.inspection.model_check import check_model
+from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace, check_model
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.parameters import call_text
 from salgen.types import SaliencyMap
 
+BATCH_SIZE = 32
 FORWARD_BATCH_SIZE = 128
 
 
@@ -60,7 +61,10 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
 
 @dataclass(frozen=True)
 class BatchExplainer:
-    """Several methods with a batch of images to explain."""
+    """Several methods with a batch of images to explain.
+
+    `pixels`, `targets` and `masks` are its own: made by :meth:`of`, which copies them to the model's device.
+    """
 
     view: ModelView
     methods: dict[str, Method]
@@ -73,10 +77,21 @@ class BatchExplainer:
     masks: Tensor | None
     patterns: Patterns | None
 
-    def explain(self, most: int, budget: float) -> Explained:
-        """Every method's maps of all images, at most `most` at a time."""
+    @classmethod
+    def of(cls, view: ModelView, *, pixels: Any, targets: Any, masks: Any, **others: Any) -> BatchExplainer:
+        """From arrays or tensors: images (N, C, H, W), classes (N,) or None, masks bool (N, H, W) or None."""
+        with torch.inference_mode(False):
+            own = view.like(_copied(pixels).float())
+            stated = None if targets is None else _copied(targets)
+            truth = None if masks is None else _copied(masks).to(own.device)
+            return cls(view=view, pixels=own, targets=stated, masks=truth, **others)
+
+    def explain(self, max_memory: float | None = None, most: int = BATCH_SIZE) -> Explained:
+        """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
+        budget = memory_budget(self.pixels.device, max_memory)
         try:
-            return self._explain(most, budget)
+            with torch.inference_mode(False):
+                return self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -185,6 +200,10 @@ class BatchExplainer:
             seed=self.seed,
             ids=tuple(context.ids),
         )
+
+
+def _copied(values: Any) -> Tensor:
+    return values.detach().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
 
 
 def class_count(layout: NetworkTrace) -> int:

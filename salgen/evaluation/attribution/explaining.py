@@ -16,20 +16,17 @@ from salgen.evaluation.attribution.arguments import (
     check_images,
     check_layers,
     check_masks,
-    check_methods_given,
     check_targets,
 )
 from salgen.evaluation.attribution.attribution_context import Method
-from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
+from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
+from salgen.evaluation.attribution.method_selection import check_methods_given
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
-from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
 from salgen.parameters import build, call_text, parse_call
 from salgen.registry import METHODS
 from salgen.types import SaliencyMap
-
-BATCH_SIZE = 32
 
 
 def explain(
@@ -165,10 +162,10 @@ def explain_all(
         raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
     with torch.inference_mode(False):
         view = _view(model, chosen)
-        pixels = view.like(check_images(images))
+        pixels = check_images(images)
         count = len(pixels)
-        explainer = BatchExplainer(
-            view=view,
+        explainer = BatchExplainer.of(
+            view,
             methods=chosen,
             reduce=reduce,
             score=score,
@@ -180,7 +177,7 @@ def explain_all(
             patterns=patterns,
         )
         most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
-        return explainer.explain(most, memory_budget(pixels.device, max_memory))
+        return explainer.explain(max_memory, most)
 
 
 def _method(method: str | Method, parameters: dict[str, Any]) -> Method:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -93,6 +94,17 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selectio
     added = METHODS.names() if ALL in requested else [name for name in METHODS.names() if METHODS.load(name).control]
     other_methods = [_create(name, scale) for name in added]
     return Selection({call_text(m): m for m in named}, {call_text(m): m for m in other_methods})
+
+
+def check_methods_given(methods: Any) -> list[Any]:
+    """One or several methods as a list."""
+    listed = [methods] if isinstance(methods, str) else methods
+    if isinstance(listed, Mapping) or not isinstance(listed, Iterable):
+        raise SalgenError(f"methods = {methods!r}: give a list of names, or of calls such as 'grad-cam:layer=layer4'")
+    chosen = list(listed)
+    if not chosen:
+        raise SalgenError("no method was chosen: give at least one")
+    return chosen
 
 
 def _create(call: str, scale: str) -> Method:

@@ -111,17 +111,17 @@ def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
 
 
 def _check_data_sets(runs: Sequence[Path]) -> None:
-    from salgen.evaluation.runs.artifacts.record_reader import read_record  # the report imports this module
+    from salgen.evaluation.runs.artifacts.run_record import RunRecord  # the report imports this module
 
     run_of: dict[str, Path] = {}
     for run in runs:
-        data = read_record(run / "run.json")["dataset"]
-        if data["fingerprint"] in run_of:
+        data = RunRecord.read(run / "run.json").dataset
+        if data.fingerprint in run_of:
             raise SalgenError(
-                f"{run_of[data['fingerprint']]} and {run} are both of the data set {data['name']}: "
+                f"{run_of[data.fingerprint]} and {run} are both of the data set {data.name}: "
                 "give one run for each data set"
             )
-        run_of[data["fingerprint"]] = run
+        run_of[data.fingerprint] = run
 
 
 def _left_out(tables: Sequence[Mapping[Key, float]], shared: Sequence[Key]) -> list[str]:

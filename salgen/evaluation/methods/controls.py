@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Control
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Control
 from salgen.parameters import param
 
 NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "laplace")

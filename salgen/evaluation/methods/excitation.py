@@ -14,8 +14,7 @@ from salgen.evaluation.attribution.propagation.relevance_network import LinearMa
 from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.layers import as_channels, find_layer
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.parameters import param
 
 NAMES = ("excitation-backprop", "contrastive-excitation-backprop")

@@ -11,9 +11,8 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, layer_names, together
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
 from salgen.evaluation.models.inspection.layers import as_channels, check_layer

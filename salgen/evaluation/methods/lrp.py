@@ -8,8 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.relevance_network import Rules
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
 from salgen.evaluation.models.inspection.model_view import ModelView

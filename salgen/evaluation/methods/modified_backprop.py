@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
 from salgen.evaluation.attribution.propagation.operations import (
     DROPOUT,
@@ -21,8 +20,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     name_of,
     tensors_in,
 )
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
 NAMES = ("guided-backprop", "deconvnet")
 

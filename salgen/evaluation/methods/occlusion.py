@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param

@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.class_activation import activations_at, layer_names
-from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.forward_values import output_param, values_of
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param

@@ -11,7 +11,7 @@ import numpy as np
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ class AverageDrop(ModelMetric):
     space: str = param("normalised", SPACE, choices=SPACES)
     compat: str | None = param(None, "aabid: |p - o| / p, as printed in 001", choices=("aabid",))
 
-    def __post_init__(self) -> None:
-        if self.compat == "aabid":
-            object.__setattr__(self, "bounds", (0.0, math.inf))  # a gain counts as a loss
+    @by_parameters(ModelMetric.bounds)
+    def bounds(self) -> tuple[float, float]:
+        """As printed in 001 a gain counts as a loss, without a bound."""
+        return (0.0, math.inf) if self.compat == "aabid" else ModelMetric.bounds
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [0, 1]; of float64 differences."""

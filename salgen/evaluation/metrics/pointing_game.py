@@ -10,7 +10,7 @@ import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.types import Mask
 
 NAMES = ("pointing-game",)
@@ -48,7 +48,11 @@ class PointingGame(MaskMetric):
                 f"{self.name}: compat={self.compat} means ties=any and no tolerance; give compat alone, or without it "
                 "tolerance and ties"
             )
-        object.__setattr__(self, "ignores_position", not self.tolerance and self.ties != "first")
+
+    @by_parameters(MaskMetric.ignores_position)
+    def ignores_position(self) -> bool:
+        """Whether only the mask's size matters."""
+        return not self.tolerance and self.ties != "first"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; 0 or 1 unless ties are `expected`."""

@@ -19,7 +19,7 @@ from salgen.datasets.publishing.zenodo import deposit
 from salgen.datasets.publishing.zenodo import server as zenodo_server
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.run_release import published_run
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 
 
 def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **statements: Any) -> Path:

@@ -19,7 +19,6 @@ from salgen.evaluation.metrics.inputs.metric import (
     NOT_THE_MAPS_DOING,
     TRIVIAL_FULL_MASK,
     Metric,
-    worst_of,
 )
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
@@ -91,6 +90,13 @@ def aggregate_partial(metric: Any, values: Float64, partial: list[Float64 | None
             raise SalgenError(f"metric {metric.name!r}: aggregate() must give one value for each of {len(rows)} maps")
         result[rows] = aggregated
     return result
+
+
+def worst_of(metric: Metric) -> float:
+    """What a map that failed gets: the worse bound, which may be infinite; NaN for a diagnostic."""
+    if metric.higher_is_better is None:
+        return math.nan
+    return metric.bounds[0] if metric.higher_is_better else metric.bounds[1]
 
 
 def worst_case(metric: Metric, values: Float64, reasons: list[str]) -> Float64:

@@ -17,6 +17,22 @@ SEPARATOR = "|"
 
 Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
+HOW_TO_GIVE = {
+    "mask": "masks=",
+    "negatives": "masks=",
+    "image": "images=",
+    "target": "targets=",
+    "correct": "correct=",
+    "twin": "twins=",
+    "model": "model=",
+    "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
+    "for a method that is fitted",
+    "twin_maps": "twin_maps=",
+    "patched_maps": "patched_maps=",
+    "paired_maps": "paired_maps=",
+    "shuffled_maps": "shuffled_maps=",
+}
+
 
 def choose_metrics(metrics: Metrics, available: Collection[str] = ()) -> dict[str, Metric]:
     """Metrics by name.
@@ -72,6 +88,26 @@ def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "f
                 variant = _replace_fields(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
                 chosen[call_text(variant)] = variant
     return chosen
+
+
+def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> None:
+    """Raise a SalgenError if no metric was chosen, or one needs an input that is not given."""
+    if not metrics:
+        inputs = ", ".join(sorted(available)) or "maps alone"
+        raise SalgenError(f"no metric was chosen, or none of its group can be computed from {inputs}")
+    for name, metric in metrics.items():
+        missing = sorted(metric.needs - available)
+        if "training" in missing:
+            raise SalgenError(f"metric {name!r} retrains models, which takes a data set: use salgen.evaluate")
+        if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
+            raise SalgenError(
+                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
+                "maps without of=paired"
+            )
+        if missing:
+            raise SalgenError(
+                f"metric {name!r} needs an input that is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}"
+            )
 
 
 def create_metric(call: str) -> Metric:

@@ -115,7 +115,7 @@ class _Origin:
             return None
         if callable(self.method):
             return _by_function(self.method, model)
-        return explain_again(view, self.method, self.reduction, self.score, seed, max_memory, patterns)
+        return _explain_again(view, self.method, self.reduction, self.score, seed, max_memory, patterns)
 
 
 def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
@@ -137,7 +137,7 @@ def _as_view(model: Any) -> Any:
     return ModelView.of(model)
 
 
-def explain_again(
+def _explain_again(
     view: Any, method: Any, reduction: str | None, score: str, seed: int, max_memory: Any, patterns: Any
 ) -> Explain:
     """A function that explains other images, targets or models by a method, always with the same randomness."""

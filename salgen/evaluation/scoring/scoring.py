@@ -9,25 +9,9 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
-from salgen.evaluation.scoring.metric_selection import Metrics, choose_metrics
+from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, choose_metrics
 from salgen.evaluation.scoring.score_inputs import evidence_of
 from salgen.types import Scores
-
-HOW_TO_GIVE = {
-    "mask": "masks=",
-    "negatives": "masks=",
-    "image": "images=",
-    "target": "targets=",
-    "correct": "correct=",
-    "twin": "twins=",
-    "model": "model=",
-    "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
-    "for a method that is fitted",
-    "twin_maps": "twin_maps=",
-    "patched_maps": "patched_maps=",
-    "paired_maps": "paired_maps=",
-    "shuffled_maps": "shuffled_maps=",
-}
 
 
 def score(
@@ -145,26 +129,6 @@ def score(
     check_needs(chosen, data.given)
     _check_one_mask(chosen, data)
     return aggregate_scores(chosen, compute_metrics(data, chosen))
-
-
-def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> None:
-    """Raise a SalgenError if no metric was chosen, or one needs an input that is not given."""
-    if not metrics:
-        inputs = ", ".join(sorted(available)) or "maps alone"
-        raise SalgenError(f"no metric was chosen, or none of its group can be computed from {inputs}")
-    for name, metric in metrics.items():
-        missing = sorted(metric.needs - available)
-        if "training" in missing:
-            raise SalgenError(f"metric {name!r} retrains models, which takes a data set: use salgen.evaluate")
-        if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
-            raise SalgenError(
-                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
-                "maps without of=paired"
-            )
-        if missing:
-            raise SalgenError(
-                f"metric {name!r} needs an input that is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}"
-            )
 
 
 def _check_one_mask(metrics: Mapping[str, Metric], data: MetricInputs) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +15,7 @@ from salgen.errors import SalgenError, reason
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import FILE, Classes, Predictions, present_in
+from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import SourceRun
 from salgen.evaluation.scoring.metric_selection import create_metric
@@ -38,7 +37,7 @@ class CheckedRun:
     """
 
     folder: Path
-    record: Mapping[str, Any]
+    record: RunRecord
     source: str | None = None
 
     @cached_property
@@ -49,23 +48,21 @@ class CheckedRun:
     @cached_property
     def models(self) -> list[Model]:
         """The models of the record."""
-        return [(str(model["name"]), int(model["seed"])) for model in self.record["models"]]
+        return [(model.name, model.seed) for model in self.record.models]
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The metrics of the record by their calls."""
-        return {call: create_metric(call) for call in self.record["metrics"]}
+        return {call: create_metric(call) for call in self.record.metrics}
 
     @cached_property
     def plan(self) -> Plan | None:
         """The plan to score its maps again under its own metrics, where it kept them."""
-        if not self.record.get("maps"):
+        if not self.record.maps:
             return None
-        run, conventions = SourceRun.read(self.folder), build(Conventions, self.record["conventions"])
+        run, conventions = SourceRun.read(self.folder), build(Conventions, self.record.conventions)
         methods = {call: METHODS.create(*parse_call(call)) for call in run.calls}
-        return Plan(
-            run.dataset(source=self.source), [], methods, self.metrics, conventions, run.left_out, None, given=run
-        )
+        return Plan.of(run.dataset(source=self.source), conventions, [], methods, self.metrics, source_run=run)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -97,11 +94,11 @@ class CheckedRun:
 
     def targets(self, model: Model) -> Classes:
         """The class that the run explains for each sample of the split, int64 (N,)."""
-        target, known = self.record["conventions"]["target"], self.predictions[model]
+        target, known = self.record.conventions["target"], self.predictions[model]
         if target in ("label", "pred"):
             return known.labels if target == "label" else known.predicted
-        classes = next(iter(self.record["dataset"]["tasks"].values()))
-        return np.full(len(known.labels), classes.index(target), dtype=np.int64)
+        number = self.record.dataset.class_names.index(target)
+        return np.full(len(known.labels), number, dtype=np.int64)
 
     def _rows(self, model: Model) -> pa.Table:
         return self.prediction_table.filter((pc.field("model") == model[0]) & (pc.field("training_seed") == model[1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -14,11 +13,11 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
-from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
-from salgen.evaluation.runs.certificate import read_certificates
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD, CertificateSummary
 from salgen.evaluation.statistics.comparisons import write_comparisons
 from salgen.evaluation.statistics.summary import write_summary
 from salgen.evaluation.verification.checked_run import CheckedRun
@@ -59,21 +58,24 @@ def prediction_problems(run: CheckedRun) -> Iterator[str]:
     for name in expected.column_names:
         if name not in found.column_names or not found[name].cast(expected[name].type).equals(expected[name]):
             yield f"{path}: column {name} does not follow from the probabilities and the data"
-    for model, known in zip(run.record["models"], predictions, strict=True):
+    for model, known in zip(run.record.models, predictions, strict=True):
         figures = {"accuracy": known.accuracy, "chance": known.chance, "n_images": len(known.labels)}
         for name, value in figures.items():
-            if not math.isclose(model[name], value, abs_tol=TOLERANCE):
-                who = f"{model['name']}, seed {model['seed']}"
-                yield f"{run.folder / RECORD}: {name} is {model[name]} ({who}), and {value} follows from {PREDICTIONS}"
+            recorded = getattr(model, name)
+            if not math.isclose(recorded, value, abs_tol=TOLERANCE):
+                who = f"{model.name}, seed {model.seed}"
+                yield f"{run.folder / RECORD}: {name} is {recorded} ({who}), and {value} follows from {PREDICTIONS}"
 
 
 def certificate_problems(run: CheckedRun) -> Iterator[str]:
     """Certificates that are missing, or of which the record gives another summary."""
-    path, recorded = run.folder / CERTIFICATES, (run.record.get("certificates") or {}).get("models", [])
+    path, certificates = run.folder / CERTIFICATES, run.record.certificates
     if not path.is_file():
-        if recorded:
+        if certificates and certificates.models:
             yield f"{path} is missing, and {RECORD} sums it up"
-    elif "certificates" in run.record and json.loads(json.dumps(read_certificates(path).summary)) != recorded:
+    elif certificates and [CertificateSummary(**entry) for entry in read_certificates(path).summary] != (
+        certificates.models
+    ):
         yield f"{run.folder / RECORD}: its summary of the certificates does not follow from {CERTIFICATES}"
 
 

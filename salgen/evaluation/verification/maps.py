@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from salgen.errors import SalgenError
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
-from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.runs.run_snapshot import CHECKPOINTS, checkpoint_of
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint
 from salgen.evaluation.verification.checked_run import CheckedRun
@@ -16,8 +16,8 @@ from salgen.progress import progress
 
 def model_problems(run: CheckedRun) -> Iterator[str]:
     """Checkpoints that are damaged, or not those of the record's models."""
-    for (name, seed), model in zip(run.models, run.record["models"], strict=True):
-        folder = checkpoint_of(run.folder, name, seed, str(model.get("weights_sha256")))
+    for (name, seed), model in zip(run.models, run.record.models, strict=True):
+        folder = checkpoint_of(run.folder, name, seed, model.weights_sha256)
         if folder is not None:
             load_checkpoint(folder, "cpu")
             continue
@@ -31,8 +31,8 @@ def map_problems(run: CheckedRun) -> Iterator[str]:
     """Files of maps that are missing, damaged, of another evaluation, or without some of the scored samples."""
     if run.plan is None:
         return
-    recorded, left_out = run.record["maps"], run.record.get("maps_left_out") or ()
-    calls = [method["call"] for method in run.record["methods"] if method["call"] not in left_out]
+    recorded, left_out = run.record.maps, run.record.maps_left_out or ()
+    calls = [method.call for method in run.record.methods if method.call not in left_out]
     expected = {
         maps_name(name, seed, call, kind, number): [run.ids[place] for place in chunk]
         for (name, seed), call, kind in product(run.models, calls, run.plan.kinds)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
-from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
-from salgen.evaluation.runs.certificate import read_certificates
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
-from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.checked_run import CheckedRun
 
@@ -39,15 +39,15 @@ def row_problems(run: CheckedRun) -> Iterator[str]:
 
 def _expected_counts(run: CheckedRun) -> dict[tuple[Any, ...], int]:
     """The number of scores for each of the record's methods, metrics, variants and models."""
-    record, data = run.record, run.record["dataset"]
-    of_data = data["name"], data["fingerprint"], data["split"], next(iter(data["tasks"]))
+    record, data = run.record, run.record.dataset
+    of_data = data.name, data.fingerprint, data.split, next(iter(data.tasks))
     counts = {}
-    for model, method, (metric, plugin) in product(run.models, record["methods"], run.metrics.items()):
+    for model, method, (metric, plugin) in product(run.models, record.methods, run.metrics.items()):
         trains = "training" in plugin.needs
-        for variant in record["variants"] if plugin.regional and not trains else [WHOLE_IMAGE]:
-            maps = method["reduction"], method["native_resolution"]
-            count = record["samples"]["considered" if trains else "with_mask"]
-            counts[method["call"], metric, variant, *model, *maps, *of_data] = count
+        for variant in record.variants if plugin.regional and not trains else [WHOLE_IMAGE]:
+            maps = method.reduction, method.native_resolution
+            count = record.samples.considered if trains else record.samples.with_mask
+            counts[method.call, metric, variant, *model, *maps, *of_data] = count
     return counts
 
 

@@ -15,9 +15,7 @@ from salgen.datasets.verification.row_checks import shard_problems
 from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.datasets.verification.verify_dataset import file_problems
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.report.runs import content_faults
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 from salgen.evaluation.runs.run_snapshot import DATA
 from salgen.evaluation.verification.checked_run import CheckedRun
 from salgen.evaluation.verification.derived_tables import (
@@ -67,7 +65,7 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     problems = file_problems(folder) if (folder / checksums.FILE).is_file() else []
     try:
         with content_faults([folder]):
-            run = CheckedRun(folder, read_record(folder / RECORD), source)
+            run = CheckedRun(folder, RunRecord.read(folder / RECORD), source)
     except SalgenError as error:
         return [*problems, str(error)]
     found = [problem for check in CHECKS for problem in _problems(run, check)]
@@ -102,14 +100,15 @@ def data_problems(run: CheckedRun, samples: int) -> Iterator[str]:
         "tasks": {task: list(names) for task, names in plan.dataset.tasks.items()},
         "multi_label": list(manifest.multi_label),
         "valid_region": plan.dataset.valid_region,
-        "redistributable": manifest.redistributable,
         "split_total": len(plan.dataset),
         "considered": plan.considered,
         "with_mask": len(plan.scored),
         "variants": list(plan.variants),
         "headline_variant": next(iter(plan.variants)),
     }
-    recorded = {**expected, **run.record, **run.record["dataset"], **run.record["samples"]}
+    if run.record.dataset.redistributable is not None:  # which older runs do not say
+        expected["redistributable"] = manifest.redistributable
+    recorded = {**vars(run.record), **vars(run.record.dataset), **vars(run.record.samples)}
     for name, value in expected.items():
         if recorded[name] != value:
             yield f"{run.folder / RECORD}: {name} is {recorded[name]}, and should be {value} by the data in {DATA}"

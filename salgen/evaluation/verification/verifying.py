@@ -9,7 +9,7 @@ from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
 from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.verification import verify_dataset as data_sets
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.verification.verify_run import run_problems
 
 

@@ -9,9 +9,10 @@ from maps_and_masks import cases, odd_maps, odd_masks
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK, worst_of
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.registry import METRICS, Entry
 from salgen.testing import check_metric

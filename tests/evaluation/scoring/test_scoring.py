@@ -10,10 +10,10 @@ import torch
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, ModelMetric
-from salgen.evaluation.metrics.inputs.metric import worst_of
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.prec99 import Prec99
 from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, create_metric
 from salgen.parameters import call_text
 from salgen.registry import METRICS

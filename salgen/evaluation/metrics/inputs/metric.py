@@ -7,7 +7,6 @@ reduction.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -108,10 +107,3 @@ def compat_of(metric: Metric) -> str | None:
     """The code or paper whose deviating reading an instance follows, its field `compat`; None for the canonical one."""
     compat: str | None = getattr(metric, "compat", None)
     return compat
-
-
-def worst_of(metric: Metric) -> float:
-    """The value of a map that failed: the worse bound, which may be infinite; NaN for a diagnostic."""
-    if metric.higher_is_better is None:
-        return math.nan
-    return metric.bounds[0] if metric.higher_is_better else metric.bounds[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,12 +23,38 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OF_THE_MASK = frozenset({"mask", "negatives"})
-COUNTERPARTS = (
-    *("twin_maps", "patched_maps"),
-    *("paired_maps", "paired_twin_maps", "paired_patched_maps"),
-    "shuffled_maps",
-)
+SHUFFLED = "shuffled"  # whose maps, beside `OWN` and `PAIRED`: those of a model that learnt permuted labels
 Explain = Callable[..., Values]
+
+
+class MapKind(StrEnum):
+    """What saliency maps are of: the samples themselves, or what metrics compare these with."""
+
+    SAMPLES = "maps"
+    TWINS = "twin_maps"
+    PATCHED = "patched_maps"
+    PAIRED = "paired_maps"
+    PAIRED_TWINS = "paired_twin_maps"
+    PAIRED_PATCHED = "paired_patched_maps"
+    SHUFFLED = "shuffled_maps"
+
+    @property
+    def of_twins(self) -> bool:
+        """Whether they are of the twins, as these are."""
+        return self in (MapKind.TWINS, MapKind.PAIRED_TWINS)
+
+    @property
+    def patched(self) -> bool:
+        """Whether they are of the twins with a patch that the model ignores."""
+        return self in (MapKind.PATCHED, MapKind.PAIRED_PATCHED)
+
+    @property
+    def model(self) -> str:
+        """Whose they are: the evaluated model's (``own``), that of the ``paired`` model, or of ``shuffled`` labels."""
+        return PAIRED if self.startswith(PAIRED) else SHUFFLED if self is MapKind.SHUFFLED else OWN
+
+
+COUNTERPARTS = tuple(kind for kind in MapKind if kind is not MapKind.SAMPLES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,10 @@ copied, and ask for no gradient.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +19,10 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 
+T = TypeVar("T")
+
 SCORES = ("logit", "margin")
+_CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,47 @@ class ModelView:
         if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
             raise SalgenError("the model's normalisation maps a black or white image to values that are not finite")
         return black, white
+
+
+class NetworkCache(Generic[T]):
+    """Facts about networks: what ``learn(name, view, image)`` gives, kept for as long as the network lives.
+
+    A SalgenError is kept like a result, and raised again under the name of the method that asks.
+
+    Parameters
+    ----------
+    learn
+        Runs one image (1, C, h, w); its result must not reference the network. `name` is used in
+        its errors only.
+    """
+
+    def __init__(self, learn: Callable[[str, ModelView, Tensor], T]) -> None:
+        self._learn = learn
+        self._results: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
+
+    def of(self, name: str, view: ModelView, image: Tensor) -> T:
+        """The fact for images like this one.
+
+        Raises
+        ------
+        SalgenError
+            If `learn` does.
+        """
+        results = self._results.setdefault(view.network, {})
+        key = (tuple(image.shape[1:]), image.dtype, image.device)
+        if key not in results:
+            try:
+                results[key] = self._learn(_CALLER, view, image[:1])
+            except SalgenError as error:
+                results[key] = _Refusal(error)  # its text alone: the exception would hold on to the network
+        result = results[key]
+        if isinstance(result, _Refusal):
+            raise SalgenError(result.replace(_CALLER, name))
+        return result
+
+
+class _Refusal(str):
+    """The message of an error."""
 
 
 def check_logits(logits: Any, count: int) -> Tensor:
