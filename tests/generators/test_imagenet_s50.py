@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
@@ -59,7 +59,6 @@ def test_no_pixels_are_ignored_if_so_wanted():
     assert all(quick(ignored=0.0).sample(1, "train", index).regions["annotated"].all() for index in range(12))
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0.05, 0.5), st.floats(0.0, 90.0))
 def test_a_thing_is_whole_and_of_the_area_drawn_where_that_fits(index, share, tilt):
     sample = quick(area=(share, share), tilt=tilt).sample(2, "train", index)

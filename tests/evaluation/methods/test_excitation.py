@@ -181,7 +181,7 @@ def without_biases(seed, scale):
     return net.eval()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10_000), scale=st.floats(0.1, 10), target=st.integers(0, 2))
 def test_mass_is_conserved_at_every_layer_without_biases(seed, scale, target):
     """A unit that is on without a bias has a positive contribution, so nothing is lost where the class has one."""
@@ -198,7 +198,7 @@ def test_mass_is_conserved_at_every_layer_without_biases(seed, scale, target):
         assert (found >= 0).all()
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10_000), scale=st.floats(0.1, 10), contrast=st.sampled_from(["3", "5", "8"]))
 def test_neither_the_scale_of_a_class_nor_the_contrast_layer_matters(seed, scale, contrast):
     image = torch.rand(2, 2, 9, 7, generator=torch.Generator().manual_seed(seed))
