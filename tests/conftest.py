@@ -22,10 +22,11 @@ for devices in (torch.cuda, torch.xpu, torch.mtia):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache_of_its_own(tmp_path_factory):
-    """Brain slices that tests cut stay out of the user's cache."""
+def _small_and_alone(tmp_path_factory):
+    """Brain slices that tests cut stay out of the user's cache, and no process is started that a test does not ask for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield
 
 
