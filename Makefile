@@ -15,7 +15,7 @@ demo: $(VENV)/.installed ## Make data, train, explain, score: about five minutes
 	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS)
 
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 torture: $(VENV)/.installed-test ## Break salgen in many ways, many times (takes long)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults --torture --numprocesses 2

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 
 import numpy as np
@@ -19,6 +20,11 @@ settings.register_profile("torture", derandomize=True, deadline=None, max_exampl
 for devices in (torch.cuda, torch.xpu, torch.mtia):
     if not devices.is_available():
         devices.manual_seed_all = lambda seed: None
+
+
+def pytest_collection_finish():
+    """The garbage collector passes over modules and tests, which stay."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -85,8 +85,9 @@ DEFAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
-@pytest.mark.parametrize("with_card", [True, False])
+@pytest.mark.parametrize(
+    ("name", "with_card"), [*((name, True) for name in DEFAULTS), ("vgg16", False), ("resnet18", False)]
+)
 def test_default_layers(name, with_card):
     layer, contrast, resolution = DEFAULTS[name]
     plugin = MODELS.create(name, MODELS.load(name).quick)
