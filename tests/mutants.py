@@ -1,7 +1,7 @@
 """Plant faults of one line in salgen, one at a time, and count those that the tests catch: `make mutants`.
 
-The faults are drawn by a seed, the same number from each of `AREAS`, on lines that some test executes. Each is planted in a
-copy of the tree, where the tests that execute its line run until one fails, those of the quickest file first.
+The faults are drawn by a seed, the same number from each of `AREAS`, on lines that some test executes. Each is planted in
+a copy of the tree, where the tests that execute its line run until one fails, those of the quickest file first.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import multiprocessing
 import os
 import random
 import re
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -26,6 +27,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import coverage
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,13 +39,19 @@ AREAS = {
     "statistics": [
         "evaluation/statistics/**/*.py",
         *(f"evaluation/{name}.py" for name in ("bootstrap", "comparisons", "families", "permutation", "proportions")),
-        *(f"evaluation/{name}.py" for name in ("ranks", "score_cube", "standard_errors", "statistics", "summary", "ties")),
+        *(
+            f"evaluation/{name}.py"
+            for name in ("ranks", "score_cube", "standard_errors", "statistics", "summary", "ties")
+        ),
     ],
     "reader": ["datasets/reading/**/*.py", *(f"datasets/{name}.py" for name in ("reader", "batch", "rendered_batch"))],
     "runner": [
         "evaluation/runs/**/*.py",
         "evaluation/scoring/**/*.py",
-        *(f"evaluation/{name}.py" for name in ("finishing", "measuring", "plan", "predictions", "rescoring", "run_metrics")),
+        *(
+            f"evaluation/{name}.py"
+            for name in ("finishing", "measuring", "plan", "predictions", "rescoring", "run_metrics")
+        ),
         *(f"evaluation/{name}.py" for name in ("run_record", "running", "scoring", "score_arrays", "score_inputs")),
         *(f"evaluation/{name}.py" for name in ("settling", "subjects", "units", "unit_evidence", "unit_files")),
     ],
@@ -71,6 +79,11 @@ SWAPPED: dict[type[ast.AST], list[type[ast.AST]]] = {
     ast.Or: [ast.And],
 }
 NEGATED = re.compile(r"bool|int|float|Array|Tensor|Floats?\b")  # what a function returns that can be negated
+# What tests import and salgen does not change is imported once, and forked for each fault.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    ["captum.attr", "hypothesis", "pandas", "pyarrow", "pytest", "scipy.stats", "skimage", "torchvision"]
+)
 SECONDS = 60.0  # of tests, by the times of the first run, that one fault is given
 
 
@@ -113,8 +126,8 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
             yield but(value=value + 1)
         case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
             yield operand
-        case ast.Call(args=[*others, _], keywords=[]):
-            yield but(args=others)
+        case ast.Call(args=[_, *_, _] as given, keywords=[]):
+            yield but(args=given[:-1])
         case ast.Call(keywords=[*others, _]):
             yield but(keywords=others)
 
@@ -203,45 +216,58 @@ def drawn(count: int, seed: int, tests: Tests) -> list[Fault]:
 
 
 def answer(fault: Fault, tree: Path, tests: Tests) -> str:
-    """What became of the fault: the first test that failed, `time-out`, or `survived`."""
-    source = (ROOT / fault.path).read_text(encoding="utf-8")
+    """What became of the fault: `caught by` the first test that failed, or `survived`."""
     chosen = tests.quickest(tests.of(fault.path, fault.node.lineno))
     (tree / "chosen").write_text("\n".join(chosen))
+    source = (ROOT / fault.path).read_text(encoding="utf-8")
     (tree / fault.path).write_text(fault.planted(source), encoding="utf-8")
-    options = ["-x", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:randomly", f"@{tree / 'chosen'}"]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        limit = 120 + 10 * tests.total(chosen)
-        command = [sys.executable, "-m", "pytest", *options]
-        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return "caught by the time-out"
-    finally:
-        shutil.copy2(ROOT / fault.path, tree / fault.path)
-    if done.returncode == 0:
+    process = FORKS.Process(target=run_tests, args=(tree,))
+    process.start()
+    process.join(120 + 10 * tests.total(chosen))
+    late = process.is_alive()
+    if late:
+        os.killpg(process.pid or 0, signal.SIGKILL)
+        process.join()
+    shutil.copy2(ROOT / fault.path, tree / fault.path)
+    said = (tree / "said").read_text()
+    if process.exitcode == 0:
         return f"survived {len(chosen)} of {len(tests.of(fault.path, fault.node.lineno))} tests"
-    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.M)
-    return f"caught by {failed[1] if failed else done.stdout[-200:] + done.stderr[-200:]}"
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.M)
+    return f"caught by {'the time-out' if late else failed[1] if failed else said[-300:]}"
+
+
+def run_tests(tree: Path) -> None:
+    """Run the chosen tests on the tree's salgen, in a process group of their own, until one fails."""
+    os.setsid()
+    os.chdir(tree)
+    os.environ.update(PYTHONPATH=str(tree), PYTHONDONTWRITEBYTECODE="1")
+    sys.path.insert(0, str(tree))
+    sys.dont_write_bytecode = True
+    with open("said", "w") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+    options = ["-x", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist", "@chosen"]
+    os._exit(pytest.main(options))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("faults", type=int, help="how many faults are planted")
+    parser.add_argument("number", type=int, help="how many faults are planted")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tests", type=Path, required=True, help="folder with coverage and tests.xml of a whole run")
     given = parser.parse_args()
     tests = Tests(given.tests)
-    faults = drawn(given.faults, given.seed, tests)
+    faults = drawn(given.number, given.seed, tests)
     caught: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.jobs) as pool:
         trees: SimpleQueue[Path] = SimpleQueue()
         for job in range(given.jobs):
             left_out = shutil.ignore_patterns(".git", ".venv", "demo", "runs")
-            trees.put(shutil.copytree(ROOT, Path(folder, str(job)), ignore=left_out))
+            trees.put(Path(shutil.copytree(ROOT, Path(folder, str(job)), ignore=left_out)))
 
         def tried(fault: Fault) -> tuple[str, float]:
-            start, tree = time.monotonic(), trees.get()
+            tree, start = trees.get(), time.monotonic()
             try:
                 return answer(fault, tree, tests), time.monotonic() - start
             finally:
