@@ -195,7 +195,7 @@ def test_a_record_that_says_otherwise_of_the_labels_is_found(run, tmp_path):
 
 def test_a_model_of_several_labels_is_not_taken_for_one_of_single_ones(run, tmp_path):
     objects = json.loads((run / "run.json").read_text())["dataset"]["tasks"]["object"]
-    how = {"image_size": (32, 32), "pictures": 3, "objects": objects, "scenes": ("bedroom", "runway")}
+    how = {"image_size": (32, 32), "pictures": 10, "objects": objects, "scenes": ("bedroom", "runway")}
     data = salgen.make("bam", tmp_path / "bam", splits={"test": 4}, parameters=how, workers=1)
     with pytest.raises(SalgenError, match="classes of an image several in the model, one in the data"):
         salgen.evaluate(data, model=run / "scnn-seed0", methods=["gradient"], metrics=["roc-auc"], out=tmp_path / "x")
