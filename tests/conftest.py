@@ -29,9 +29,13 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session", autouse=True)
 def _small_and_alone(tmp_path_factory):
-    """Brain slices that tests cut stay out of the user's cache, and no process is started that a test does not ask for."""
+    """Brain slices that tests cut stay out of the user's cache.
+
+    No test waits for a disk, or starts more processes than it asks for.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(os, "fsync", lambda handle: None)
         patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield
 

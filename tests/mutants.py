@@ -1,7 +1,7 @@
 """Plant faults of one line in salgen, one at a time, and count those that the tests catch: `make mutants`.
 
-The faults are drawn by a seed, the same number from each of `AREAS`, on lines that some test executes. Each is planted in
-a copy of the tree, where the tests that execute its line run until one fails, those of the quickest file first.
+The faults are drawn by a seed, the same number from each of `AREAS`, on lines that some test executes. Each is planted
+in a copy of the tree, where the tests that execute its line run until one fails, those of the quickest file first.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import repeats
+from repeats import mixed
 from scipy.stats import binom, binomtest, norm
 
 from salgen.evaluation.bootstrap import bootstrap_interval
@@ -79,18 +79,9 @@ def coverage(values, truth, **options):
     return np.mean((low <= truth) & (truth <= high))
 
 
-SAMPLES, SHARES, AGREEMENTS = (20, 50, 200), (0.5, 0.85, 0.95, 0.98, 0.99), (0.02, 0.5, 0.95)
-# Each pair of two of them is among these; all three by all with --torture.
-CASES = [
-    (samples, share, agreement)
-    for i, samples in enumerate(SAMPLES)
-    for j, share in enumerate(SHARES)
-    for k, agreement in enumerate(AGREEMENTS)
-    if repeats.torture or (i + j + k) % 3 == 0
-]
-
-
-@pytest.mark.parametrize(("samples", "share", "agreement"), CASES)
+@pytest.mark.parametrize(
+    ("samples", "share", "agreement"), mixed((20, 50, 200), (0.5, 0.85, 0.95, 0.98, 0.99), (0.02, 0.5, 0.95))
+)
 def test_coverage_conditional_on_three_trainings(samples, share, agreement):
     """Beta-binomial hits of each sample; slack of 0.025 since agreement is known only from the few misses."""
     rng = np.random.default_rng(1)
@@ -102,20 +93,10 @@ def test_coverage_conditional_on_three_trainings(samples, share, agreement):
 POINTS = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
 
-MIDDLES, SPREADS = (1, 3, 4.5), ((0.05, 0.95), (0.5, 0.94), (1.5, 0.86))
-
-
-@pytest.mark.parametrize(
-    ("middle", "of_seeds", "least"),
-    [
-        (middle, *spread)
-        for i, middle in enumerate(MIDDLES)
-        for j, spread in enumerate(SPREADS)
-        if repeats.torture or i == j
-    ],
-)
-def test_coverage_over_trainings(middle, of_seeds, least):
+@pytest.mark.parametrize(("middle", "spread"), mixed((1, 3, 4.5), ((0.05, 0.95), (0.5, 0.94), (1.5, 0.86))))
+def test_coverage_over_trainings(middle, spread):
     """Logits of five trainings and 100 samples. Where trainings differ much, five of them say too little."""
+    of_seeds, least = spread
     rng = np.random.default_rng(2)
     logit = middle + of_seeds * rng.normal(size=(5, 1, STUDIES)) + rng.normal(size=(1, 100, STUDIES))
     truth = np.mean(1 / (1 + np.exp(-middle - np.sqrt(1 + of_seeds**2) * POINTS)))

@@ -65,9 +65,7 @@ KINDS = [(1, torch.float64), (3, torch.float32)]
 # only in depth or groups, one.
 NAMES = [name for name in MODELS.names() if repeats.torture or name not in ("resnet50", "vgg19")]
 DRAWN = [
-    (name, *kind)
-    for number, name in enumerate(NAMES)
-    for kind in (KINDS if repeats.torture else [KINDS[number % 2]])
+    (name, *kind) for number, name in enumerate(NAMES) for kind in (KINDS if repeats.torture else [KINDS[number % 2]])
 ]
 
 
