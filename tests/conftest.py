@@ -9,7 +9,7 @@ import repeats
 import torch
 from hypothesis import settings
 
-collect_ignore = ["faults/preloaded.py"]  # for doctests it would be imported
+collect_ignore = ["faults/preloaded.py", "mutants.py"]  # for doctests they would be imported
 
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)

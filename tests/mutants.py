@@ -246,7 +246,7 @@ def run_tests(tree: Path) -> None:
     with open("said", "w") as said:
         os.dup2(said.fileno(), 1)
         os.dup2(said.fileno(), 2)
-    options = ["-x", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist", "@chosen"]
+    options = ["-x", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:xdist", "@chosen"]
     os._exit(pytest.main(options))
 
 

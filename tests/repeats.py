@@ -13,12 +13,9 @@ def often(times: int, torture_times: int) -> range:
 
 
 def mixed(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Every combination of the axes' values with --torture, else a share that holds each value of each axis.
+    """Every combination of the axes' values with --torture, else a share of them that holds each value of each axis.
 
-    Of three axes of the same length it holds each pair of values.
-
-    >>> mixed("abc", (1, 2, 3))
-    [('a', 1), ('b', 3), ('c', 2)]
+    Of "abc" and (1, 2, 3) it is a1, b3 and c2; of three axes as long as each other, it holds each pair of values.
     """
     numbered = [list(enumerate(axis)) for axis in axes]
     shortest = min(map(len, numbered))
