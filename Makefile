@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test torture check bench clean
+.PHONY: help install demo test torture mutants check bench clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,10 +15,13 @@ demo: $(VENV)/.installed ## Make data, train, explain, score: about five minutes
 	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS)
 
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
+	$(PYTEST) --numprocesses auto --dist worksteal
 
-torture: $(VENV)/.installed-test ## Break salgen in many ways, many times (takes long)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults --torture --numprocesses 2
+torture: $(VENV)/.installed-test ## Repeat the tests more often and break salgen many times (takes long)
+	$(PYTEST) --torture --numprocesses 2 --dist worksteal
+
+mutants: $(VENV)/tests/coverage ## Plant N one-line faults, drawn by SEED, and count those that the tests catch
+	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(N) --seed $(SEED) --tests $(<D)
 
 check: $(VENV)/.installed-check ## Lint, format and types
 	$(BIN)/ruff check .
@@ -31,6 +34,10 @@ bench: $(VENV)/.installed-bench $(VENV)/.tried-noise ## Measure speed beside oth
 clean: ## Remove .venv and what the demo made
 	rm -rf $(VENV) demo
 
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+N ?= 60
+SEED ?= 0
 DEMO_METHODS := -m smoothgrad:n=20 -m integrated-gradients:steps=20 -m input-x-gradient -m grad-cam
 
 $(VENV)/bin/python:
@@ -44,6 +51,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.installed-%: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[$*]'
 	@touch $@
+
+$(VENV)/tests/coverage: $(shell find salgen tests -name '*.py') | $(VENV)/.installed-test $(VENV)/.installed-mutants
+	@mkdir -p $(@D)
+	COVERAGE_FILE=$@ $(PYTEST) --numprocesses auto --dist worksteal --cov --cov-context=test --cov-report= \
+	  --junitxml=$(@D)/tests.xml -o junit_family=xunit1
 
 $(VENV)/.tried-noise: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[noise]' 2>/dev/null || echo "the noise package needs a C compiler: left out"

@@ -1,25 +1,42 @@
 """What all tests share."""
 
+import gc
 import os
 
 import numpy as np
 import pytest
+import repeats
 import torch
 from hypothesis import settings
 
-collect_ignore = ["faults/preloaded.py", "support"]  # for doctests they would be imported
+collect_ignore = ["faults/preloaded.py", "mutants.py", "support"]  # for doctests they would be imported
 
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
-settings.register_profile("fixed", derandomize=True)
-settings.register_profile("random")
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
+settings.register_profile("random", deadline=None, max_examples=20)
+settings.register_profile("torture", derandomize=True, deadline=None, max_examples=100)
+
+# Torch keeps a traceback of each call that seeds devices there are none of: a tenth of what all tests take.
+for devices in (torch.cuda, torch.xpu, torch.mtia):
+    if not devices.is_available():
+        devices.manual_seed_all = lambda seed: None
+
+
+def pytest_collection_finish():
+    """The garbage collector passes over modules and tests, which stay."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache_of_its_own(tmp_path_factory):
-    """Brain slices that tests cut stay out of the user's cache."""
+def _small_and_alone(tmp_path_factory):
+    """Brain slices that tests cut stay out of the user's cache.
+
+    No test waits for a disk, or starts more processes than it asks for.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(os, "fsync", lambda handle: None)
+        patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield
 
 
@@ -31,7 +48,12 @@ def _same_numbers_every_time():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--torture", action="store_true", help="tests/faults at the large size, with figures at the end")
+    parser.addoption("--torture", action="store_true", help="repeat more often and break more, with figures at the end")
+
+
+def pytest_configure(config):
+    repeats.torture = config.getoption("--torture")
+    settings.load_profile("torture" if repeats.torture else os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(scope="session")

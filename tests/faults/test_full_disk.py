@@ -3,6 +3,7 @@
 import pytest
 from disks import FailingDisk, SmallDisk, SmallFiles
 from forked import finish
+from repeats import mixed
 from works import assert_goes_on, assert_refused, assert_whole, changes, leftovers, some
 
 PAGE = 4096
@@ -36,8 +37,9 @@ def largest(work, stage):
     return max(path.stat().st_size for path in written.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("how", ["once", "lasting"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "make with workers"])
+@pytest.mark.parametrize(
+    ("name", "how"), mixed([name for name in NAMES if name != "make with workers"], ["once", "lasting"])
+)
 def test_where_any_change_of_the_disk_fails_it_says_so_and_goes_on(stage, name, how, record_property):
     work = stage.works[name]
     total = changes(work)

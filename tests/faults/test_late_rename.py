@@ -10,6 +10,7 @@ import time
 
 import pytest
 from forked import finish
+from repeats import mixed
 from works import assert_equal, assert_goes_on, assert_refused, assert_whole
 
 NAMES = ["make", "evaluate", "publish .tar", "publish .zip", "unpack"]
@@ -77,21 +78,19 @@ class NoLocks:
         fcntl.flock = flock
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "faults",
-    [
-        (LateRenames(LATE_S, 0.0),),
-        (NoFolderSync(),),
-        (NoLocks(errno.ENOLCK),),
-        (NoLocks(errno.ENOTSUP),),
-    ],
-    ids=["late", "no-folder-sync", "no-locks", "locks-not-supported"],
-)
-def test_on_a_share_with_such_manners_the_result_is_the_same(stage, name, faults):
+MANNERS = {
+    "late": LateRenames(LATE_S, 0.0),
+    "no-folder-sync": NoFolderSync(),
+    "no-locks": NoLocks(errno.ENOLCK),
+    "locks-not-supported": NoLocks(errno.ENOTSUP),
+}
+
+
+@pytest.mark.parametrize(("name", "manner"), mixed(NAMES, MANNERS))
+def test_on_a_share_with_such_manners_the_result_is_the_same(stage, name, manner):
     work = stage.works[name]
     place = work.place()
-    done = finish(work.arguments, place, *faults)
+    done = finish(work.arguments, place, MANNERS[manner])
     assert done.status == 0, done.text
     assert_equal(place, work.usual[0])
 

@@ -8,7 +8,7 @@ from salgen.datasets.format import manifest
 from salgen.datasets.making import make
 from salgen.registry import GENERATORS, Entry
 
-SAMPLES = 300
+SAMPLES = 150
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+@cache  # an environment keeps the templates that it has compiled
 def templates(folder: Path) -> Environment:
     """The templates of a folder: what they are given is escaped, and a name that is missing is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

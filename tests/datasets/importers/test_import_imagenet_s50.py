@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from imagenet_s_tree import class_folder, encode, write_layout
@@ -121,7 +121,6 @@ def test_regions_are_the_ids_in_torchvisions_geometry(root, size):
     assert set(np.unique(ids)) == {0, 2, 3, 1000}
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.tuples(st.integers(8, 400), st.integers(8, 400)), st.integers(0, 99))
 def test_pictures_of_any_size_are_cut_as_torchvision_does_it_at_224(shape, seed):
     picture = Image.fromarray(np.random.default_rng(seed).integers(0, 256, (*shape, 3), dtype=np.uint8))

@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_datasets import assert_resumable
 from PIL import ExifTags, Image, ImageOps
@@ -91,7 +91,6 @@ def test_there_is_no_twin_and_no_edit(copy):
         made.render(recipe, omit=("eyes",))
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(3, 300), st.integers(3, 300))
 def test_splits_are_stratified(heroes, villains):
     names = [f"heroes/{k}" for k in range(heroes)] + [f"villains/{k}" for k in range(villains)]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.color import rgb2lab
@@ -170,7 +170,6 @@ def rectangles(draw, size):
     return left, top, draw(st.integers(left + 1, size)), draw(st.integers(top + 1, size))
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(rectangles(12), max_size=3), rectangles(12))
 def test_vetting_is_what_the_text_says(drawn, bulb):
     mask = np.zeros((12, 12), dtype=bool)
@@ -195,7 +194,6 @@ def test_the_numbers_are_parameters(rules, mask):
 # The segmentations, each beside a slow one.
 
 
-@settings(deadline=None, max_examples=30)
 @given(arrays(np.uint8, (6, 6, 3)), st.sampled_from(["red", "green"]))
 def test_hsv_thresholds_are_those_of_a_loop_over_pixels(crop, colour):
     hues = RULES.red_hues if colour == "red" else RULES.green_hues
@@ -234,7 +232,6 @@ def test_hsv_thresholds_include_their_ends(colour, red, green):
     assert coloured(crop, RULES.green_hues, 80, 80).item() == green
 
 
-@settings(deadline=None, max_examples=30)
 @given(arrays(np.uint8, (5, 7, 3), elements=st.sampled_from([0, 30, 60, 90, 255])))
 def test_the_brightest_cluster_is_the_same_every_time(crop):
     lab = rgb2lab(crop)
@@ -257,7 +254,6 @@ def test_k_means_is_lloyds_algorithm_from_darkest_middle_and_brightest():
     assert np.array_equal(brightest_cluster(lab, 3).ravel(), np.array(owners) == brightest)
 
 
-@settings(deadline=None, max_examples=30)
 @given(arrays(np.uint8, (6, 6), elements=st.integers(0, 9)))
 def test_otsus_threshold_divides_best(channel):
     """No other threshold gives a larger variance between the two sides."""
@@ -272,7 +268,6 @@ def test_otsus_threshold_divides_best(channel):
     assert between(found) >= max(between(channel > level) for level in range(10)) - 1e-9
 
 
-@settings(deadline=None, max_examples=30)
 @given(arrays(np.uint8, (6, 6), elements=st.sampled_from([0, 100, 161, 162, 200, 216, 217, 255])))
 def test_region_growing_is_a_walk_from_the_brightest_pixel(levels):
     bulb = (1, 2, 4, 6)
@@ -292,7 +287,6 @@ def test_region_growing_is_a_walk_from_the_brightest_pixel(levels):
     assert {(int(r), int(c)) for r, c in np.argwhere(found)} == reached
 
 
-@settings(deadline=None, max_examples=30)
 @given(arrays(bool, (7, 7)), rectangles(7))
 def test_the_largest_part_that_touches_the_bulb(mask, bulb):
     parts, seen = [], set()

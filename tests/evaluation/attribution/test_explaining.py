@@ -3,7 +3,7 @@ import threading
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -58,7 +58,6 @@ def test_reductions_by_hand():
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.floats(-5, 5, width=32))
-@settings(max_examples=20, deadline=None)
 def test_resizing_keeps_a_constant_and_the_range(height, width, value):
     constant = resize(torch.full((1, 1, 3, 4), value), (height, width))
     assert torch.equal(constant, torch.full((1, 1, height, width), value))
@@ -70,7 +69,6 @@ SIDES = st.integers(1, 40)
 
 
 @given(SIDES, SIDES, SIDES, SIDES, st.integers(0, 2**31), st.sampled_from([torch.float32, torch.float64]))
-@settings(max_examples=60, deadline=None)
 def test_resizing_is_bilinear(height, width, to_height, to_width, seed, dtype):
     maps = torch.randn(2, 3, height, width, generator=torch.Generator().manual_seed(seed)).to(dtype)
     size = (to_height, to_width)
@@ -83,7 +81,6 @@ def test_resizing_is_bilinear(height, width, to_height, to_width, seed, dtype):
 
 
 @given(SIDES, SIDES, st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
 def test_resizing_keeps_the_order_and_plateaus(height, width, values):
     """A row that never falls gives one that never falls; equal rows stay exactly equal."""
     row = torch.tensor(sorted(values))

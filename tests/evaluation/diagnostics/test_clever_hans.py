@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
@@ -19,7 +19,6 @@ UNIT = st.one_of(st.floats(0, 1), st.sampled_from([0.5, 0.9, float("nan")]))
 
 
 @given(st.lists(st.tuples(UNIT, UNIT, UNIT), min_size=1, max_size=12))
-@settings(deadline=None, max_examples=60)
 def test_is_the_intersection_of_three_sets(samples):
     f, loc, faith = np.array(samples, dtype=float).T
     found = suspicious(f, loc, faith, Thresholds())
@@ -30,7 +29,6 @@ def test_is_the_intersection_of_three_sets(samples):
 
 
 @given(st.lists(st.tuples(UNIT, UNIT, UNIT), min_size=1, max_size=12))
-@settings(deadline=None, max_examples=60)
 def test_where_less_is_better_the_signs_turn(samples):
     f, loc, faith = np.array(samples, dtype=float).T
     found = suspicious(f, loc, faith, Thresholds(), ("localization-error", "deletion-auc"))

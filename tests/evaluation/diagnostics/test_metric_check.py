@@ -3,10 +3,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import repeats
 
+from salgen.evaluation.diagnostics import metric_check
 from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, checkable, obstacle, table, trends, verdict
 from salgen.evaluation.metrics.pointing_game import PointingGame
 from salgen.registry import METRICS
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_scenes():
+    """With --torture as many as the page has."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not repeats.torture:
+            patch.setattr(metric_check, "SAMPLES", 12)
+        metric_check._scenes.cache_clear()
+        yield
+    metric_check._scenes.cache_clear()
 
 
 @pytest.mark.parametrize(

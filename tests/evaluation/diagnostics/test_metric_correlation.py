@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
@@ -57,7 +57,6 @@ def test_iou_and_pointing_game_follow_from_table_2_with_other_values_than_printe
 
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=3, max_size=9))
-@settings(deadline=None, max_examples=50)
 def test_is_pearsons(pairs):
     one, other = np.array(pairs).T
     (found,) = correlations({"a": one, "b": other})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import run_folders
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
@@ -242,7 +242,6 @@ def test_data_sets_of_one_name_are_told_apart(runs, tmp_path):
 
 
 @given(st.lists(st.text(max_size=90) | st.sampled_from(["a", "A", "a-2", "con", "nul.x", "..", "é"]), max_size=8))
-@settings(deadline=None, max_examples=30)
 def test_pages_have_safe_names_of_their_own(folders):
     names = page_names(folders)
     assert len({name.lower() for name in names}) == len(folders)

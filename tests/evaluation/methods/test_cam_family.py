@@ -146,7 +146,7 @@ def test_tokens_are_a_grid():
 
 @pytest.mark.parametrize("method", ["cam", "grad-cam", "layer-cam"])
 @given(scale=st.floats(0.05, 20))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_scaling_the_logits_scales_the_map(method, scale):
     net, scaled = Pyramid(), Pyramid()
     scaled.head.weight.data *= scale

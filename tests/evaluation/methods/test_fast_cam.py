@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 from torch import nn
@@ -89,7 +89,6 @@ def test_equals_the_slow_transcription(method, cam, channels, weights):
 
 
 @given(shape=st.floats(0.2, 15), scale=st.floats(1e-3, 1e3), seed=st.integers(0, 1000))
-@settings(max_examples=20, deadline=None)
 def test_the_gamma_fit_is_the_likeliest(shape, scale, seed):
     values = np.random.default_rng(seed).gamma(shape, scale, (1, 200)) + 1e-12 * scale
     found_shape, found_scale = gamma_fit(torch.from_numpy(values))
@@ -99,7 +98,6 @@ def test_the_gamma_fit_is_the_likeliest(shape, scale, seed):
 
 
 @given(seed=st.integers(0, 1000), channels=st.integers(1, 8))
-@settings(max_examples=30, deadline=None)
 def test_the_smoe_scale_is_never_negative_and_its_squashing_keeps_the_order(seed, channels):
     activations = torch.randn(2, channels, 4, 5, generator=torch.Generator().manual_seed(seed)).relu()
     scale = smoe_scale(activations)

@@ -2,7 +2,7 @@ import captum.attr
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -118,7 +118,6 @@ def test_a_constant_network_gives_zeros(images):
     assert torch.equal(found, torch.zeros(3, 10, 13))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.tuples(st.integers(1, 9), st.integers(1, 9)), st.data())
 def test_every_pixel_is_covered(size, data):
     window = tuple(data.draw(st.integers(1, side)) for side in size)

@@ -64,7 +64,7 @@ def test_kernel_shap_comes_near_the_shapley_values(images):
     torch.testing.assert_close(found, shapley[regions], rtol=0, atol=0.05 * float(shapley.abs().max()))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(0, 1000),
     st.integers(1, 4),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import nn
@@ -113,7 +113,6 @@ def test_a_vanishing_probability_is_divided_by_no_less_than_the_smallest():
 
 
 @given(arrays(np.float32, (2, *SIZE), elements=st.floats(-(2.0**100), 2.0**100, width=32)), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=30)
 def test_stays_within_its_bounds_and_ignores_the_maps_scale(maps, seed):
     torch.manual_seed(seed)
     model = classifier()

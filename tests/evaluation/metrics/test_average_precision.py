@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import average_precision_score
 
@@ -20,13 +20,11 @@ def ap_by_thresholds(saliency, mask):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None)
 def test_sums_over_thresholds(case):
     assert abs(value(AveragePrecision(), *case) - float(ap_by_thresholds(*case))) < 1e-14
 
 
 @given(cases())
-@settings(deadline=None)
 def test_agrees_with_scikit_learn(case):
     saliency, mask = case
     expected = average_precision_score(mask.ravel(), saliency.ravel())

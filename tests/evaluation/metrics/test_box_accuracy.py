@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases
 from skimage.measure import label
@@ -40,7 +40,6 @@ def ious_slowly(saliency, mask, within, region):
 
 @pytest.mark.parametrize("within", ["box", "mask"])
 @given(cases(min_negatives=0, max_side=9), st.data())
-@settings(deadline=None, max_examples=40)
 def test_measures_are_the_overlaps_at_a_hundred_thresholds(within, case, data):
     saliency, mask = case
     region = np.ones(mask.shape, dtype=bool)
@@ -85,7 +84,6 @@ def test_of_equally_good_thresholds_the_lowest():
 
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.sampled_from([0.3, 0.5, 0.7]))
-@settings(deadline=None, max_examples=30)
 def test_mean_is_the_best_accuracy_of_any_threshold(seed, count, iou):
     random = np.random.default_rng(seed)
     maps, masks = random.random((count, 7, 8)), random.random((count, 7, 8)) < 0.4

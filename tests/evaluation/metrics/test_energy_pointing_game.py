@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 
 import salgen
@@ -30,7 +30,6 @@ def in_box(saliency, mask, valid=None):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=80)
 def test_is_the_share_in_the_box(case):
     expected, pixels = in_box(*case)
     if expected is None:
@@ -61,7 +60,6 @@ def test_boxes_include_their_edges():
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=60)
 def test_in_the_mask_it_is_relevance_mass_and_no_more_than_in_the_box(case):
     inside, mass = MASK(Ranking(*case)), RelevanceMass()(Ranking(*case))
     if mass[1]:

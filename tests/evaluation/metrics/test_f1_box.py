@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import f1_score
 
@@ -10,7 +10,6 @@ from salgen.evaluation.metrics.localization_error import LocalizationErrorMetric
 
 
 @given(cases(min_negatives=0, max_side=9))
-@settings(deadline=None, max_examples=60)
 def test_is_two_over_one_plus_the_iou(case):
     for f1, error in ((F1Box(), LocalizationErrorMetric()), (F1Mask(), MaskLocalizationError())):
         missed = value(error, *case)
@@ -18,7 +17,6 @@ def test_is_two_over_one_plus_the_iou(case):
 
 
 @given(cases(min_negatives=0, max_side=9))
-@settings(deadline=None, max_examples=40)
 def test_agrees_with_scikit_learn(case):
     saliency, mask = case
     found = largest_component(above_mean(saliency, np.ones(mask.shape, dtype=bool)))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
 
@@ -30,19 +30,16 @@ def strength_by_loops(saliency, mask):
 
 
 @given(cases())
-@settings(deadline=None, max_examples=60)
 def test_is_the_mean_of_bams_map_on_the_mask(case):
     assert value(GCf(), *case) == pytest.approx(strength_by_loops(*case), rel=1e-9, abs=1e-12)
 
 
 @given(cases(max_side=20))
-@settings(deadline=None, max_examples=40)
 def test_bams_map_by_loops(case):
     np.testing.assert_allclose(bam_map(Ranking(*case)), bam_map_by_loops(case[0]), rtol=1e-9, atol=1e-12)
 
 
 @given(cases(), st.floats(0.01, 100))
-@settings(deadline=None, max_examples=40)
 def test_scale_does_not_matter(case, factor):
     saliency, mask = case
     assert value(GCf(), saliency.astype(float) * factor, mask) == pytest.approx(value(GCf(), *case), rel=1e-5, abs=1e-5)

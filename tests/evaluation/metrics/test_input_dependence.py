@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
 
@@ -35,7 +35,6 @@ def of(metric, present, absent, mask):
 
 
 @given(with_and_without())
-@settings(deadline=None, max_examples=100)
 def test_the_two_rates_and_the_ties_sum_to_one(case):
     present, absent, mask = case
     strengths = [value(GCf(), values, mask) for values in (present, absent)]
@@ -45,7 +44,6 @@ def test_the_two_rates_and_the_ties_sum_to_one(case):
 
 
 @given(with_and_without(), st.sampled_from([0.0, 0.1, 0.5, 2.0]))
-@settings(deadline=None, max_examples=60)
 def test_iir_asks_whether_the_change_is_below_a_share(case, tolerance):
     present, absent, mask = case
     patched, plain = (value(GCf(), values, mask) for values in (present, absent))

@@ -4,7 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.ndimage import correlate1d
@@ -176,7 +176,6 @@ def test_one_order_backwards_is_the_other_curve():
 
 
 @given(arrays(np.float32, (2, *SIZE), elements=st.integers(-3, 3).map(float)))
-@settings(deadline=None, max_examples=30)
 def test_strictly_increasing_transforms_change_nothing_and_bounds_hold(maps):
     model, given_ = classifier(), case(count=2)
     names = [*BOTH, "insertion-auc:variant=li2020"]
@@ -222,7 +221,6 @@ def test_tied_pixels_are_in_no_order_of_their_places():
 
 
 @given(arrays(np.float32, (3, 4), elements=st.floats(-10, 10, width=32)))
-@settings(deadline=None, max_examples=40)
 def test_ranks_descend_and_zero_equals_minus_zero(saliency):
     ranks = pixel_ranks(saliency[None], [Stream(0, "test")])[0].ravel()
     ordered = saliency.ravel()[np.argsort(ranks)]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
 
@@ -11,7 +11,6 @@ from salgen.evaluation.scoring.metric_selection import create_metric
 
 
 @given(cases(min_negatives=0), st.sampled_from([0.0, 0.25, 0.5, 0.75]))
-@settings(deadline=None, max_examples=80)
 def test_is_counted_pixel_by_pixel(case, threshold):
     saliency, mask = case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist()
     highest, inside, salient = max(saliency), 0, 0

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 from skimage.measure import label
 
@@ -36,7 +36,6 @@ def error_slowly(found, wanted, compat):
 
 @pytest.mark.parametrize("compat", [None, "aabid"])
 @given(cases(min_negatives=0, max_side=9))
-@settings(deadline=None, max_examples=60)
 def test_is_one_minus_iou_or_one_minus_recall(compat, case):
     saliency = np.rint(case[0] * 4) / 4  # sums are exact
     found, wanted = marked_slowly(saliency), set(map(tuple, np.argwhere(case[1]).tolist()))
@@ -46,7 +45,6 @@ def test_is_one_minus_iou_or_one_minus_recall(compat, case):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=40)
 def test_recall_flatters(case):
     for metric in (LocalizationErrorMetric, MaskLocalizationError):
         assert value(metric("aabid"), *case) <= value(metric(), *case)

@@ -2,7 +2,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 
 from salgen.evaluation.metrics.m_gt import MGt
@@ -29,7 +29,6 @@ def closed_form(saliency, mask):
 
 
 @given(cases(min_negatives=0, max_side=2))
-@settings(deadline=None, max_examples=50)
 def test_is_the_mean_over_all_orders_of_four_pixels(case):
     assert value(MGt(), *case) == float(mean_over_all_orders(*case))
 
@@ -43,7 +42,6 @@ def test_is_the_mean_over_all_orders_of_six_pixels():
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None)
 def test_is_the_closed_form(case):
     assert value(MGt(), *case) == float(closed_form(*case))
 

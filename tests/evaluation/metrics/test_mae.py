@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import mean_absolute_error
 
@@ -17,7 +17,6 @@ def slowly(saliency, mask):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=60)
 def test_is_the_mean_absolute_difference(case):
     saliency, mask = case[0].astype(np.float64), case[1]
     assert value(Mae(), *case) == pytest.approx(slowly(saliency.ravel().tolist(), mask.ravel().tolist()), abs=1e-14)

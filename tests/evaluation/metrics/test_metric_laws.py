@@ -3,7 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, odd_maps, odd_masks
 
@@ -68,7 +68,6 @@ def test_variant_conforms():
 
 @pytest.mark.parametrize("call", ANYWHERE)
 @given(cases(min_negatives=1), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=20)
 def test_order_of_pixels_does_not_matter(call, case, random):
     saliency, mask = case
     order = list(range(saliency.size))
@@ -93,7 +92,6 @@ def test_metrics_that_depend_on_position_say_so():
 
 @pytest.mark.parametrize("name", BY_RANK)
 @given(cases(min_negatives=1))
-@settings(deadline=None, max_examples=40)
 def test_strictly_increasing_transforms_do_not_matter(name, case):
     saliency, mask = case
     ranks = np.unique(saliency, return_inverse=True)[1].reshape(saliency.shape)
@@ -113,14 +111,12 @@ def test_a_region_is_the_map_cut_out(call):
 
 
 @given(cases(min_negatives=0), st.sampled_from(["", ":threshold=0", ":threshold=0.3", ":select=area"]))
-@settings(deadline=None, max_examples=60)
 def test_dice_follows_from_iou(case, how):
     iou = score_of(f"iou{how}", *case)[0]
     assert score_of(f"dice{how}", *case)[0] == pytest.approx(2 * iou / (1 + iou), abs=1e-15)
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=60)
 def test_a_box_holds_the_energy_of_its_mask(case):
     box, mask = (score_of(f"energy-pointing-game:within={within}", *case) for within in ("box", "mask"))
     assert box[1] == mask[1]
@@ -129,7 +125,6 @@ def test_a_box_holds_the_energy_of_its_mask(case):
 
 @pytest.mark.parametrize("name", PIXELWISE)
 @given(cases(min_negatives=1))
-@settings(deadline=None, max_examples=60)
 def test_no_map_leaves_the_bounds_or_beats_the_mask_itself(name, case):
     saliency, mask = case
     result, _ = score_of(name, saliency, mask)
@@ -140,7 +135,6 @@ def test_no_map_leaves_the_bounds_or_beats_the_mask_itself(name, case):
 
 @pytest.mark.parametrize("name", PIXELWISE)
 @given(st.integers(1, 399), st.floats(2.0**-10, 1024.0, width=32))
-@settings(deadline=None, max_examples=30)
 def test_constant_map_has_chance(name, p, level):
     mask = np.arange(400).reshape(20, 20) < p
     result, reason = score_of(name, np.full((20, 20), level, dtype=np.float32), mask)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases
 
@@ -30,7 +30,6 @@ def inside(values, mask):
 
 
 @given(pairs())
-@settings(deadline=None, max_examples=60)
 def test_mcs_is_the_difference_of_mean_strengths(case):
     one, other, mask = case
     expected = (inside(energy(one), mask) - inside(energy(other), mask)) / mask.sum()
@@ -38,7 +37,6 @@ def test_mcs_is_the_difference_of_mean_strengths(case):
 
 
 @given(pairs())
-@settings(deadline=None, max_examples=60)
 def test_mcr_is_the_difference_of_shares(case):
     one, other, mask = case
     found, reason = Mcr()(Ranking(one, mask), paired_map=other)
@@ -53,7 +51,6 @@ def test_mcr_is_the_difference_of_shares(case):
 
 
 @given(pairs())
-@settings(deadline=None, max_examples=40)
 def test_exchanging_the_models_turns_the_sign(case):
     one, other, mask = case
     for metric in (Mcs(), Mcr()):
@@ -64,7 +61,6 @@ def test_exchanging_the_models_turns_the_sign(case):
 
 
 @given(cases())
-@settings(deadline=None, max_examples=40)
 def test_equal_models_have_zero(case):
     saliency, mask = case
     assert Mcs()(Ranking(saliency, mask), paired_map=saliency) == (0.0, "")

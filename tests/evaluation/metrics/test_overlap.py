@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import f1_score, jaccard_score, precision_score, recall_score
 
@@ -35,7 +35,6 @@ def above(saliency, threshold):
 
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=40)
 def test_is_counted_pixel_by_pixel(threshold, case):
     saliency, mask = case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist()
     true, false, missed = counts(above(saliency, threshold), mask)
@@ -47,7 +46,6 @@ def test_is_counted_pixel_by_pixel(threshold, case):
 
 @pytest.mark.parametrize("metric", SKLEARN)
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=30)
 def test_agrees_with_scikit_learn(metric, case):
     saliency, mask = case
     predicted = above(saliency.astype(np.float64).ravel().tolist(), 0.5)
@@ -79,7 +77,6 @@ def test_a_constant_map_predicts_nothing(metric):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=40)
 def test_of_matched_area_dice_precision_and_recall_are_m_gt(case):
     expected = value(MGt(), *case)
     for metric in (Dice, Precision, Recall):
@@ -95,7 +92,6 @@ def test_of_matched_area_by_hand():
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=40)
 def test_xaibenchmark_compares_the_raw_map(case):
     saliency, mask = case[0].ravel().tolist(), case[1].ravel().tolist()
     true, false, missed = counts([v > 0 for v in saliency], mask)
@@ -113,7 +109,6 @@ def test_xaibenchmark_gives_positive_maps_the_masks_share():
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=40)
 def test_aabid_is_the_recall_of_what_reaches_the_mean(case):
     saliency, mask = case
     values = [Fraction(v) for v in saliency.astype(np.float64).ravel().tolist()]

@@ -16,6 +16,7 @@ IMAGES = np.random.default_rng(0).random((4, 1, 12, 13)).astype(np.float32)
 TARGETS = np.array([0, 2, 1, 1])
 IDS = list("abcd")
 NAME = "parameter-randomization"
+LAYERS = (",layers=1", ",layers=2", ",layers=3")
 
 
 class Small(nn.Module):
@@ -64,14 +65,14 @@ def test_is_the_mean_similarity_over_the_stages(model, order, by):
     own = salgen.explain(model, IMAGES, TARGETS, method=by, ids=IDS).values.numpy()
     stages = stages_by_hand(model, order, by)
     assert len(stages) == 3
-    for name in SIMILARITIES:
-        call = f"{NAME}:similarity={name},order={order}"
+    sums = {name: f"{NAME}:similarity={name},order={order}" for name in SIMILARITIES}
+    found = scored(model, [f"{call}{at}" for call in sums.values() for at in ("", *LAYERS)], by)
+    for name, call in sums.items():
         expected = [np.mean(similarities(name, own[i], [maps[i] for maps in stages])) for i in range(4)]
-        np.testing.assert_allclose(scored(model, call, by)[call], expected, atol=1e-4)
-        for k in (1, 2, 3):
-            one = f"{call},layers={k}"
-            alone = [similarities(name, own[i], [stages[k - 1][i]])[0] for i in range(4)]
-            np.testing.assert_allclose(scored(model, one, by)[one], alone, atol=1e-4)
+        np.testing.assert_allclose(found[call], expected, atol=1e-4)
+        for k, at in enumerate(LAYERS):
+            alone = [similarities(name, own[i], [stages[k][i]])[0] for i in range(4)]
+            np.testing.assert_allclose(found[call + at], alone, atol=1e-4)
 
 
 def test_spearman_is_scipys(model):

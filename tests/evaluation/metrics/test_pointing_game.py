@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import cases, value
 
@@ -27,7 +27,6 @@ def hits(saliency, mask, tolerance=0.0, valid=None):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None)
 def test_is_the_share_of_the_largest_pixels_in_the_mask(case):
     saliency, mask = case
     highest = max(saliency.ravel().tolist())
@@ -43,7 +42,6 @@ def test_hit_and_miss():
 
 
 @given(cases(min_negatives=0), st.sampled_from([0.0, 0.5, 1.0, 1.25, 2.0, 3.0, 100.0]), st.randoms())
-@settings(deadline=None, max_examples=80)
 def test_tolerance_and_ties_pixel_by_pixel(case, tolerance, random):
     saliency, mask = case
     valid = mask | np.array([random.random() < 0.7 for _ in range(mask.size)]).reshape(mask.shape)

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from maps_and_masks import value
 from sklearn.metrics import precision_score, roc_curve
@@ -57,14 +57,12 @@ def precision_in_proportion(saliency, mask):
 
 
 @given(tie_free())
-@settings(deadline=None, max_examples=50)
 def test_is_the_definition_where_nothing_ties(case):
     assert value(Prec99(), *case) == float(precision_at_lowest_threshold(*case))
     assert value(Prec99(compat="authors_exact"), *case) == float(precision_at_lowest_threshold(*case))
 
 
 @given(tie_free(), st.integers(1, 60))
-@settings(deadline=None, max_examples=100)
 def test_enters_ties_in_proportion(case, steps):
     saliency, mask = coarse(case, steps)
     expected = precision_in_proportion(saliency, mask)
@@ -73,7 +71,6 @@ def test_enters_ties_in_proportion(case, steps):
 
 
 @given(tie_free(), st.integers(1, 60))
-@settings(deadline=None, max_examples=50)
 def test_authors_exact_is_scikit_learns_curve(case, steps):
     saliency, mask = coarse(case, steps)
     fpr, _, thresholds = roc_curve(mask.ravel(), saliency.ravel(), drop_intermediate=False)

@@ -1,7 +1,7 @@
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 
 from salgen.evaluation.metrics.inputs.ranking import Ranking
@@ -9,7 +9,6 @@ from salgen.evaluation.metrics.relevance_mass import RelevanceMass
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None)
 def test_is_the_share_of_the_positive_part(case):
     saliency, mask = case
     inside = math.fsum(max(v, 0.0) for v in saliency[mask].tolist())

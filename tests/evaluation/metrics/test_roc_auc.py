@@ -2,7 +2,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 from sklearn.metrics import roc_auc_score
 
@@ -17,13 +17,11 @@ def auc_by_pairs(saliency, mask):
 
 
 @given(cases())
-@settings(deadline=None)
 def test_counts_pairs(case):
     assert value(RocAuc(), *case) == float(auc_by_pairs(*case))
 
 
 @given(cases())
-@settings(deadline=None)
 def test_agrees_with_scikit_learn(case):
     saliency, mask = case
     assert abs(value(RocAuc(), saliency, mask) - roc_auc_score(mask.ravel(), saliency.ravel())) < 1e-12

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from maps_and_masks import cases, value
 
 import salgen
@@ -21,7 +21,6 @@ def slowly(saliency, mask):
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=80)
 def test_is_the_harmonic_mean_of_soft_precision_and_recall(case):
     expected = slowly(case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist())
     if expected is None:
@@ -38,7 +37,6 @@ def test_only_the_scored_region_counts():
 
 
 @given(cases(min_negatives=0))
-@settings(deadline=None, max_examples=40)
 def test_of_a_map_of_two_values_it_is_dice(case):
     saliency = np.where(case[0] > 0, 3.0, -1.0)
     if saliency.min() < saliency.max():

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from maps_and_masks import value
@@ -75,7 +75,6 @@ def test_simple_points_are_those_that_keep_the_components_of_their_neighbourhood
 
 
 @given(arrays(np.bool_, SIDES), st.data())
-@settings(deadline=None, max_examples=60)
 def test_a_simple_point_is_one_whose_flip_keeps_all_components(image, data):
     i, j = (data.draw(st.integers(0, side - 1)) for side in image.shape)
     padded = np.pad(image, 1)
@@ -86,13 +85,11 @@ def test_a_simple_point_is_one_whose_flip_keeps_all_components(image, data):
 
 
 @given(arrays(np.bool_, SIDES).filter(np.any))
-@settings(deadline=None, max_examples=40)
 def test_distance_to_the_boundary(truth):
     assert np.array_equal(distance_to_boundary(truth), distance_slowly(truth))
 
 
 @given(pairs())
-@settings(deadline=None, max_examples=100)
 def test_warping_is_best_first(pair):
     start, goal = pair
     found = warped(start, goal)
@@ -102,7 +99,6 @@ def test_warping_is_best_first(pair):
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=20)
 def test_larger_masks_keep_their_topology(seed):
     random = np.random.default_rng(seed)
     start, goal = random.random((2, 24, 31)) < random.random((2, 1, 1)) + 0.02
@@ -113,7 +109,6 @@ def test_larger_masks_keep_their_topology(seed):
 
 @pytest.mark.parametrize("warp", ["prediction", "reference"])
 @given(pairs())
-@settings(deadline=None, max_examples=40)
 def test_value_is_the_share_that_stays_wrong(warp, pair):
     found, truth = pair
     if not found.any():

@@ -4,7 +4,7 @@ from math import nan
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.evaluation.protocols import claims
@@ -179,7 +179,6 @@ def test_named_methods_alone_prove_nothing():
         assert "no other method has a score on vgg16" in found[claim].numbers
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_no_grid_is_too_sparse(data):
     scores = st.dictionaries(st.sampled_from(PAPER), st.sampled_from([nan, 0.0, 0.2, 0.3, 0.9]))
@@ -192,7 +191,6 @@ def test_no_grid_is_too_sparse(data):
 # Places and ties --------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.sampled_from([0.5, 0.5004, 0.6, 0.6003, 0.7]), min_size=len(PAPER), max_size=len(PAPER)))
 def test_winners_are_those_that_the_grid_marks(values):
     means = dict(zip(PAPER, values, strict=True))

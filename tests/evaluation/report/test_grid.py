@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import make_run
 from test_report import Page, read
@@ -158,7 +158,6 @@ def test_the_csv_holds_the_means(study, page):
 # Marks --------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.sampled_from([0.1, 0.1004, 0.2, 0.3, 0.9, math.nan]), min_size=2, max_size=7), st.booleans())
 def test_the_best_three_are_marked_and_ties_share_a_mark(numbers, higher):
     found = places({str(i): number for i, number in enumerate(numbers)}, higher)
@@ -248,7 +247,6 @@ def test_a_study_needs_runs_with_its_metric_and_model(cells, tmp_path):
 # Figures ------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=40))
 def test_a_box_has_quartiles_whiskers_and_what_lies_beyond(numbers):
     data = np.array(numbers) / 1000

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -40,7 +40,6 @@ def kept(values, ids=None):
 any_floats = st.floats(width=32, allow_nan=True, allow_infinity=True, allow_subnormal=True)
 
 
-@settings(max_examples=40, deadline=None)
 @given(arrays(np.float32, array_shapes(min_dims=3, max_dims=3, max_side=6), elements=any_floats))
 def test_every_bit_comes_back(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("maps") / "maps-00000.parquet"
@@ -124,7 +123,6 @@ def test_what_is_no_file_of_maps_is_said(tmp_path):
 calls = st.text(st.characters(min_codepoint=32, max_codepoint=300), min_size=1, max_size=120)
 
 
-@settings(max_examples=200, deadline=None)
 @given(calls, calls)
 def test_names_of_folders_are_plain_and_differ_where_calls_do(first, second):
     names = [folder_name(first), folder_name(second)]

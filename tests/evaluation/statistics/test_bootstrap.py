@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import norm, t
@@ -95,7 +95,6 @@ def test_interval_of_too_few_samples_is_unknown():
     np.testing.assert_array_equal(high, [np.nan, np.nan, 0.5])
 
 
-@settings(max_examples=25, deadline=None)
 @given(arrays(float, (2, 8, 1), elements=st.integers(-100, 100).map(float)), st.floats(0.1, 10), st.floats(-5, 5))
 def test_interval_moves_with_the_scores(values, scale, shift):
     low, high = bootstrap_interval(values, resamples=40, shares=False)

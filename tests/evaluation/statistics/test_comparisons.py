@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -183,7 +183,6 @@ def slow_holm(p_values):
     return corrected
 
 
-@settings(deadline=None, max_examples=40)
 @given(arrays(float, st.integers(0, 8), elements=st.integers(0, 20).map(lambda whole: whole / 20)))
 def test_holm_equals_slow_loop(p_values):
     np.testing.assert_allclose(holm(p_values), slow_holm(p_values.tolist()))

@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kstest, permutation_test
@@ -29,7 +29,6 @@ def slow_exact(values):
     return found
 
 
-@settings(deadline=None, max_examples=25)
 @given(SCORES)
 def test_few_samples_are_tested_exactly(values):
     np.testing.assert_allclose(sign_flip_p_values([values])[0], slow_exact(values))

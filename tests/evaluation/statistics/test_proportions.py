@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from repeats import mixed
 from scipy.stats import binom, binomtest, norm
 
 from salgen.evaluation.statistics.bootstrap import bootstrap_interval
@@ -78,9 +79,9 @@ def coverage(values, truth, **options):
     return np.mean((low <= truth) & (truth <= high))
 
 
-@pytest.mark.parametrize("samples", [20, 50, 200])
-@pytest.mark.parametrize("share", [0.5, 0.85, 0.95, 0.98, 0.99])
-@pytest.mark.parametrize("agreement", [0.02, 0.5, 0.95])
+@pytest.mark.parametrize(
+    ("samples", "share", "agreement"), mixed((20, 50, 200), (0.5, 0.85, 0.95, 0.98, 0.99), (0.02, 0.5, 0.95))
+)
 def test_coverage_conditional_on_three_trainings(samples, share, agreement):
     """Beta-binomial hits of each sample; slack of 0.025 since agreement is known only from the few misses."""
     rng = np.random.default_rng(1)
@@ -92,10 +93,10 @@ def test_coverage_conditional_on_three_trainings(samples, share, agreement):
 POINTS = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
 
-@pytest.mark.parametrize("middle", [1, 3, 4.5])
-@pytest.mark.parametrize(("of_seeds", "least"), [(0.05, 0.95), (0.5, 0.94), (1.5, 0.86)])
-def test_coverage_over_trainings(middle, of_seeds, least):
+@pytest.mark.parametrize(("middle", "spread"), mixed((1, 3, 4.5), ((0.05, 0.95), (0.5, 0.94), (1.5, 0.86))))
+def test_coverage_over_trainings(middle, spread):
     """Logits of five trainings and 100 samples. Where trainings differ much, five of them say too little."""
+    of_seeds, least = spread
     rng = np.random.default_rng(2)
     logit = middle + of_seeds * rng.normal(size=(5, 1, STUDIES)) + rng.normal(size=(1, 100, STUDIES))
     truth = np.mean(1 / (1 + np.exp(-middle - np.sqrt(1 + of_seeds**2) * POINTS)))

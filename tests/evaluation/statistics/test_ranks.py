@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import friedmanchisquare
@@ -23,7 +23,6 @@ def slow_ranks(values, higher):
     return found
 
 
-@settings(deadline=None, max_examples=40)
 @given(WHOLE, st.booleans())
 def test_ranks_equal_slow_loop(values, higher):
     np.testing.assert_array_equal(sample_ranks(values / 10, higher), slow_ranks(values, higher))
@@ -43,7 +42,6 @@ def test_a_huge_score_makes_no_ties_of_others(huge):
     np.testing.assert_array_equal(together, slow_ranks(np.column_stack([pair, huge]), False))
 
 
-@settings(deadline=None, max_examples=40)
 @given(WHOLE)
 def test_friedman_equals_scipy(values):
     found = friedman(sample_ranks(values, True))
@@ -66,7 +64,6 @@ def slow_cliques(ranks, difference):
     return [(i, j) for i, j in near if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in near)]
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 30), max_size=9), st.integers(1, 12))
 def test_cliques_equal_slow_search(ranks, difference):
     ranks = np.sort(np.array(ranks, dtype=float))

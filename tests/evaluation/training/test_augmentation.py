@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
@@ -17,7 +17,6 @@ def blob(place):
     return mask
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 2**31), place=st.tuples(st.integers(0, 27), st.integers(0, 24)))
 def test_a_mirrored_image_has_the_mirrored_mask(seed, place):
     mask = blob(place)
@@ -28,7 +27,6 @@ def test_a_mirrored_image_has_the_mirrored_mask(seed, place):
     assert all(any(torch.equal(found, candidate) for candidate in candidates) for found in masks)
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 2**31))
 def test_a_turned_image_has_the_turned_mask(seed):
     """Where the interpolated picture of the mask is above a half the mask is, but for rounding along its border."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.generators.drawing.shapes import FINE, oval, paint, polygon
@@ -11,7 +11,6 @@ SIZE = (16, 18)
 places = st.tuples(st.integers(-30, 160), st.integers(-30, 180))  # eighths of a pixel, so that all sums are exact
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.tuples(places, places, places))
 def test_a_triangle_covers_the_places_inside_it(corners):
     """Those on its edges may count or not."""

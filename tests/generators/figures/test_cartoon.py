@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.generators.drawing.shapes import FINE
@@ -29,7 +29,6 @@ def winding(polygon, row, column):
     return turns
 
 
-@settings(deadline=None, max_examples=30)
 @given(triangles)
 def test_polygons_cover_the_places_that_they_run_around(drawn):
     polygons = [[(row / 10, column / 10) for row, column in triangle] for triangle in drawn]
@@ -86,7 +85,6 @@ def test_lines_and_ovals_run_the_same_way_round_so_that_nothing_cancels():
     assert (drawing.coverage()[5:7, 2:7] == 1).all()
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.floats(-1, 1), st.floats(1, 50))
 def test_a_frame_turns_and_scales_and_does_nothing_else(turn, side):
     points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.3, -0.7]])

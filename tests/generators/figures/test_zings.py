@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
@@ -25,7 +25,6 @@ def painted_on(made, recipe, value, omit=()):
     return canvas
 
 
-@settings(deadline=None, max_examples=30)
 @given(places)
 def test_the_twin_differs_inside_both_eyes_and_nowhere_else(place):
     made = zings()
@@ -38,7 +37,6 @@ def test_the_twin_differs_inside_both_eyes_and_nowhere_else(place):
     assert all(np.array_equal(twin.regions[name], region) for name, region in sample.regions.items())
 
 
-@settings(deadline=None, max_examples=30)
 @given(places)
 def test_without_eyes_nothing_tells_of_the_class(place):
     """The rest is a function of what is drawn without regard to the label, the shades of the eyes included."""
@@ -117,7 +115,6 @@ def test_each_eye_takes_half_to_three_per_cent_of_the_image(size):
         assert np.nonzero(regions["left_eye"])[1].mean() < np.nonzero(regions["right_eye"])[1].mean()
 
 
-@settings(deadline=None, max_examples=30)
 @given(places)
 def test_eyes_stay_clear_of_the_image_s_sides_where_the_decoys_float(place):
     made = zings(100)

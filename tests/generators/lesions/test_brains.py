@@ -370,7 +370,7 @@ def tiny(tmp_path_factory):
     return path.read_bytes()
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     flips=st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), max_size=4),
     length=st.one_of(st.none(), st.integers(0, 1200)),

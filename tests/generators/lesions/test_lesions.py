@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
@@ -51,7 +51,6 @@ def positive(plugin=FLAT):
     return next(pair for pair in (drawn(plugin, index) for index in range(2)) if pair[0]["label"] == 1)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10_000), st.integers(0, 2**31))
 def test_two_lesions_lie_in_the_brain_in_the_top_half_and_apart(index, seed):
     parameters, material = drawn(FLAT, index, seed)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -64,7 +64,6 @@ def background(generator, index=0, **changes):
 # The laws --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**40), index=st.integers(0, 10**6), split=st.sampled_from(["train", "val", "test"]))
 def test_image_and_twin_are_equal_outside_the_mask(seed, index, split):
     mri = generator()
@@ -158,7 +157,6 @@ def test_texture_varies_over_its_scale_and_bias_over_the_image():
     assert correlation(fields["bias"], 10) > 0.7
 
 
-@settings(max_examples=100, deadline=None)
 @given(lift=st.floats(-0.5, 0.5), steepen=st.floats(-0.499, 0.499))
 def test_the_tissue_curve_rises_between_its_fixed_ends(lift, steepen):
     curve = tissue_curve(np.linspace(0.0, 1.0, 201), lift, steepen)

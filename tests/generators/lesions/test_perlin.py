@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.generators.lesions.perlin import _axis, _cells, from_zero, lattice_gradients, perlin_fields
@@ -34,7 +34,6 @@ def slow_perlin(gradients, image_size):
     return field
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 2**63 - 1),
     st.tuples(st.integers(1, 5), st.integers(1, 5)),
@@ -59,7 +58,6 @@ def test_gradients_are_unit_vectors_in_all_directions():
     assert np.bincount(quadrant.ravel()).min() > 2_300
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 39))
 def test_a_field_does_not_depend_on_its_batch(size, place):
     keys = range(40)

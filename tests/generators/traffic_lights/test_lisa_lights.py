@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
@@ -36,7 +36,6 @@ def radii(parameters, image_size):
     return distances
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     seed=st.integers(0, 1000),
     index=st.integers(0, 50),
@@ -75,7 +74,6 @@ def test_red_is_red_and_green_is_green():
         assert (green > red + 40) == (sample.labels["label"] == GREEN)
 
 
-@settings(deadline=None, max_examples=30)
 @given(tone=st.floats(0, 1), luma=st.floats(0.05, 0.95), ends=st.sampled_from([RED_FULL, GREEN_FULL]))
 def test_both_colours_have_the_luma_asked_for(tone, luma, ends):
     colour = light_colour(ends, tone, luma)

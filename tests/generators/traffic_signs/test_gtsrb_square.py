@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import salgen
@@ -154,7 +154,6 @@ def test_the_background_noise_reaches_plain_images_too_and_is_clipped_gaussian()
 # Laws -------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**31), st.sampled_from(["train", *VARIANT_SPLITS]), st.integers(0, 500))
 def test_image_and_twin_differ_in_the_square_alone(seed, split, index):
     sample = made().sample(seed, split, index)

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.measure import label, regionprops
@@ -43,7 +43,6 @@ def components_slowly(selected):
 
 
 @given(arrays(np.float32, SIDES, elements=st.integers(-3, 3).map(float)), st.data())
-@settings(deadline=None, max_examples=40)
 def test_at_or_above_the_mean_of_the_region(saliency, data):
     region = data.draw(arrays(np.bool_, saliency.shape).filter(np.any))
     inside = [Fraction(float(v)) for v in saliency[region]]
@@ -56,7 +55,6 @@ def test_at_or_above_the_mean_of_the_region(saliency, data):
 
 
 @given(arrays(np.float64, SIDES, elements=st.floats(allow_nan=False, allow_infinity=False)))
-@settings(deadline=None, max_examples=100)
 def test_the_largest_value_is_in_and_the_smallest_out_unless_all_are_equal(saliency):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -81,7 +79,6 @@ def test_neighbouring_values_are_told_apart():
 
 
 @given(MASKS)
-@settings(deadline=None, max_examples=80)
 def test_largest_component_is_the_first_of_the_largest(selected):
     components = components_slowly(selected)
     expected = max(components, key=len) if components else set()  # the first of equal ones
@@ -90,7 +87,6 @@ def test_largest_component_is_the_first_of_the_largest(selected):
 
 
 @given(MASKS)
-@settings(deadline=None, max_examples=40)
 def test_box_is_that_of_scikit_image(selected):
     box = tight_box(selected)
     if selected.any():
@@ -109,7 +105,6 @@ def test_equal_components_go_by_raster_order():
 
 
 @given(MASKS, st.data())
-@settings(deadline=None, max_examples=40)
 def test_overlap_of_boxes_is_that_of_their_pixels(first, data):
     second = data.draw(arrays(np.bool_, first.shape))
     filled = [np.zeros(first.shape, dtype=bool) for _ in range(2)]

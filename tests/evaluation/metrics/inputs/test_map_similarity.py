@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import pearsonr, rankdata, spearmanr
@@ -46,7 +46,6 @@ def correlation_by_loops(first, second):
 
 
 @given(maps((4, 5)), maps((4, 5)))
-@settings(deadline=None, max_examples=60)
 def test_spearman_by_counting_and_by_scipy(first, second):
     found = similarity("spearman", first, second)
     if constant(first) or constant(second):
@@ -60,7 +59,6 @@ def test_spearman_by_counting_and_by_scipy(first, second):
 
 
 @given(maps(), maps())
-@settings(deadline=None, max_examples=40)
 def test_ssim_is_scikit_images(first, second):
     expected = structural_similarity(unit(first), unit(second), win_size=7, data_range=1.0)
     assert similarity("ssim", first, second) == pytest.approx(expected, abs=1e-9)
@@ -96,7 +94,6 @@ def test_hog_is_pearsons_correlation_of_scikit_images(shape, cells):
 
 @pytest.mark.parametrize("name", SIMILARITIES)
 @given(maps(), maps())
-@settings(deadline=None, max_examples=30)
 def test_laws(name, first, second):
     there, back = similarity(name, first, second), similarity(name, second, first)
     assert there == pytest.approx(back, abs=1e-9, nan_ok=True)
@@ -109,7 +106,6 @@ def test_laws(name, first, second):
 
 
 @given(maps((4, 4)))
-@settings(deadline=None, max_examples=30)
 def test_the_negative_of_a_map(values):
     if constant(values):
         return

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -10,7 +10,6 @@ MASKS = arrays(np.bool_, (5, 6))
 
 
 @given(PIXELS, MASKS, MASKS)
-@settings(deadline=None)
 def test_levels_and_cuts_are_counts(saliency, mask, valid):
     ranking = Ranking(saliency, mask, valid)
     inside, outside = saliency[mask & valid], saliency[~mask & valid]
@@ -25,7 +24,6 @@ def test_levels_and_cuts_are_counts(saliency, mask, valid):
 
 
 @given(PIXELS, MASKS, st.integers(0, 29), st.sampled_from([np.nan, np.inf, -np.inf]))
-@settings(deadline=None)
 def test_a_value_that_is_not_finite_is_seen(saliency, mask, place, bad):
     assert Ranking(saliency, mask).finite
     spoilt = saliency.copy()
