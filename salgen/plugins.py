@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from salgen.evaluation.models.convolutional import Convolutional
     from salgen.evaluation.models.declarations import FromFile, FromScratch, FromTorchvision
     from salgen.evaluation.models.start_weights import Seams
+    from salgen.evaluation.protocols.claims import (
+        Claim,
+        among_the_best,
+        averaged,
+        between,
+        higher_median,
+        highest,
+        lowest,
+        networks_on,
+        on,
+        share_left,
+    )
+    from salgen.evaluation.protocols.paper_table import PaperTable, Row
+    from salgen.evaluation.protocols.protocol import Experiment, Protocol
     from salgen.generators.declarations import (
         Context,
         Edit,
@@ -53,6 +67,11 @@ _NAMES = {
     "salgen.evaluation.models.convolutional": "Convolutional",
     "salgen.evaluation.models.declarations": "FromFile FromScratch FromTorchvision",
     "salgen.evaluation.models.start_weights": "Seams",
+    "salgen.evaluation.protocols.claims": (
+        "Claim among_the_best averaged between higher_median highest lowest networks_on on share_left"
+    ),
+    "salgen.evaluation.protocols.paper_table": "PaperTable Row",
+    "salgen.evaluation.protocols.protocol": "Experiment Protocol",
     "salgen.generators.declarations": "Context Edit Finite Fitting Labelled Redrawable Rendered Scale",
     "salgen.generators.drawing.photographs": "photographs",
     "salgen.generators.drawing.pictures": "read_levels read_rgb resize_nearest resize_rgb",
@@ -69,11 +88,13 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names.s
 __all__ = [
     "OWN_COPY",
     "AttributionContext",
+    "Claim",
     "ClassActivation",
     "Context",
     "Convolutional",
     "DatasetMetric",
     "Edit",
+    "Experiment",
     "Explanation",
     "Files",
     "Finite",
@@ -90,16 +111,27 @@ __all__ = [
     "ModelMetric",
     "Nothing",
     "Painted",
+    "PaperTable",
     "PassRequirements",
+    "Protocol",
     "Ranking",
     "Redrawable",
     "Rendered",
     "RetrainingMetric",
+    "Row",
     "SalgenError",
     "Scale",
     "Seams",
     "Stream",
+    "among_the_best",
+    "averaged",
+    "between",
     "check_edit",
+    "higher_median",
+    "highest",
+    "lowest",
+    "networks_on",
+    "on",
     "oval",
     "paint",
     "param",
@@ -110,6 +142,7 @@ __all__ = [
     "refuse_edit",
     "resize_nearest",
     "resize_rgb",
+    "share_left",
     "smooth_field",
 ]
 

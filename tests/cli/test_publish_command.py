@@ -59,5 +59,5 @@ def test_limits_of_unpacking_are_options(tmp_path, folder, capsys):
     said(["publish", folder, tmp_path / "x.tar", *STATED], capsys)
     status, _, errors = said(["unpack", tmp_path / "x.tar", tmp_path / "out", "--max-members", "3"], capsys)
     assert status == 2
-    assert errors.rstrip().splitlines()[-1] == f"error: {tmp_path / 'x.tar'}: has more than 3 members"
+    assert errors.rstrip().splitlines()[-1] == f"error: {tmp_path / 'x.tar'}: the archive has more than 3 members"
     assert not (tmp_path / "out").exists()

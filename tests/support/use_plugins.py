@@ -13,7 +13,7 @@ from PIL import Image
 
 import salgen
 from salgen.cli.main import main
-from salgen.registry import MODELS
+from salgen.registry import MODELS, PROTOCOLS
 
 METHODS, METRICS = ["scaled-gradient", "mean-activation"], ["median-hit", "confidence", "best-threshold"]
 COUNTS = {"train": 8, "val": 4, "test": 4}
@@ -82,6 +82,15 @@ def check_run(folder: Path) -> None:
     assert scored >= {(method, metric) for method in METHODS for metric in METRICS}, scored
 
 
+def check_protocol() -> None:
+    """The protocol evaluates what its table takes: each method on its figures, by the metrics of its rows."""
+    protocol = PROTOCOLS.create("somebody2026", {"limit": 3})
+    (experiment,) = protocol.experiments("demo")
+    assert protocol.datasets() == {"zings": {}}
+    assert experiment.arguments == {"limit": 3}
+    assert {row.metric for table in protocol.tables for row in table.rows} == {"pointing-game", "mae"}
+
+
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     assert main(["list"]) == 0
@@ -89,4 +98,5 @@ if __name__ == "__main__":
     check_model()
     check_scores()
     check_run(place)
+    check_protocol()
     test_my_package.test_plug_ins_keep_the_rules()

@@ -46,6 +46,8 @@ class Plan:
         The run whose maps are scored, where nothing is explained.
     device
         The type of device on which predictions and maps are made, where others than this process make them.
+    chunk_size
+        Samples that are explained and scored together.
     """
 
     dataset: Dataset
@@ -61,6 +63,7 @@ class Plan:
     keep_maps: bool = False
     source_run: SourceRun | None = None
     device: str | None = None
+    chunk_size: int = field(default_factory=lambda: CHUNK)
 
     @classmethod
     def of(
@@ -142,8 +145,9 @@ class Plan:
 
     @cached_property
     def chunks(self) -> list[tuple[int, ...]]:
-        """The scored samples, `CHUNK` at a time."""
-        return [self.scored[start : start + CHUNK] for start in range(0, len(self.scored), CHUNK)]
+        """The scored samples, `chunk_size` at a time."""
+        size = self.chunk_size
+        return [self.scored[start : start + size] for start in range(0, len(self.scored), size)]
 
     @cached_property
     def variants(self) -> dict[str, str | None]:
