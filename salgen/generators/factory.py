@@ -51,7 +51,7 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
 
 
 def plugin_class(name: str, *, imported: bool) -> Any:
-    """What makes a data set: its generator, or where the user has a copy of the data its importer.
+    """The class that makes a data set: its generator, or where the user has a copy of the data its importer.
 
     A generator without an importer takes the user's material itself.
 

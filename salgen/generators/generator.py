@@ -44,7 +44,7 @@ class Generator:
 
     @cached_property
     def material(self) -> Any:
-        """What the plug-in prepared from the source, on first use."""
+        """The material that the plug-in prepared from the source, on first use."""
         return self.plugin.prepare(self.source)
 
     @cached_property

@@ -17,7 +17,7 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class Painted:
-    """What generators of colour images share: one scene for a sample and its twin, and the feature on top of it.
+    """Base of generators of colour images: one scene for a sample and its twin, and the feature on top of it.
 
     A subclass says what the `scene` is, how the feature is `paint`-ed on it, and what there is to `describe`.
     Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.

@@ -38,7 +38,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """How much an archive may hold.
+    """Limits on what an archive may hold.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Limits:
     size: int = 1 << 40
 
     def expanded(self, size: int) -> int:
-        """How many bytes an archive of `size` bytes may expand to."""
+        """Largest number of bytes that an archive of `size` bytes may expand to."""
         return min(max(size * self.expansion, SMALL), self.size)
 
 
@@ -78,12 +78,12 @@ def form_of(path: Path) -> str:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether this is a file with the suffix of an archive."""
+    """True if this is a file with the suffix of an archive."""
     return path.is_file() and path.name.endswith(SUFFIXES)
 
 
 def entries_of(files: Mapping[str, Path | bytes], root: str) -> list[Entry]:
-    """What goes into an archive, in the order in which it does.
+    """The entries of an archive, in the order in which they are written.
 
     Raises
     ------

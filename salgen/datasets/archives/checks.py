@@ -1,4 +1,4 @@
-"""Is an archive what `salgen publish` writes, to the last byte? All problems are found at once."""
+"""Checks that an archive is what `salgen publish` writes, to the last byte; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _without(problem: str, content: Path, name: str) -> str:
 
 
 def _digest_problems(archive: Path) -> list[str]:
-    """What the file beside an archive says against it; without one, not every change of a `.tar.gz` shows."""
+    """Problems with the digest file beside an archive; without one, not every change of a `.tar.gz` shows."""
     beside = archive.with_name(f"{archive.name}{DIGEST}")
     try:
         with open(beside, "rb") as handle:
@@ -65,7 +65,7 @@ def _digest_problems(archive: Path) -> list[str]:
 
 
 def _framing_problems(archive: Path, content: Path, found: Unpacked) -> list[str]:
-    """Where the archive differs from the one that would be written of what it holds."""
+    """The first difference between the archive and the one that would be written from its contents, if any."""
     entries = entries_of({name: content / name for name in found.digests}, found.root)
     form, place, where = form_of(archive), 0, [""]
 

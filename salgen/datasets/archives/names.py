@@ -1,4 +1,4 @@
-"""Which names a file in an archive may have: those that mean the same file, within the target, on every system."""
+"""Rules for the names of files in archives: each must mean the same file, within the target, on every system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])", r
 
 
 class Names:
-    """The names that an archive has shown so far.
+    """The member names that were read from an archive so far.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Names:
         self._given: set[str] = set()
 
     def add(self, name: str, *, folder: bool) -> None:
-        """Take one more name.
+        """Check one more name.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class Names:
             raise SalgenError(f"member {shown(name)} {fault}")
 
     def _clash(self, parts: list[str], folder: bool) -> str:
-        """What is wrong with a name beside those before it; it counts as seen from now on."""
+        """The conflict of a name with earlier ones, or ""; the name counts as seen from now on."""
         name = "/".join(parts)
         self.root = self.root or parts[0]
         if parts[0] != self.root:
@@ -54,7 +54,7 @@ class Names:
         return next(filter(None, (self._place(way, True) for way in ways)), "") or self._place(name, folder)
 
     def _place(self, path: str, folder: bool) -> str:
-        """Note a file, or a folder, that must not be there otherwise."""
+        """Record a file or folder; the reason why it conflicts with an earlier one, or ""."""
         first, was_folder = self._seen.setdefault(path.lower(), (path, folder))
         if first != path:
             return f"differs from {shown(first)} only in upper and lower case"
@@ -62,7 +62,7 @@ class Names:
 
 
 def _fault(name: str) -> str:
-    """What is unsafe about a name on its own."""
+    """The reason why a name is unsafe on its own, or "" if it is safe."""
     if not (name.isascii() and name.isprintable()):
         return "has a character that is not printable ASCII"
     if len(name) > LONGEST_NAME:

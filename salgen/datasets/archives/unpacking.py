@@ -25,7 +25,7 @@ _sound: set[Path] = set()  # folders in the cache whose checksums this process h
 
 @dataclass(frozen=True)
 class Unpacked:
-    """What was written.
+    """The files that were extracted from an archive.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: boo
 
 @contextmanager
 def named(archive: Path) -> Iterator[None]:
-    """Name the archive in every fault of it."""
+    """Put the archive's name before the message of every SalgenError."""
     try:
         yield
     except SalgenError as error:
@@ -128,7 +128,7 @@ def named(archive: Path) -> Iterator[None]:
 
 
 def _write(member: Member, path: Path, durable: bool) -> str:
-    """Write a new file, and say its SHA-256."""
+    """Write a new file and return its SHA-256."""
     digest = hashlib.sha256()
     with open(path, "xb") as handle:
         for piece in member.pieces:
@@ -141,7 +141,7 @@ def _write(member: Member, path: Path, durable: bool) -> str:
 
 
 def _check_digests(folder: Path, found: Unpacked) -> None:
-    """Every file must be that of the checksums, and every checksum that of a file."""
+    """Raise a SalgenError unless files and checksums match one to one."""
     sums = read_checksums(folder)
     there = {name: digest for name, digest in found.digests.items() if name != checksums.FILE}
     for name in sorted({*sums, *there}):
@@ -154,7 +154,7 @@ def _check_digests(folder: Path, found: Unpacked) -> None:
 
 
 def _is_sound(folder: Path) -> bool:
-    """Whether a folder in the cache still is what was unpacked."""
+    """True if a folder in the cache still is what was unpacked."""
     if folder in _sound:
         return True
     files = [path for path in folder.rglob("*") if path.is_file()]

@@ -44,7 +44,7 @@ def archive(files: Files, out: Path, root: str) -> Path:
 
 
 def check_archive(out: Path, edition: Release) -> None:
-    """An archive that is there already must be the one that would be written, with its digest beside it.
+    """Check that an existing archive is the one that would be written, with its digest beside it.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def _digest_line(digest: str, out: Path) -> bytes:
 
 
 def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
-    """Write an archive, and say its SHA-256."""
+    """Write an archive and return its SHA-256."""
     digest, written = hashlib.sha256(), 0
     with open(path, "xb") as handle, progress("publishing", total, "bytes") as advance:
         for piece in packed(form, _counted(entries, advance)):
@@ -84,14 +84,14 @@ def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
 
 
 def _counted(entries: list[Entry], advance: Advance) -> Iterator[Entry]:
-    """The entries, each told to `advance` once it is written."""
+    """The entries, each reported to `advance` once it is written."""
     for entry in entries:
         yield entry
         advance(entry.size)
 
 
 def _put(written: Path, out: Path) -> None:
-    """Give archive and digest their names: the archive last, so that none is there without its digest."""
+    """Move archive and digest into place: the archive last, so that it never exists without its digest."""
     check_target(out)
     beside = out.with_name(f"{out.name}{DIGEST}")
     try:
@@ -105,7 +105,7 @@ def _put(written: Path, out: Path) -> None:
 
 
 def check_target(out: Path) -> str:
-    """The form of an archive that can be written.
+    """Check that an archive can be written, and return its format.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What runs the processes that write shards, or explain and score."""
+"""The choice of processes that write shards, or explain and score."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Executor:
 
     @property
     def processes(self) -> int:
-        """How many there are on this machine."""
+        """Number of processes on this machine."""
         return processors() if self.workers is None else self.workers
 
     def is_alone(self, shards: int) -> bool:
-        """Whether the caller's own process does as well."""
+        """True if the caller's own process does as well."""
         return self.name == "local" and min(self.processes, shards) < 2
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -95,7 +95,7 @@ def _serve(worker: Worker, payload: bytes, todo: SimpleQueue[Shard], done: Simpl
 
 
 def _death(worker: Worker) -> str:
-    """What is known of a worker that answers no more."""
+    """Message about a worker that stopped answering."""
     code = worker.wait()
     how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
     return f"a worker process {how} (out of memory?); use fewer workers"

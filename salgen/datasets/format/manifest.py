@@ -29,7 +29,7 @@ MOST_ROWS = 1 << 31
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a data set folder holds. There is no path, time, command or worker count in it.
+    """Description of a data set folder. It holds no path, time, command or worker count.
 
     Attributes
     ----------
@@ -94,12 +94,12 @@ class Manifest:
 
     @property
     def stores_pixels(self) -> bool:
-        """Whether images and twins are in the files."""
+        """True if images and twins are in the files."""
         return self.pixels and not self.recipes_only
 
     @property
     def imported(self) -> bool:
-        """Whether the images were read from a copy of published data, not made."""
+        """True if the images were read from a copy of published data, not made."""
         return self.spec.source == OWN_COPY
 
     @property

@@ -23,7 +23,7 @@ WAY_OUT = "choose another OUT, or remove the folder"
 
 
 class State(Enum):
-    """What a destination holds of the data set that shall be made."""
+    """Progress of the data set in its output folder."""
 
     NOTHING = "nothing"
     PART = "part"
@@ -31,7 +31,7 @@ class State(Enum):
 
 
 def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_only: bool = False) -> State:
-    """What `folder` holds of a data set. Nothing is written.
+    """Check that a data set can be written to `folder`, and return how much of it is there. Nothing is written.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _check_permission(folder: Path) -> None:
 
 
 def _is_remnant(path: Path) -> bool:
-    """Whether it is what a process leaves that was killed before it wrote the manifest."""
+    """True if this was left by a process that was killed before it wrote the manifest."""
     if path.name == DATA and path.is_dir() and not path.is_symlink():
         return all(map(_is_temporary, path.iterdir()))
     return _is_temporary(path)
@@ -115,7 +115,7 @@ def _is_complete(folder: Path, there: Manifest) -> bool:
 
 
 def _check_continuation(folder: Path, there: Manifest) -> None:
-    """What is missing must come out with the bytes that the finished shards would have had."""
+    """Raise a SalgenError if missing shards would not get the bytes that the finished ones would have had."""
     usual = manifest.usual_shard(there.recipes_only)
     if there.samples_per_shard != usual:
         raise SalgenError(
@@ -134,7 +134,7 @@ def _form(recipes_only: bool) -> str:
 
 
 def _wanted(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
-    """All that decides what is made, as one flat mapping."""
+    """Everything that determines the data set, as one flat mapping."""
     values = {**spec.to_json(), "twins": twins}
     parameters, splits = values.pop("parameters"), values.pop("splits")
     return {**values, **parameters, **{f"split {name}": count for name, count in splits.items()}}

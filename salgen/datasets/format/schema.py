@@ -22,7 +22,7 @@ IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
 class Kind(Enum):
-    """What a column holds."""
+    """Type of a column's values."""
 
     TEXT = "text"
     IMAGE = "image"
@@ -192,7 +192,7 @@ def pixels_digest(image: NDArray[Any]) -> str:
 
 
 def _absence(manifest: Manifest) -> str:
-    """Why pictures are null, if they are."""
+    """Note on pictures that are null, or ""."""
     if manifest.recipes_only:
         return "; null, as pictures are rendered from the recipes"
     return "" if manifest.pixels else "; null, as the data set is published without pixels"

@@ -62,7 +62,7 @@ def _unreadable(path: Path, error: Exception) -> SalgenError:
 
 
 def _difference(there: pa.Schema, expected: pa.Schema) -> str | None:
-    """What tells two schemas apart, if anything."""
+    """The first difference between two schemas, or None."""
     if there.equals(expected):
         return None
     names = [

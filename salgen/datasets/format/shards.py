@@ -54,7 +54,7 @@ class Shard:
 
     @property
     def path(self) -> str:
-        """Where the shard lies in the data set's folder."""
+        """Path of the shard within the data set's folder."""
         return f"{DATA}/{self.split}-{self.number:05d}-of-{self.of:05d}.parquet"
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ def _classes(generator: Generator, manifest: Manifest, recipes: Sequence[Recipe]
 def _described(
     recipes: Sequence[Recipe], classes: Sequence[Classes], generator: Generator, manifest: Manifest
 ) -> dict[str, Any]:
-    """What is known of samples without a picture: column to values."""
+    """The columns of samples that need no picture: name to values."""
     return {
         "id": [recipe.id for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},

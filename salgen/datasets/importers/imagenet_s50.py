@@ -80,7 +80,7 @@ class ImageNetS50(Imported):
 
     @property
     def valid_region(self) -> str | None:
-        """What is annotated, or the whole image where ignored pixels count as background."""
+        """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
     def open_source(self, given: str | None) -> Files:
@@ -122,11 +122,11 @@ class ImageNetS50(Imported):
         return Rendered(image, {"label": label}, {"object": ids == label + 1, "annotated": ids != IGNORE})
 
     def target(self, task: str) -> str:
-        """Where the class is."""
+        """The region of the class."""
         return "object"
 
     def region_names(self) -> list[str]:
-        """Where the class is, and what is annotated at all."""
+        """The region of the class, and the annotated region."""
         return ["object", "annotated"]
 
     def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:

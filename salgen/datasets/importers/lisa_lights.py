@@ -112,7 +112,7 @@ class LisaLights(MaskRules, Imported):
         return ["lamp", "bulb"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Whether it is night, the number of acceptable masks, and the crop's size in the frame."""
+        """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""
         left, top, right, bottom = parameters["box"]
         size = {"crop_height": bottom - top, "crop_width": right - left}
         return {"night": parameters["night"], "n_masks": parameters["masks"], **size}

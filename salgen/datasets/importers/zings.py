@@ -61,7 +61,7 @@ class ZingsCopy(Files):
 
     @cached_property
     def notes(self) -> str:
-        """How many pictures there are, how they are split, and how many masks are empty."""
+        """Numbers of pictures by class and split, and of empty masks, for the data set's card."""
         counts = Counter((name.partition("/")[0], split) for name, split in self.splits.items())
         parts = [
             f"{sum(counts[folder, split] for split in ('train', 'val', 'test'))} {folder} "
@@ -148,7 +148,7 @@ class ZingsImporter(Imported):
 
 
 def _read_mask(path: Path) -> Mask:
-    """What is not black, bool (H, W), as a viewer shows it."""
+    """Pixels of a mask picture that are not black, bool (H, W), oriented as a viewer shows them."""
     levels = read_levels(path)
     if levels.dtype == np.uint8:
         levels = np.asarray(read_rgb(path).any(axis=2))  # palettes are looked up, transparency is dropped
@@ -181,7 +181,7 @@ def _opening(path: Path) -> Iterator[Image.Image]:
 
 
 def _turn(picture: Image.Image) -> tuple[bool, int]:
-    """What its EXIF orientation asks for."""
+    """Mirroring and quarter turns that a picture's EXIF orientation asks for."""
     return TURNS.get(picture.getexif().get(ExifTags.Base.Orientation, 1), TURNS[1])
 
 

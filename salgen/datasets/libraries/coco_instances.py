@@ -42,7 +42,7 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """What a file lists of some classes.
+    """The instances of some classes that a file lists.
 
     Attributes
     ----------

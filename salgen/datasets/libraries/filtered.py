@@ -125,7 +125,7 @@ def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Map
 
 
 def _told(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
-    """What the card says of the filter."""
+    """Sentence on the filter for the data set's card."""
     left, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
     classes = f"{left} of {left + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
     empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""

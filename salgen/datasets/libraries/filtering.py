@@ -33,7 +33,7 @@ Verdicts = Mapping[str, Mapping[str, Sequence[str]]]  # by class and split, for 
 
 @dataclass(frozen=True)
 class Rule:
-    """What the detector is shown of a picture, and what follows from what it finds.
+    """Rule that shows pictures to the detector and judges them by its detections.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def _sure(findings: Sequence[Finding]) -> list[str]:
 
 
 def _shortage(verdicts: Mapping[str, Sequence[str]], fewest: int) -> str:
-    """Why a class is dropped, or nothing."""
+    """The reason why a class is dropped, or "" if it is kept."""
     for split, needed in (("train", fewest), ("val", FEWEST), ("test", FEWEST)):
         kept = list(verdicts[split]).count(KEPT)
         if kept < needed:

@@ -38,12 +38,12 @@ def crop(name: str, split: str, stream: Stream, size: tuple[int, int]) -> Pixels
 
 
 def digest_of_crops(names: Sequence[str]) -> str:
-    """What crops depend on beside their names: the files, if any is among the names."""
+    """Digest of the photographs, or "" if no crop is among the names."""
     return photographs().digest if any(name in NAMES_OF_CROPS for name in names) else ""
 
 
 def about_crops(names: Sequence[str]) -> tuple[str, str]:
-    """What to add to notes and to the licence: nothing if no crop is among the names."""
+    """Additions to notes and licence, empty if no crop is among the names."""
     count = sum(name in NAMES_OF_CROPS for name in names)
     return (NOTES.format(count=count), f"Photographs: {LICENCE}") if count else ("", "")
 

@@ -79,7 +79,7 @@ class PictureFile:
         return PictureFile, (self.path, self.classes)
 
     def count(self, split: str, name: str) -> int:
-        """How many pictures of a class a split has; a split of another name has those of ``test``."""
+        """Number of pictures of a class in a split; a split of another name has those of ``test``."""
         return len(self._places(split, name))
 
     def of(self, classes: tuple[str, ...]) -> PictureFile:

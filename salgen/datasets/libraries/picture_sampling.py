@@ -27,12 +27,12 @@ Make = Callable[[], Pixels]
 
 
 class UnusableError(Exception):
-    """Why a picture is passed over, in few words and without its name: such reasons are counted."""
+    """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What there is to choose from.
+    """Candidate pictures for a library.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def gather(
 
 
 def split_of(rank: int, count: int, *, tested: bool) -> str:
-    """Where the picture of a rank among `count` goes; `tested` if there is another part for test."""
+    """The split of the picture at a rank among `count`; `tested` if other pictures are for test."""
     held_out = ("val",) if tested else ("val", "test")
     part = rank // (count // HELD_OUT) if count >= HELD_OUT else len(held_out)
     return held_out[part] if part < len(held_out) else "train"

@@ -16,7 +16,7 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def describe(path: str | os.PathLike[str]) -> str:
-    """What a data set folder holds, in a few lines.
+    """Summarize a data set folder in a few lines.
 
     Raises
     ------

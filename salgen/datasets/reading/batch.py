@@ -127,7 +127,7 @@ class Batch:
 
     @cached_property
     def recipes(self) -> list[Recipe]:
-        """What the samples were rendered from."""
+        """The recipes that the samples were rendered from."""
         texts = enumerate(self._rows["recipe"].to_pylist())
         return [self._named("recipe is", row, recipe_from_text, text) for row, text in texts]
 
@@ -211,7 +211,7 @@ class Batch:
         return self._named(column, row, checked, data)
 
     def _named(self, column: str, row: int, read: Callable[[Any], Read], stored: Any) -> Read:
-        """What is read of one cell, or an error that names its shard and sample."""
+        """The value of one cell, or an error that names its shard and sample."""
         try:
             return read(stored)
         except SalgenError as error:

@@ -188,7 +188,7 @@ class Dataset:
         return np.concatenate([self._as_batch(table).present(task) for table in self._tables(["id", column])])
 
     def present(self, region: str, first: int | None = None) -> NDArray[np.bool_]:
-        """Whether a region of each sample, or of the `first` so many, has any pixel, bool (N,)."""
+        """True for each sample, or each of the `first` so many, in which a region has any pixel, bool (N,)."""
         column = next(column for column, name in mask_columns(self.manifest).items() if name == region)
         parts = [batch.region(region).any(axis=(1, 2)) for batch in self._pieces(column, first)]
         return np.concatenate(parts)
@@ -207,7 +207,7 @@ class Dataset:
         return other
 
     def generator(self) -> Generator:
-        """What renders the pictures of a data set that holds recipes only; opened once.
+        """The generator that renders the pictures of a data set of recipes only; opened once.
 
         Raises
         ------

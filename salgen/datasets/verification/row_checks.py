@@ -1,4 +1,4 @@
-"""What must hold for every row of a shard."""
+"""Checks of every row of a shard."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _checks_of_pictures(rows: pa.Table, batch: Batch, manifest: Manifest, split:
 
 
 def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Found]:
-    """What holds where no picture is stored. Reading classes and recipes raises if they are none."""
+    """Checks of a data set of recipes only. Reading raises if classes or recipes are malformed."""
     _ = [batch.classes(task) for task in manifest.tasks]
     pictures = [column.name for column in columns(manifest) if column.kind in PICTURES] + ["pixels_sha256"]
     spec = manifest.spec
@@ -78,12 +78,12 @@ def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str,
 
 
 def _is_there(rows: pa.Table, name: str) -> Found:
-    """Where a column is not null, bool (N,)."""
+    """True for each row in which a column is not null, bool (N,)."""
     return np.asarray(rows[name].combine_chunks().is_valid().to_numpy(zero_copy_only=False))
 
 
 def _pixel_checks(batch: Batch) -> dict[str, Found]:
-    """What holds of images and twins."""
+    """Checks of stored images and twins."""
     images = batch.levels()
     digests = [pixels_digest(np.ascontiguousarray(image.transpose(1, 2, 0))) for image in images]
     return {
@@ -93,7 +93,7 @@ def _pixel_checks(batch: Batch) -> dict[str, Found]:
 
 
 def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Found]:
-    """What holds where pixels were left out. Decoding the masks raises if they cannot be."""
+    """Checks of a data set without pixels. Decoding raises if a mask is malformed."""
     _ = [batch.region(region) for region in batch.region_names], batch.alternatives
     return {
         "pixels are there, though the data set says that it holds none": _is_there(rows, "image")
@@ -103,7 +103,7 @@ def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Found]:
 
 
 def _class_is_absent(batch: Batch, manifest: Manifest) -> Found:
-    """Whether a sample's class is none of those that its image shows, bool (N,)."""
+    """True for each sample whose class is not among those that its image shows, bool (N,)."""
     found = np.zeros(len(batch), dtype=bool)
     for task in manifest.multi_label:
         found |= ~batch.present(task)[np.arange(len(batch)), batch.classes(task)]
@@ -111,12 +111,12 @@ def _class_is_absent(batch: Batch, manifest: Manifest) -> Found:
 
 
 def _differ(found: Sequence[str], expected: Sequence[str]) -> Found:
-    """Where texts differ, bool (N,); an array of texts would drop zero characters at their ends."""
+    """True where texts differ, bool (N,); NumPy's own comparison would drop zero characters at their ends."""
     return np.array([one != other for one, other in zip(found, expected, strict=True)])
 
 
 def _leaks(batch: Batch, images: NDArray[np.integer]) -> Found:
-    """Where image and twin differ on a pixel that the mask does not hold, bool (N,)."""
+    """True for each sample whose image and twin differ outside the mask, bool (N,)."""
     found = np.zeros(len(batch), dtype=bool)
     for row, twin in enumerate(batch.twin_levels()):
         if twin is not None:

@@ -21,7 +21,7 @@ from salgen.types import Recipe, Sample
 def rendering_problems(
     folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
-    """What differs when `count` samples, evenly spread over the splits, are made again; those in `readable` shards."""
+    """Differences when `count` samples, evenly spread over the splits, are rendered again; only `readable` shards."""
     if not count or (source is None and _lack_source(manifest)):
         return []
     try:
@@ -52,7 +52,7 @@ def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
 
 
 def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list[str]:
-    """What differs when one sample is made again."""
+    """Differences when one sample is drawn and rendered again."""
     name = f"{dataset.split}-{index:06d}"
     try:
         (batch,) = dataset.batches(1, [index])
@@ -67,7 +67,7 @@ def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list
 
 
 def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str]:
-    """The parts of a stored sample that are not what its recipe gives."""
+    """The parts of a stored sample that differ from what its recipe gives."""
     recipe = batch.recipes[0]
     sample = generator.render(recipe)
     same = {
@@ -83,7 +83,7 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
 
 
 def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
-    """Whether the numbers to filter by are those of the recipe."""
+    """True if the numbers to filter by are those of the recipe."""
     numbers = generator.plugin.factors(recipe.parameters)
     stored = {name: values[0] for name, values in batch.factors.items()}
     drawn = {name: np.nan if value is None else float(value) for name, value in numbers.items()}
@@ -93,7 +93,7 @@ def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
 
 
 def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
-    """Whether the pictures that are stored are those that the recipe gives."""
+    """Name of each stored picture to True if it is the one that the recipe gives."""
     alternatives = np.array(sample.alternatives, dtype=bool).reshape(-1, *manifest.spec.image_size)
     return {
         **_pixels_same(generator, sample, batch, manifest),
@@ -103,7 +103,7 @@ def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest:
 
 
 def _pixels_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
-    """Whether image and twin are those that the recipe gives; the image's digest, where pixels were left out."""
+    """As :func:`_pictures_same`, for image and twin; where pixels were left out, for the image's digest."""
     if not manifest.pixels:
         return {"image": pixels_digest(sample.image) == batch.pixel_digests[0]}
     twin = generator.twin(sample.recipe) if manifest.twins else None

@@ -1,4 +1,4 @@
-"""Is a data set what it says it is? All problems are found at once."""
+"""Verification of a data set folder; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> lis
 
 
 def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:
-    """What is wrong with the samples, in shards that can be read."""
+    """Problems of the samples, in shards that can be read."""
     problems, readable = [], []
     total = sum(described.spec.splits.values())
     with progress("verifying", total, "images") as advance:

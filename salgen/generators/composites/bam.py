@@ -110,7 +110,7 @@ class Bam(Painted):
 
     @property
     def exact(self) -> bool:
-        """Whether image and twin are equal outside the mask of a task; the scene's does not hold the object."""
+        """True if image and twin are equal outside each task's mask: the scene's mask does not hold the object."""
         return self.common_in is None
 
     def open_source(self, given: str | None) -> Composite:
@@ -214,11 +214,11 @@ class Bam(Painted):
         return {name: value if there or name == "scene_number" else None for name, value in found.items()}
 
     def _choices(self) -> Mapping[str, tuple[str, ...]]:
-        """What must be two classes or more."""
+        """The lists of classes that must hold two or more."""
         return {"objects": self.objects, "scenes": self.scenes}
 
     def _stands(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether the image has an object."""
+        """True if the image has an object."""
         return self.common_in is None or parameters[SCENE] < self.common_in
 
     @property
@@ -264,7 +264,7 @@ def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArra
 
 
 def _window(parameters: Mapping[str, Any]) -> Window:
-    """Where the object is pasted."""
+    """The window in which the object is pasted."""
     return Window(*(parameters[name] for name in ("row", "column", "height", "width")))
 
 

@@ -1,4 +1,4 @@
-"""Which classes images show together: all of them equally often, and known of each image without the others."""
+"""The schedule of classes that images show together: all equally often, and each image's without the others'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from salgen.generators.declarations import Context
 
 @dataclass(frozen=True)
 class Shown:
-    """What an image shows.
+    """The classes and the number of objects in an image.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class ClassRounds:
         return self.classes * sum(kinds for _, kinds in self.counts)
 
     def shown(self, context: Context, image: int) -> Shown:
-        """What an image of the context's split shows, by its number."""
+        """The classes of an image of the context's split, by its number."""
         block, place = divmod(image, self.images)
         turn, place = divmod(place, self.classes)
         rank = int(self._ranks(context, block, turn)[place])
@@ -87,7 +87,7 @@ class ClassRounds:
         return context.stream("turns", key=block * len(self.counts) + turn).permutation(self.classes)
 
     def _kinds(self, context: Context, block: int) -> NDArray[np.int64]:
-        """How many classes each image of a block shows, int64 (images,)."""
+        """Number of classes in each image of a block, int64 (images,)."""
         kinds = np.array([kinds for _, kinds in self.counts])
         turns = range(len(self.counts))
         return np.concatenate([kinds[(turn + self._ranks(context, block, turn)) % len(kinds)] for turn in turns])

@@ -107,6 +107,6 @@ class Ebam(Bam):
         )
 
     def _choices(self) -> Mapping[str, tuple[str, ...]]:
-        """What was named must be two classes or more."""
+        """The named lists of classes, which must hold two or more."""
         names = ("objects", "scenes", "candidate_objects", "candidate_scenes")
         return {name: getattr(self, name) for name in names if getattr(self, name)}

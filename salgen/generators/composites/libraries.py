@@ -38,7 +38,7 @@ class Library(Hashable, Protocol):
         ...
 
     def count(self, split: str, name: str) -> int:
-        """How many pictures of a class a split has; a split of another name has those of ``test``."""
+        """Number of pictures of a class in a split; a split of another name has those of ``test``."""
         ...
 
     def of(self, classes: tuple[str, ...]) -> Library:

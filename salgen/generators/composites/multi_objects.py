@@ -95,7 +95,7 @@ class MultiObjects(Painted):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Which class of objects it is about."""
+        """The class of objects that a sample is about."""
         return {OBJECT: self.objects}
 
     def open_source(self, given: str | None) -> Composite:
@@ -172,7 +172,7 @@ class MultiObjects(Painted):
         return Edit(omit=(OBJECT,))
 
     def target(self, task: str) -> str:
-        """Where the objects of the class are."""
+        """The objects of the class."""
         return OBJECT
 
     def region_names(self) -> list[str]:

@@ -64,7 +64,7 @@ def paste(canvas: Float64, picture: Pixels, window: Window) -> None:
 
 
 def _free(taken: Mask, size: tuple[int, int]) -> Mask:
-    """Where the corner of a window may be so that it lies in the image and covers nothing that is taken."""
+    """Places of a window's corner at which it lies in the image and covers nothing that is taken, bool."""
     height, width = size
     sums = np.pad(taken, ((1, 0), (1, 0))).astype(np.int64).cumsum(axis=0).cumsum(axis=1)
     covered = sums[height:, width:] - sums[:-height, width:] - sums[height:, :-width] + sums[:-height, :-width]

@@ -86,7 +86,7 @@ class Zings(Painted):
         return ["eyes", *SIDES]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Where the eyes are, in shares of the image's side from its middle, and how they look."""
+        """Position of the eyes, in shares of the image's side from its middle, and their shape."""
         keys = ("down", "across", "turn", "gap", "pupil")
         areas = {f"{side}_area": pi * a * b for side, (a, b) in zip(SIDES, parameters["radii"], strict=True)}
         return {**{key: parameters[key] for key in keys}, **areas}

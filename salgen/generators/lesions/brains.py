@@ -68,7 +68,7 @@ class BrainBank:
 
 @dataclass(frozen=True)
 class _Request:
-    """What determines a bank."""
+    """Everything that determines a bank."""
 
     digest: str
     image_size: tuple[int, int]
@@ -90,7 +90,7 @@ class _Request:
 
     @property
     def depends_on(self) -> list[Any]:
-        """All that decides the bank, as JSON values."""
+        """Everything that determines the bank, as JSON values."""
         return [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
 
 

@@ -130,7 +130,7 @@ def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:
 
 
 def _coordinates(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> Float64:
-    """Where each pixel lies in the slab, float64 (3, H, W) in voxels."""
+    """Position of each pixel in the slab, float64 (3, H, W) in voxels."""
     low, high = slab.heights
     height = low + (high - low) * stream.uniform(1)[0]
     plane = _plane(stream) * pixel_mm / slab.voxel_size[:, None]
@@ -169,7 +169,7 @@ def _close_cavities(levels: Levels) -> Levels:
 
 
 def _fill_holes(values: Float64, rim: float) -> Mask:
-    """Where the values are above the rim, and the dark places that hold no background, as ventricles."""
+    """Pixels above the rim, and dark pieces that hold no background, such as ventricles, bool (H, W)."""
     dark, count = ndimage.label(values <= rim)
     is_brain = np.ones(count + 1, dtype=bool)
     is_brain[dark[values == 0.0]] = False
@@ -177,7 +177,7 @@ def _fill_holes(values: Float64, rim: float) -> Mask:
 
 
 def _whole_pieces(brain: Mask) -> Mask:
-    """Without specks."""
+    """A brain mask without specks, bool (H, W)."""
     pieces, count = ndimage.label(brain)
     if count < 2:
         return brain

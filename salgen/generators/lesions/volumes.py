@@ -1,4 +1,4 @@
-"""Where brain volumes come from: the MNI152 template that salgen ships, or the user's own folder.
+"""Sources of brain volumes: the MNI152 template that salgen ships, or the user's own folder.
 
 A user's volumes belong to splits by subject, as ``participants.csv`` says or, without one, by a fixed
 order of their names.

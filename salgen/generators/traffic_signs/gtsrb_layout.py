@@ -58,7 +58,7 @@ def read_training(folder: Path) -> Items:
 
 
 def _listing(folder: Path) -> list[Path]:
-    """What a folder holds, sorted, without what systems hide in it: ``.DS_Store``, ``._00000.ppm``."""
+    """Sorted contents of a folder, without hidden files such as ``.DS_Store`` and ``._00000.ppm``."""
     try:
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:

@@ -36,7 +36,7 @@ Square = tuple[int, int, int]  # row and column of the upper left pixel, side
 
 
 class SignSource(Protocol):
-    """Where pictures of signs come from: drawn ones, or crops of photographs."""
+    """Source of pictures of signs: drawn ones, or crops of photographs."""
 
     def available(self) -> Mapping[str, int] | None:
         """Split to the number of samples; None where any number can be drawn."""
@@ -112,7 +112,7 @@ class GtsrbSquare(Painted):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Whether there is a square."""
+        """The classes of an image without and with a square."""
         return {"label": ("plain", "square")}
 
     def open_source(self, given: str | None) -> Source:
@@ -120,7 +120,7 @@ class GtsrbSquare(Painted):
         return photographs() if given in (None, PHOTOGRAPHS) else open_gtsrb(given)
 
     def prepare(self, source: Source) -> SignSource:
-        """What draws pictures of signs, or reads them."""
+        """The material that draws or reads pictures of signs."""
         if isinstance(source, SignFiles):
             return paired(source)
         if not isinstance(source, Photographs):
@@ -242,7 +242,7 @@ class GtsrbSquare(Painted):
 
 @lru_cache(maxsize=8)
 def places_apart(image_size: tuple[int, int], square: Square) -> NDArray[np.int64]:
-    """Where a square may be moved to, int64 (N, 2): row and column of each place that shares no pixel with it."""
+    """Row and column of each place that shares no pixel with a square, int64 (N, 2)."""
     row, column, side = square
     rows, columns = np.indices((image_size[0] - side + 1, image_size[1] - side + 1))
     return np.argwhere((abs(rows - row) >= side) | (abs(columns - column) >= side))

@@ -1,4 +1,4 @@
-"""What importers share: samples that are read from a user's own copy of published data.
+"""Base of importers: samples are read from a user's own copy of published data.
 
 An importer stands where a generator does, so imported data is made, stored, read, checked and cited like any
 other. Its samples are items of the copy, in an order that the seed decides. Nothing can be taken away from
@@ -49,7 +49,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Imported:
-    """An importer: what its items are is for a subclass to say, in `open_source`, `prepare` and `render`.
+    """Base of importers; a subclass defines `open_source`, `prepare` and `render`.
 
     `open_source` gives a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or a
     SalgenError that names the path it expected; `prepare` gives :class:`Items`.
@@ -100,7 +100,7 @@ class Imported:
 def read_own_copy(
     name: str, given: str | None, read: Callable[[Path], Contents], stand_in: str | None = None
 ) -> Contents:
-    """What `read` finds at the path that an importer was given.
+    """Read a user's copy with `read`, and name the alternative if the path does not exist.
 
     `stand_in` is the generator that makes something like it, where that has another name.
 

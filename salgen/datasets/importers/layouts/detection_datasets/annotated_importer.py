@@ -1,4 +1,4 @@
-"""What importers of annotated photographs share: samples that are pairs of an image and a class that it shows."""
+"""Base of importers of annotated photographs: a sample is a pair of an image and a class that it shows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Pairs(Items):
 
 @dataclass(frozen=True)
 class AnnotatedImages(Imported):
-    """An importer of photographs with several classes each: which, and where, is for a subclass's source to say.
+    """Base of importers of photographs that show several classes each.
 
     A subclass says what its `classes` are, and gives in `open_source` an
     :class:`~salgen.datasets.importers.layouts.detection_datasets.annotated_copy.AnnotatedCopy`.
@@ -74,7 +74,7 @@ class AnnotatedImages(Imported):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Which class of objects a sample is about."""
+        """The class of objects that a sample is about."""
         return {OBJECT: self.classes}
 
     def prepare(self, source: AnnotatedCopy) -> Pairs:

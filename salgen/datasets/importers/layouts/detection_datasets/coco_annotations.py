@@ -66,7 +66,7 @@ class CocoCopy(AnnotatedCopy):
 
     @property
     def about(self) -> str:
-        """What there is, in sentences."""
+        """Sentences on the copy and its splits, for the data set's card."""
         return ABOUT.format(splits=SPLIT[len(self.parts) > 1], masks=MARKED[self.masks == SEGMENTATION])
 
     @cached_property
@@ -179,7 +179,7 @@ def _splits(part: Part, count: int) -> list[str]:
 
 
 class _Found:
-    """What can be used of an image's instances."""
+    """The usable instances of one image."""
 
     def __init__(self, instances: _Instances, classes: Mapping[int, int], size: Size, skipped: Counter[str]) -> None:
         self.instances, self.classes, self.size, self.skipped = instances, classes, size, skipped

@@ -1,4 +1,4 @@
-"""What a copy's annotations say, in arrays: read once, and then kept in the user's cache."""
+"""The annotations of a copy as arrays: read once, and then kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Table:
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """What was passed over, by reason."""
+        """Number of images and annotations passed over, by reason."""
         return dict(zip(self.arrays["reasons"].tolist(), self.arrays["counts"].tolist(), strict=True))
 
     def images(self, split: str) -> NDArray[np.int64]:
@@ -182,5 +182,5 @@ def _arrays(read: Read) -> dict[str, NDArray[Any]]:
 
 
 def _starts(counts: list[int]) -> NDArray[np.int64]:
-    """Where each of several runs of rows begins, and where the last one ends."""
+    """The offset of each of several runs of rows, and the end of the last one."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)

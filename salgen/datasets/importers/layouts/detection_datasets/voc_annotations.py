@@ -59,7 +59,7 @@ class VocCopy(AnnotatedCopy):
 
     @property
     def about(self) -> str:
-        """What there is, in sentences."""
+        """Sentences on the copy and its splits, for the data set's card."""
         without = "" if self.difficult else " Objects that are marked as difficult are left out."
         return ABOUT.format(lists=self._lists, masks=MARKED[self.masks == SEGMENTATION]) + without
 
@@ -98,11 +98,11 @@ class VocCopy(AnnotatedCopy):
                 advance()
 
     def outlines(self, image: int, number: int) -> Mask:
-        """Where the mask picture has a class, in the resized image."""
+        """The pixels of a class in the resized mask picture, bool (H, W)."""
         return np.asarray(self._ids(image) == number + 1)
 
     def annotated_mask(self, image: int) -> Mask:
-        """Where the mask picture is not void, in the resized image."""
+        """The pixels of the resized mask picture that are not void, bool (H, W)."""
         return np.asarray(self._ids(image) != VOID)
 
     @property

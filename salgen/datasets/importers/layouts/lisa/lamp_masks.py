@@ -1,4 +1,4 @@
-"""Where the lit lamp is in a crop of a traffic light: several segmentations, and the vetting of what they find.
+"""Masks of the lit lamp in a crop of a traffic light: several segmentations, and the vetting of their results.
 
 Each of them fails on some crops, and a person used to sort those out. Here the annotated rectangle of the
 bulb does: a mask is accepted if it agrees with that well enough.
@@ -166,7 +166,7 @@ def largest_touching(mask: Mask, inside: Mask) -> Mask:
 
 
 def agrees(mask: Mask, bulb: Rectangle, rules: MaskRules) -> bool:
-    """Whether a mask is of a fitting size, has its centroid in the bulb's rectangle, and overlaps with it."""
+    """True if a mask is of a fitting size, has its centroid in the bulb's rectangle, and overlaps with it."""
     smallest, largest = rules.area
     if not mask.any() or not smallest <= mask.sum() / mask.size <= largest:
         return False

@@ -56,7 +56,7 @@ class Light:
 
 @dataclass(frozen=True)
 class Copy:
-    """What a copy holds.
+    """Contents of a copy.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[
 
 
 def _why_not(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
-    """Why a BOX row is no light, or nothing if it is one."""
+    """The reason why a BOX row is not a light, or "" if it is one."""
     if row.tag not in LABELS:
         return f"its tag is {row.tag!r}"
     if (row.frame, row.tag, row.rectangle) in seen:
@@ -212,7 +212,7 @@ class _Frames:
 
 
 def _folder_above(root: Path) -> str:
-    """What to do where the folder of the annotations was given in place of the one that it is in."""
+    """Advice if the folder of the annotations was given instead of the one above it, else ""."""
     above = root.absolute()
     while above.name == ANNOTATIONS:
         above = above.parent

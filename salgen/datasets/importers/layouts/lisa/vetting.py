@@ -1,4 +1,4 @@
-"""Which lights of a LISA copy can be used: each is cropped and segmented once, and what came of it is kept.
+"""The usable lights of a LISA copy: each light is cropped and segmented once, and the outcome is cached.
 
 Crops are segmented at their own resolution: a pixel that resizing made up is no evidence, and so the same lights
 are found at every image size. What is kept in the cache is where they are, not their masks.
@@ -58,7 +58,7 @@ class Crop:
     masks: int
 
     def recipe(self) -> dict[str, Any]:
-        """All that rendering it takes, as JSON values."""
+        """Recipe parameters that render the light, as JSON values."""
         light = self.light
         where = {"item": light.name, "frame": light.frame, "box": list(self.box), "bulb": list(self.bulb)}
         return where | {"label": light.label, "night": int(light.night), "masks": self.masks}
@@ -116,7 +116,7 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
 
 
 def cache_key(digest: str, rules: MaskRules, min_side: int) -> list[Any]:
-    """All that vetting depends on."""
+    """Everything that the vetting depends on."""
     versions = [library.__version__ for library in LIBRARIES]
     return [VETTING_VERSION, versions, digest, min_side, asdict(rules)]
 
