@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from salgen.datasets.execution.ray_setup import ray_module
 from salgen.errors import SalgenError, unknown_name
 
 EXECUTORS = ("local", "ray")
@@ -19,14 +20,14 @@ class Executor:
     name
         One of `EXECUTORS`.
     workers
-        How many processes; None for as many as there are processors.
+        Number of processes; None for one per processor.
     address
-        That of a running Ray; None starts one on this machine.
+        Address of a running Ray; None starts one on this machine.
 
     Raises
     ------
     SalgenError
-        If they do not go together, or Ray is wanted and not installed.
+        If they do not go together, or Ray is asked for and not installed.
     """
 
     name: str = "local"
@@ -39,12 +40,10 @@ class Executor:
         if self.workers is not None and self.workers < 1:
             raise SalgenError(f"workers = {self.workers}: must be 1 or more")
         if self.address is not None and self.name != "ray":
-            raise SalgenError(f"ray_address = {self.address}: is for executor = ray, and it is {self.name}")
+            raise SalgenError(f"ray_address = {self.address}: needs executor = ray, but it is {self.name}")
         if self.address is not None and self.workers is not None:
-            raise SalgenError(f"workers = {self.workers}: a running Ray has the workers that it has; leave workers out")
+            raise SalgenError(f"workers = {self.workers}: a running Ray has workers of its own; leave workers out")
         if self.name == "ray":
-            from salgen.datasets.execution.ray_tasks import ray_module
-
             ray_module()
 
     @property

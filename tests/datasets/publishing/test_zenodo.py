@@ -357,7 +357,7 @@ def test_an_archive_that_is_there_must_be_what_would_be_written(tmp_path, folder
     else:
         folder = made(tmp_path / "other", seed=1)
     before = contents(tmp_path)
-    with edition(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar is there already") as caught:
+    with edition(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar already exists") as caught:
         deposit(found, out, Server(address, TOKEN))
     assert "remove it" in str(caught.value)
     assert state.seen == []
