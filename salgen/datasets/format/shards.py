@@ -146,12 +146,8 @@ def _sample_columns(pairs: Sequence[Pair], generator: Generator, manifest: Manif
     """Samples with their pictures: column to values."""
     samples = [sample for sample, _ in pairs]
     twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in pairs]
-    values = _recipe_columns(
-        [sample.recipe for sample in samples],
-        [(sample.labels, sample.present) for sample in samples],
-        generator,
-        manifest,
-    )
+    classes = [(sample.labels, sample.present) for sample in samples]
+    values = _recipe_columns([sample.recipe for sample in samples], classes, generator, manifest)
     values |= {
         "image": _images([png.encode(sample.image) for sample in samples]),
         "alternative_masks": [

@@ -34,7 +34,10 @@ def describe(path: str | os.PathLike[str]) -> str:
         **({"pictures": "rendered from the recipes as they are read"} if manifest.recipes_only else {}),
         "regions": _regions(manifest),
         "twins": _twins(manifest),
-        "parameters": ", ".join(f"{name}={_plain(value)}" for name, value in spec.parameters.items()),
+        "parameters": ", ".join(
+            f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in spec.parameters.items()
+        ),
         "source": _source(manifest),
         "fingerprint": spec.fingerprint,
         "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
@@ -60,9 +63,9 @@ def _counts(dataset: Dataset, task: str) -> list[int]:
 
 def _regions(manifest: Manifest) -> str:
     target = manifest.targets[manifest.default_task]
-    others = ", ".join(region for region in manifest.regions if region != target)
+    more = ", ".join(region for region in manifest.regions if region != target)
     scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
-    return f"{target} (ground truth)" + (f", {others}" if others else "") + scored
+    return f"{target} (ground truth)" + (f", {more}" if more else "") + scored
 
 
 def _twins(manifest: Manifest) -> str:
@@ -81,10 +84,6 @@ def _source(manifest: Manifest) -> str:
         return "none"
     licence = shorten(manifest.licence or "licence not stated", LICENCE_WIDTH, placeholder=" ...")
     return f"{manifest.spec.source} ({licence})"
-
-
-def _plain(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _size(count: float) -> str:

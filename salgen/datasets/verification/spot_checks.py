@@ -22,7 +22,9 @@ def rendering_problems(
     folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
     """Differences when `count` samples, evenly spread over the splits, are rendered again; only `readable` shards."""
-    if not count or (source is None and _lack_source(manifest)):
+    # Others may lack the source if pixels were left out, or recipes were published alone.
+    may_lack_source = not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
+    if not count or (source is None and may_lack_source):
         return []
     try:
         generator = generator_of(manifest.spec, source)
@@ -35,11 +37,6 @@ def rendering_problems(
         if any(shard.split == split and shard.start <= index < shard.stop for shard in readable)
         for problem in _sample_problems(generator, datasets[split], index)
     ]
-
-
-def _lack_source(manifest: Manifest) -> bool:
-    """Whether others may lack the source, so that pixels were left out, or recipes were published alone."""
-    return not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
 
 
 def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
@@ -59,7 +56,7 @@ def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list
         stored = batch.recipes[0]
         drawn = generator.recipe(dataset.spec.seed, dataset.split, index)
         if recipe_to_text(stored) != recipe_to_text(drawn):
-            return [f"sample {name}: drawn again, its recipe is another"]
+            return [f"sample {name}: drawn again, it has another recipe"]
         parts = _differing(generator, dataset, batch)
     except SalgenError as error:
         return [f"sample {name} could not be rendered again: {error}"]

@@ -100,7 +100,7 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     [
         ({"licence": None}, "no licence is stated: give one of CC0-1.0, "),
         ({"licence": ""}, "no licence is stated"),
-        ({"licence": "free"}, "licence 'free' is not known: give one of CC0-1.0, "),
+        ({"licence": "free"}, "licence 'free' is unknown: give one of CC0-1.0, "),
         ({"licence": "CC-BY"}, "licence 'CC-BY' is not known"),
         ({"licence": "ftp://host/x"}, "is not known"),
         ({"licence": "https://"}, "is not known"),
@@ -384,8 +384,8 @@ def forge(out, change):
 @pytest.mark.parametrize(
     ("change", "said", "needs_source"),
     [
-        (lambda rows: rows[1].update(image=rows[1]["mask"]), "pixels are there, though .*: train-000001", False),
-        (lambda rows: rows[2].update(twin=rows[1]["mask"]), "pixels are there, though .*: train-000002", False),
+        (lambda rows: rows[1].update(image=rows[1]["mask"]), "pixels are stored, although .*: train-000001", False),
+        (lambda rows: rows[2].update(twin=rows[1]["mask"]), "pixels are stored, although .*: train-000002", False),
         (lambda rows: rows[0].update(pixels_sha256="0"), "pixels_sha256 is no SHA-256: train-000000", False),
         (lambda rows: rows[0].update(id="train-000009"), "ids are not in order: train-000000", False),
         (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000: mask", False),
