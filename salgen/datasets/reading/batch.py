@@ -1,4 +1,4 @@
-"""A batch of samples, decoded as far as it is looked at."""
+"""A batch of samples, whose images and masks are decoded when they are first used."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Batch:
     region_names
         The regions' names.
     exact
-        Whether images and twins are equal outside the masks.
+        True if images and twins are equal outside the masks.
     twins
         float32 (C, H, W) for each sample, or None.
     recipes
-        What the samples were rendered from.
+        The recipes that the samples were rendered from.
     factors
         Name to float64 (N,): the numbers to filter by, NaN where one does not apply.
     pixel_digests
@@ -61,7 +61,7 @@ class Batch:
 
     Notes
     -----
-    Images, masks and twins are decoded when they are first asked for; `SalgenError` names the shard
+    Images, masks and twins are decoded when they are first used; `SalgenError` names the shard
     and the sample where that fails.
     """
 
@@ -99,21 +99,21 @@ class Batch:
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
         shape, column = self._manifest.spec.image_size, "alternative_masks"
-        found = []
-        for row, there in enumerate(self._rows[column].to_pylist()):
-            stored = [None] if there is None else [one and one["bytes"] for one in there]
+        alternatives = []
+        for row, pictures in enumerate(self._rows[column].to_pylist()):
+            stored = [None] if pictures is None else [picture and picture["bytes"] for picture in pictures]
             masks = [self._decode(column, row, data, png.decode_mask, shape) for data in stored]
-            found.append(np.array(masks, dtype=bool).reshape(-1, *shape))
-        return found
+            alternatives.append(np.array(masks, dtype=bool).reshape(-1, *shape))
+        return alternatives
 
     @cached_property
     def acceptable(self) -> Mask:
         """The masks that count as correct, bool (N, K, H, W)."""
-        found = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
-        found[:, 0] = self.masks
-        for row, there in enumerate(self.alternatives):
-            found[row, 1 : 1 + len(there)] = there
-        return found
+        masks = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
+        masks[:, 0] = self.masks
+        for row, alternatives in enumerate(self.alternatives):
+            masks[row, 1 : 1 + len(alternatives)] = alternatives
+        return masks
 
     @cached_property
     def regions(self) -> Mapping[str, Mask]:
@@ -205,7 +205,7 @@ class Batch:
             png.check_size(stored, shape[:2])
             pixels = decode(stored)
             if pixels.shape != shape:
-                raise SalgenError(f"has shape {pixels.shape}, {shape} is expected")
+                raise SalgenError(f"has shape {pixels.shape}, but {shape} is expected")
             return pixels
 
         return self._named(column, row, checked, data)
@@ -234,14 +234,14 @@ class _Regions(Mapping[str, Mask]):
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._names = batch.region_names
-        self._found: dict[str, Mask] = {}
+        self._decoded: dict[str, Mask] = {}
 
     def __getitem__(self, name: str) -> Mask:
         if name not in self._names:
             raise KeyError(name)
-        if name not in self._found:
-            self._found[name] = self._batch.region(name)
-        return self._found[name]
+        if name not in self._decoded:
+            self._decoded[name] = self._batch.region(name)
+        return self._decoded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -313,7 +313,7 @@ def test_what_is_not_a_zenodo(archive, state, address, answer, message):
 def test_the_token_goes_to_no_other_server(archive, state, address):
     for bucket in ("http://127.0.0.1:9/api/files/b-1", f"{address}@127.0.0.1:9/x"):
         state.links = {"bucket": bucket}
-        with pytest.raises(SalgenError, match="the token goes to no other place"):
+        with pytest.raises(SalgenError, match="the token is not sent to another server"):
             sent(archive, address)
     assert {kind for kind, _ in state.seen} == {"POST"}
 

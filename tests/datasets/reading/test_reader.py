@@ -177,7 +177,7 @@ def with_image(table, row, data):
         (lambda table: with_image(table, 1, None), "sample train-000006: image is absent"),
         (
             lambda table: with_image(table, 2, png.encode(np.zeros((3, 4, 1), np.uint8))),
-            r"sample train-000007: image has shape \(3, 4, 1\), \(12, 16, 1\) is expected",
+            r"sample train-000007: image has shape \(3, 4, 1\), but \(12, 16, 1\) is expected",
         ),
     ],
 )
