@@ -33,9 +33,7 @@ class RenderedBatch(Batch):
         Returns the generator; called when a picture is first used.
     """
 
-    def __init__(
-        self, rows: pa.Table, folder: Path, manifest: Manifest, open_generator: Callable[[], Generator]
-    ) -> None:
+    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest, renderer: Callable[[], Generator]) -> None:
         super().__init__(rows, folder, manifest)
         self._renderer = renderer
 
