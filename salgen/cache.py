@@ -42,23 +42,24 @@ def cached(
         If the cache cannot be read or written.
     """
     path = cache_path(kind, depends_on)
-    with _faults(kind):
+    with cache_errors(kind):
         found = _read(path, names)
     if found is None:
         found = derive()
-        with _faults(kind):
+        with cache_errors(kind):
             _write(path, found)
     return found
 
 
 def cache_path(kind: str, depends_on: Any) -> Path:
     """The file that such arrays are kept in."""
-    with _faults(kind):
+    with cache_errors(kind):
         return cache_folder() / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}.npz"
 
 
 @contextmanager
-def _faults(kind: str) -> Iterator[None]:
+def cache_errors(kind: str) -> Iterator[None]:
+    """Turn an OSError into a SalgenError that names the cache."""
     try:
         yield
     except OSError as error:

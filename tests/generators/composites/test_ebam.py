@@ -156,11 +156,11 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
             r"detector is missing: .*download\.pytorch\.org/models/fasterrcnn_resnet50_fpn_coco-.*there",
             tmp_path / name,
         )
-    refused("nowhere is no folder", tmp_path / "nowhere")
+    refused("nowhere is not a folder", tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     refused("holds none of what is expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
     (folder / "detector/second.safetensors").write_bytes(b"")
-    refused("holds 2 files of weights, and one is expected", folder)
+    refused("holds 2 files of weights, but one is expected", folder)
     with pytest.raises(SalgenError, match=r"coco or .*miniplaces is expected"):
         generator("bam", str(folder), image_size=(SIDE, SIDE), pictures=10)
 
