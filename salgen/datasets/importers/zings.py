@@ -48,11 +48,11 @@ class ZingsCopy(Files):
     image_size: tuple[int, int]
 
     def __init__(self, pairs: Mapping[str, Pair], image_size: tuple[int, int]) -> None:
-        # Files holds its notes as a value; here they are known only when every mask was read.
+        # Files stores its notes; here they are computed after every mask is read.
         files = {name: pair.picture for name, pair in pairs.items()}
         files |= {f"{MASKS}/{name}": pair.mask for name, pair in pairs.items()}
-        known = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
-        vars(self).update(known, pairs=pairs, image_size=image_size)
+        values = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
+        vars(self).update(values, pairs=pairs, image_size=image_size)
 
     def load(self, name: str) -> tuple[Pixels, Mask]:
         """A picture, uint8 (H, W, 3), and its mask, bool (H, W)."""
@@ -167,7 +167,7 @@ def _check_sizes(pair: Pair) -> None:
     picture, mask = _size_of(pair.picture), _size_of(pair.mask)
     if picture != mask:
         expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
-        raise SalgenError(f"{pair.mask}: a mask of {mask[0]} x {mask[1]} pixels; {expected}")
+        raise SalgenError(f"{pair.mask}: the mask has {mask[0]} x {mask[1]} pixels; {expected}")
 
 
 @contextmanager

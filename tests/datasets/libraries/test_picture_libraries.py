@@ -309,7 +309,8 @@ def test_the_largest_instance_that_is_no_crowd_is_taken(tmp_path):
     ]
     root = write_coco(tmp_path, {"train2017": ([7, 8], listed)})
     found = coco_instances.read_instances(root / "annotations/instances_train2017.json", OBJECTS)
-    assert [(name, one.box) for name, one in found.of_image(7)] == [("dog", (2, 2, 30, 20)), ("stop sign", (3, 3, 10, 10))]
+    boxes = [(name, instance.box) for name, instance in found.of_image(7)]
+    assert boxes == [("dog", (2, 2, 30, 20)), ("stop sign", (3, 3, 10, 10))]
     assert list(found.of_image(8)) == []
     assert found.skipped == {
         "crowd region": 1,

@@ -29,7 +29,7 @@ class AnnotatedCopy(Files):
     Parameters
     ----------
     root
-        The folder that it is in.
+        The folder that holds it.
     masks
         ``"boxes"`` or ``"segmentation"``.
     image_size
@@ -38,9 +38,9 @@ class AnnotatedCopy(Files):
     Attributes
     ----------
     kind
-        What its files in the cache begin with.
+        The beginning of the names of its files in the cache.
     about
-        Sentences on what it is and how it is divided.
+        Sentences on the copy and its splits.
     """
 
     kind: ClassVar[str]
@@ -50,9 +50,9 @@ class AnnotatedCopy(Files):
     image_size: Size
     given: tuple[str, ...]
 
-    def __init__(self, root: Path, masks: str, image_size: Size, **others: Any) -> None:
-        # Files holds values; here most are known only when the folders or all annotations were read.
-        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **others}
+    def __init__(self, root: Path, masks: str, image_size: Size, **more: Any) -> None:
+        # Files stores values; here most are computed after the folders or all annotations are read.
+        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **more}
         vars(self).update(given, given=(*given, "given", "digest"))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,30 +105,30 @@ class AnnotatedCopy(Files):
         pairs = [(image, number) for image in test for number in self.table.present(image)]
         depends_on = [VERSION, self.digest, *self.choices, list(self.image_size)]
         kept = cached(f"{self.kind}-scored", depends_on, ("scored",), lambda: {"scored": self._have_pixels(pairs)})
-        found: dict[int, list[int]] = {image: [] for image in test}
+        scored: dict[int, list[int]] = {image: [] for image in test}
         for (image, number), has_pixels in zip(pairs, kept["scored"].tolist(), strict=True):
-            found[image] += [number] * has_pixels
-        return {image: tuple(numbers) for image, numbers in found.items()}
+            scored[image] += [number] * has_pixels
+        return {image: tuple(numbers) for image, numbers in scored.items()}
 
     def _have_pixels(self, pairs: Sequence[tuple[int, int]]) -> Mask:
         """True for each pair of image and class whose mask is not empty, bool (pairs,)."""
-        found = np.zeros(len(pairs), dtype=bool)
+        non_empty = np.zeros(len(pairs), dtype=bool)
         with progress("looking at masks", len(pairs), "masks") as advance:
             for place, (image, number) in enumerate(pairs):
-                found[place] = self.class_mask(image, number).any()
+                non_empty[place] = self.class_mask(image, number).any()
                 advance()
-        return found
+        return non_empty
 
     @cached_property
     def notes(self) -> str:
         """Numbers of images, and of those passed over by reason, for the data set's card."""
         counts = {split: len(self.table.images(split)) for split in SPLITS}
-        there = ", ".join(f"{count:,} for {split}" for split, count in counts.items() if count)
+        usable = ", ".join(f"{count:,} for {split}" for split, count in counts.items() if count)
         pairs = sum(map(len, self.scored.values()))
         empty = sum(len(self.table.present(image)) for image in self.scored) - pairs
         lost = f" {empty:,} more have a mask without pixels at this size and are left out." if empty else ""
         return (
-            f"{self.about} Images that can be used: {there}. In test there are {pairs:,} pairs of an image and a "
+            f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
             f"class that it shows, and each is a sample.{lost} {listed(self.table.skipped)}"
         ).strip()
 

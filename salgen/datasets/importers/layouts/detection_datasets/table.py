@@ -18,7 +18,7 @@ from salgen.datasets.libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 
 SPLITS = ("train", "val", "test")
-VERSION = "1"  # changes whenever another table is made of the same files
+VERSION = "1"  # changes whenever the same files give another table
 COLUMNS = (
     *("items", "splits", "sizes", "starts", "classes", "boxes", "pair_starts", "pair_classes", "run_starts", "runs"),
     *("reasons", "counts"),
@@ -34,7 +34,7 @@ class Annotated:
     item
         Its name in the copy.
     split
-        Where it belongs.
+        Its split.
     size
         (H, W).
     objects
@@ -130,11 +130,11 @@ def table_of(kind: str, depends_on: Any, read: Read) -> Table:
     Parameters
     ----------
     kind
-        What files in the cache begin with.
+        The beginning of the file names in the cache.
     depends_on
-        All that decides the table, as JSON values.
+        Everything that determines the table, as JSON values.
     read
-        Gives the images, and counts in a counter what it passes over.
+        Yields the images, and counts the unusable ones by reason.
 
     Raises
     ------

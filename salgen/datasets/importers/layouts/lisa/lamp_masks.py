@@ -68,9 +68,9 @@ def acceptable_masks(crop: Pixels, bulb: Rectangle, *, red: bool, rules: MaskRul
     """
     inside = rectangle_mask(crop.shape[:2], bulb)
     kept: list[Mask] = []
-    for found in segmentations(crop, bulb, red=red, rules=rules):
-        mask = largest_touching(found, inside)
-        if agrees(mask, bulb, rules) and all(overlap(mask, other) <= rules.duplicate for other in kept):
+    for segmentation in segmentations(crop, bulb, red=red, rules=rules):
+        mask = largest_touching(segmentation, inside)
+        if agrees(mask, bulb, rules) and all(overlap(mask, earlier) <= rules.duplicate for earlier in kept):
             kept.append(mask)
     return kept[: rules.most_masks]
 
@@ -177,10 +177,10 @@ def agrees(mask: Mask, bulb: Rectangle, rules: MaskRules) -> bool:
     return overlap(mask, rectangle_mask(mask.shape, bulb)) >= rules.min_overlap
 
 
-def overlap(one: Mask, other: Mask) -> float:
+def overlap(first: Mask, second: Mask) -> float:
     """Intersection over union of two masks; 0 if both are empty."""
-    union = int((one | other).sum())
-    return int((one & other).sum()) / union if union else 0.0
+    union = int((first | second).sum())
+    return int((first & second).sum()) / union if union else 0.0
 
 
 def rectangle_mask(shape: tuple[int, ...], rectangle: Rectangle) -> Mask:

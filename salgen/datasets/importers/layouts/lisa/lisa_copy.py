@@ -36,9 +36,9 @@ class LisaCopy(Files):
     """
 
     def __init__(self, copy: Copy, rules: MaskRules, min_side: int) -> None:
-        # Files holds its notes as a value; here they are known only when every light was vetted.
-        known = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
-        vars(self).update(known, copy=copy, rules=rules, min_side=min_side)
+        # Files stores its notes; here they are computed after every light is vetted.
+        values = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
+        vars(self).update(values, copy=copy, rules=rules, min_side=min_side)
 
     copy: Copy
     rules: MaskRules

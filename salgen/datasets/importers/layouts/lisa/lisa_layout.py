@@ -95,13 +95,14 @@ def read_copy(root: Path) -> Copy:
         bulbs = _by_frame_and_tag(read_rows(folder / BULB, splits))
         for row in read_rows(folder / BOX, splits):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
-            why_not = _why_not(row, bulb, seen)
+            reason = _reason_to_skip(row, bulb, seen)
             seen.add((row.frame, row.tag, row.rectangle))
-            if why_not or bulb is None:
-                left_out[why_not] += 1
+            if reason or bulb is None:
+                left_out[reason] += 1
                 continue
             files[row.frame] = frames.find(row)
-            lights.append(_light(clip, row, bulb))
+            night, name = row.clip.startswith("night"), f"{clip}:{row.line}"
+            lights.append(Light(name, row.frame, night, LABELS[row.tag], row.rectangle, bulb))
     if not lights:
         raise _no_lights(root, left_out)
     owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
@@ -140,23 +141,23 @@ def nearest_bulb(box: Rectangle, bulbs: Iterable[Rectangle]) -> Rectangle | None
 def _annotated_clips(root: Path) -> dict[str, Path]:
     """Clip name to the folder of its annotations, in the order of clips."""
     if not root.is_dir():
-        raise SalgenError(f"{root}: there is no such folder; give that of your copy of the LISA traffic lights")
+        raise SalgenError(f"{root}: there is no such folder; give the one of your copy of the LISA traffic lights")
     top = _spelled(root, ANNOTATIONS)
     places = [top, *(_spelled(top, f"{time}Train") for time in ("day", "night"))]
-    found = {
+    folders = {
         folder.name: folder
         for place, kind in zip(places, ("Sequence", "Clip", "Clip"), strict=True)
         if place.is_dir()
         for folder in place.iterdir()
         if folder.is_dir() and CLIP.fullmatch(folder.name) and kind in folder.name
     }
-    if not found:
+    if not folders:
         raise SalgenError(
             f"{root}: no annotations of the LISA traffic lights; "
             f"expected {root / ANNOTATIONS / ANNOTATIONS / 'dayTrain' / 'dayClip1' / BOX}, or one {ANNOTATIONS} less"
             f"{_folder_above(root)}"
         )
-    return {clip: found[clip] for clip in sorted(found, key=_number)}
+    return {clip: folders[clip] for clip in sorted(folders, key=_number)}
 
 
 def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[Rectangle]]:
@@ -166,18 +167,13 @@ def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[
     return bulbs
 
 
-def _why_not(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
+def _reason_to_skip(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
     """The reason why a BOX row is not a light, or "" if it is one."""
     if row.tag not in LABELS:
         return f"its tag is {row.tag!r}"
     if (row.frame, row.tag, row.rectangle) in seen:
         return "an earlier BOX row is the same"
     return "" if bulb else "there is no BULB row for it"
-
-
-def _light(clip: str, row: Row, bulb: Rectangle) -> Light:
-    night = row.clip.startswith("night")
-    return Light(f"{clip}:{row.line}", row.frame, night, LABELS[row.tag], row.rectangle, bulb)
 
 
 class _Frames:
