@@ -120,7 +120,7 @@ def read_own_copy(
         advice = (
             f"salgen make {stand_in} makes a stand-in" if stand_in else "without a source, salgen makes its stand-in"
         )
-        raise SalgenError(f"{error}; {way} for {name}") from None
+        raise SalgenError(f"{error}; {advice} for {name}") from None
 
 
 def by_stem(files: Iterable[Path]) -> dict[str, Path]:
