@@ -50,7 +50,7 @@ class Context:
         Name every stream. Generators of one family share draws: the same slice and the same
         lesions on another background.
     material
-        What the plug-in's `prepare` made of its source.
+        The result of the plug-in's `prepare`.
     redraws_of
         Where a background is drawn again: the index of the sample that it is drawn for. Its redraws
         are a sequence of their own, in which `index` counts, and share no stream with any sample.

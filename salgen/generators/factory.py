@@ -1,4 +1,4 @@
-"""From a registered name to a generator that is bound to its source."""
+"""Generators by their registered names, bound to their sources."""
 
 from __future__ import annotations
 

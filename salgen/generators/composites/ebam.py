@@ -93,8 +93,8 @@ class Ebam(Bam):
             self.pictures,
             self.fewest,
         )
-        found: Composite = library.open()
-        return found
+        composite: Composite = library.open()
+        return composite
 
     def fitted(self, source: Composite) -> Self:
         """With the classes that the source has, and those that it had before the filter."""

@@ -40,8 +40,8 @@ def placed(sizes: Sequence[tuple[int, int]], image_size: tuple[int, int], stream
     taken = np.zeros(image_size, dtype=bool)
     windows = []
     for height, width in sizes:
-        for left in range(STEPS, 0, -1):
-            size = max(height * left // STEPS, 1), max(width * left // STEPS, 1)
+        for step in range(STEPS, 0, -1):
+            size = max(height * step // STEPS, 1), max(width * step // STEPS, 1)
             free = _free(taken, size)
             places = np.flatnonzero(free)
             if len(places):

@@ -61,7 +61,7 @@ class Lesions:
     default_source: ClassVar[str] = "mni152"
     takes: ClassVar[str] = "PATH of skull-stripped .nii or .nii.gz volumes"
     valid_region: ClassVar[str | None] = "brain"
-    authors_sum: ClassVar[bool] = True  # whether the authors' losses add up on this background, or multiply
+    authors_sum: ClassVar[bool] = True  # the authors add up losses on this background; else they multiply
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale(DEMO_SPLITS, {}),
@@ -94,7 +94,7 @@ class Lesions:
         if self.lesion_classes == "one_vs_two" and self.lesions != 2:
             raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
 
-    # What a background adds -------------------------------------------------------------------
+    # Backgrounds -------------------------------------------------------------------------------
 
     def draw_background(self, context: Context) -> dict[str, Any]:
         """The random choices of the background, as JSON values."""
@@ -108,12 +108,12 @@ class Lesions:
 
     @property
     def exact(self) -> bool:
-        """Not under the authors' scaling by the finished image."""
+        """False under the authors' scaling by the finished image."""
         return not self.authors_exact
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The class names of the one task, whether there are lesions or how many."""
+        """The class names of the one task: presence, or number of lesions."""
         return {"label": CLASSES[self.lesion_classes]}
 
     def open_source(self, given: str | None) -> Source:
@@ -128,7 +128,7 @@ class Lesions:
         return material
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """Label, slice, lesion centres and what the background adds."""
+        """Label, slice, lesion centres and the choices of the background."""
         label = context.balanced("label")
         available = context.material.bank.indices(context.split)
         index = int(available[context.stream("slice").integers(len(available), 1)[0]])
@@ -250,11 +250,12 @@ class Lesions:
 
         Where losses are summed, an overlap may take more than there is; levels stop at 0.
         """
-        left = np.ones(self.image_size)
+        remaining = np.ones(self.image_size)
         for centre in centres:
             inside, part = window_at(centre, self.diameter, self.image_size)
-            left[inside] = left[inside] - loss[part] if self.authors_sum else left[inside] * (1.0 - loss[part])
-        values = np.maximum(background * left, 0.0)
+            before = remaining[inside]
+            remaining[inside] = before - loss[part] if self.authors_sum else before * (1.0 - loss[part])
+        values = np.maximum(background * remaining, 0.0)
         return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
 
     # Places ---------------------------------------------------------------------------------------

@@ -82,8 +82,8 @@ def open_brains(given: str) -> Source:
 
 
 def _open_folder(folder: Path) -> Volumes:
-    found = (path for path in folder.rglob("*") if _is_volume(path) and path.is_file())
-    files = {path.relative_to(folder).as_posix(): path for path in found}
+    paths = (path for path in folder.rglob("*") if _is_volume(path) and path.is_file())
+    files = {path.relative_to(folder).as_posix(): path for path in paths}
     if not files:
         raise SalgenError(f"{folder}: holds no .nii or .nii.gz file")
     table = folder / PARTICIPANTS
@@ -101,10 +101,14 @@ def _user_volumes(files: Mapping[str, Path], splits: Mapping[str, str], source: 
     """The user's volumes with notes that say how they are split."""
     if splits:
         counts = ", ".join(f"{count} {split}" for split, count in sorted(Counter(splits.values()).items()))
-        how = f"{source} ({counts}); splits are by subject."
+        basis = f"{source} ({counts}); splits are by subject."
     else:
-        how = "Fewer than three subjects, so all splits share them and use different slices: splits are not by subject."
-    return Volumes("volumes", USER_LICENCE, f"Slices of {len(files)} brain volumes of the user. {how}", files, splits)
+        basis = (
+            "Fewer than three subjects, so all splits share them and use different slices: splits are not by subject."
+        )
+    return Volumes(
+        "volumes", USER_LICENCE, f"Slices of {len(files)} brain volumes of the user. {assignment}", files, splits
+    )
 
 
 def _is_volume(path: Path) -> bool:

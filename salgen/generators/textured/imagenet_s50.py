@@ -151,8 +151,8 @@ class ImageNetS50(Painted):
         support = np.zeros(self.image_size, dtype=bool)
         support[thing.window] = thing.coverage > 0
         annotated = support | ~self._ignored(parameters, thing)
-        shown = support & (FEATURE not in edit.omit)
-        return Rendered(image, {"label": parameters["label"]}, {FEATURE: shown, "annotated": annotated})
+        visible = support & (FEATURE not in edit.omit)
+        return Rendered(image, {"label": parameters["label"]}, {FEATURE: visible, "annotated": annotated})
 
     def _thing(self, parameters: Mapping[str, Any]) -> Thing:
         return thing_at(
@@ -182,12 +182,12 @@ class ImageNetS50(Painted):
 
     def _ignored(self, parameters: Mapping[str, Any], thing: Thing) -> Mask:
         """The mask of the blobs, bool (H, W)."""
-        where = np.zeros(self.image_size, dtype=bool)
+        ignored = np.zeros(self.image_size, dtype=bool)
         for at, down, across in parameters["ignored"]:
             centre = thing.corners[int(at * len(thing.corners))]
             radii = max(1.5, down * thing.side), max(1.5, across * thing.side)
-            where |= polygon(oval(centre, radii), self.image_size) > 0
-        return where
+            ignored |= polygon(oval(centre, radii), self.image_size) > 0
+        return ignored
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,7 +131,7 @@ def _opened(folder: Path) -> SignFiles:
     pairs = _pairs(splits, classes)
     for split, inside in (("train", TRAINING), ("test", TEST)):
         if not pairs[split]:
-            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has not one")
+            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has none")
     return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes=classes)
 
 
@@ -141,17 +141,17 @@ def paired(source: SignFiles) -> SignPhotographs:
 
 
 def _pairs(splits: Mapping[str, str], classes: Mapping[str, int]) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {split: [] for split in ("train", "val", "test")}
+    pairs: dict[str, list[tuple[str, str]]] = {split: [] for split in ("train", "val", "test")}
     ordered = sorted(splits, key=lambda name: (splits[name], classes[name], name))
     for (split, _), group in groupby(ordered, key=lambda name: (splits[name], classes[name])):
         names = list(group)
-        found[split] += zip(names[0::2], names[1::2], strict=False)
-    return found
+        pairs[split] += zip(names[0::2], names[1::2], strict=False)
+    return pairs
 
 
 def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
     counts = {split: list(splits.values()).count(split) for split in ("train", "val", "test")}
-    left = sum(counts.values()) - 2 * sum(map(len, _pairs(splits, classes).values()))
+    unpaired = sum(counts.values()) - 2 * sum(map(len, _pairs(splits, classes).values()))
     missing = sorted(set(range(SIGNS)) - set(classes.values()))
     return (
         f"{sum(counts.values())} crops of real traffic signs of {SIGNS - len(missing)} of {SIGNS} sign classes"
@@ -159,7 +159,7 @@ def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
         + ", ".join(f"{count} for {split}" for split, count in counts.items())
         + f". Test is Final_Test; val is {VALIDATION_PERCENT} % of the training tracks of each sign, and no track, "
         "which is one sign seen again and again from a passing car, is in both. Each split is used in pairs of one "
-        f"sign, neighbours by file name; {left} crops without a partner are left out."
+        f"sign, neighbours by file name; {unpaired} crops without a partner are left out."
     )
 
 

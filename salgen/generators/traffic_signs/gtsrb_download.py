@@ -39,7 +39,7 @@ def fetched() -> Path:
 
 
 def _download(root: Path) -> None:
-    """Into a folder beside `root`, which takes its name when all is there: torchvision believes any folder it finds."""
+    """Into a folder beside `root`, which takes its name when all is there: torchvision trusts any folder it finds."""
     if root.exists():  # another process fetched it while this one waited
         return
     partial = root.with_name(f".{root.name}{TEMPORARY}")

@@ -116,7 +116,7 @@ def test_which_image_a_test_sample_is_of_is_what_counting_from_the_start_finds()
     counted = [
         (image, place)
         for image in range(3 * rounds.images)
-        for place in range(len(rounds.shown(context, image).classes))
+        for place in range(len(rounds.content(context, image).classes))
     ]
     assert [rounds.pair(context, index) for index in range(3 * rounds.pairs)] == counted
 

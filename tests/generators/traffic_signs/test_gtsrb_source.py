@@ -343,12 +343,12 @@ def test_no_two_crops_for_training_show_one_sign(tree):
     for folder in training(tree).iterdir():
         for path in sorted(folder.glob("*.ppm"))[1:]:
             path.unlink()
-    refuses(tree, training(tree), "pairs of one sign class are needed, but train has not one")
+    refuses(tree, training(tree), "pairs of one sign class are needed, but train has none")
 
 
 def test_no_two_crops_of_the_test_show_one_sign(tree):
     table(tree).write_text("Filename;ClassId\n00000.ppm;0\n00001.ppm;3\n", encoding="utf-8")
-    refuses(tree, tree / "gtsrb/GTSRB/Final_Test/Images", "pairs of one sign class are needed, but test has not one")
+    refuses(tree, tree / "gtsrb/GTSRB/Final_Test/Images", "pairs of one sign class are needed, but test has none")
 
 
 def test_a_file_that_names_no_track(tree):
