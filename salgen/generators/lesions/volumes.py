@@ -101,14 +101,10 @@ def _user_volumes(files: Mapping[str, Path], splits: Mapping[str, str], source: 
     """The user's volumes with notes that say how they are split."""
     if splits:
         counts = ", ".join(f"{count} {split}" for split, count in sorted(Counter(splits.values()).items()))
-        basis = f"{source} ({counts}); splits are by subject."
+        how = f"{source} ({counts}); splits are by subject."
     else:
-        basis = (
-            "Fewer than three subjects, so all splits share them and use different slices: splits are not by subject."
-        )
-    return Volumes(
-        "volumes", USER_LICENCE, f"Slices of {len(files)} brain volumes of the user. {assignment}", files, splits
-    )
+        how = "Fewer than three subjects, so all splits share them and use different slices: splits are not by subject."
+    return Volumes("volumes", USER_LICENCE, f"Slices of {len(files)} brain volumes of the user. {how}", files, splits)
 
 
 def _is_volume(path: Path) -> bool:

@@ -259,7 +259,7 @@ def test_a_doubled_folder(tree):
     (tree / "gtsrb" / "GTSRB").mkdir()
     shutil.move(tree / "inner", tree / "gtsrb" / "GTSRB" / "GTSRB")
     for root in (tree, tree / "gtsrb", tree / "gtsrb" / "GTSRB"):
-        refuses(root, tree / "gtsrb" / "GTSRB" / "GTSRB", "a folder too deep")
+        refuses(root, tree / "gtsrb" / "GTSRB" / "GTSRB", "one folder too deep")
 
 
 def test_the_table_is_missing(tree):
