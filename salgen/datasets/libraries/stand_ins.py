@@ -78,9 +78,9 @@ class StandIns:
 
     def drawn_scenes(self) -> PictureFile:
         """The scenes alone, with the same errors."""
-        known = (*sceneries.KINDS, *NAMES_OF_CROPS)
+        kinds = (*sceneries.KINDS, *NAMES_OF_CROPS)
         depends_on = [*self.image_size, digest_of_crops(self.scenes)]
-        return self._library("scene", self.scenes, known, self._scene, depends_on)
+        return self._library("scene", self.scenes, kinds, self._scene, depends_on)
 
     def _scene(self, name: str, split: str, stream: Stream) -> Pixels:
         if name in NAMES_OF_CROPS:
@@ -91,11 +91,11 @@ class StandIns:
         return self.pictures if split == "train" else max(self.pictures // 10, FEWEST)
 
     def _library(
-        self, kind: str, classes: Sequence[str], known: Sequence[str], draw: Draw, size: Sequence[object]
+        self, kind: str, classes: Sequence[str], available: Sequence[str], draw: Draw, size: Sequence[object]
     ) -> PictureFile:
         for name in classes:
-            if name not in known:
-                raise unknown_name(kind, name, known)
+            if name not in available:
+                raise unknown_name(kind, name, available)
         kinds = f"{kind}s"
         with cache_errors(kinds):
             path = library_path(kinds, [VERSION, kind, list(classes), self.pictures, size])

@@ -83,10 +83,10 @@ def as_published(stored: Manifest, *, pixels: bool) -> Manifest:
     return stored if stored.recipes_only else replace(stored, pixels=stored.pixels and pixels)
 
 
-def with_checksums(files: Files, known: Mapping[str, str]) -> dict[str, Path | bytes]:
-    """Files in the order of their names, with their `SHA256SUMS`; `known` are the checksums of those on disk."""
+def with_checksums(files: Files, digests: Mapping[str, str]) -> dict[str, Path | bytes]:
+    """Files in the order of their names, with their `SHA256SUMS`; `digests` are those of the files on disk."""
     sums = {
-        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else known[name]
+        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else digests[name]
         for name, content in files.items()
     }
     listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
