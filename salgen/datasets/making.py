@@ -116,11 +116,6 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     """Samples per split: the wanted number, else the scale's usual one, as far as the source holds so many.
 
     A split such as ``test_moved``, which shows the samples of ``test`` in another way, has no more of them than that.
-
-    Raises
-    ------
-    SalgenError
-        If the source has no such split, or fewer samples than are wanted.
     """
     available = generator.available
     if available is not None:
@@ -174,20 +169,14 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     if not (folder / manifest.FILE).exists():
         write_text(folder / manifest.FILE, described.to_text())
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
-    _write_shards(generator, described, folder, missing, executor)
-    write_text(folder / checksums.CARD, card_text(described, type(generator.plugin)))
-    write_text(folder / checksums.CROISSANT, croissant_text(described))
-    checksums.write_checksums(folder, described)
-    return sum(map(len, missing))
-
-
-def _write_shards(
-    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], executor: Executor
-) -> None:
     total, remaining = sum(described.spec.splits.values()), sum(map(len, missing))
     with progress(f"making {described.spec.generator}", total, "images", done=total - remaining) as advance:
         for shard in _written(generator, described, folder, missing, executor):
             advance(len(shard))
+    write_text(folder / checksums.CARD, card_text(described, type(generator.plugin)))
+    write_text(folder / checksums.CROISSANT, croissant_text(described))
+    checksums.write_checksums(folder, described)
+    return remaining
 
 
 def _written(

@@ -65,13 +65,7 @@ def _write(payload: bytes, shard: Shard) -> object:
 
 @lru_cache(maxsize=1)
 def _job(payload: bytes) -> Job:
-    """The job, once per process, so that its material is prepared once.
-
-    Raises
-    ------
-    ChildProcessError
-        If this machine cannot do it, or would write other bytes than the others.
-    """
+    """The job, once per process, so that its material is prepared once."""
     job: Job = unpack(payload, "the generator")
     generator, described, folder = job
     check_shared(folder / manifest.FILE)

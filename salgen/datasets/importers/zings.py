@@ -122,7 +122,10 @@ class ZingsImporter(Imported):
     def prepare(self, source: ZingsCopy) -> Items:
         """The items of each split; every mask must be as large as its picture."""
         for pair in source.pairs.values():
-            _check_sizes(pair)
+            picture, mask = _size_of(pair.picture), _size_of(pair.mask)
+            if picture != mask:
+                expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
+                raise SalgenError(f"{pair.mask}: the mask has {mask[0]} x {mask[1]} pixels; {expected}")
         splits = {
             split: [name for name in sorted(source.pairs) if source.splits[name] == split]
             for split in ("train", "val", "test")
@@ -160,14 +163,6 @@ def _upright(stored: NDArray[Any], path: Path) -> NDArray[Any]:
     with _opening(path) as picture:
         mirrored, quarters = _turn(picture)
     return np.ascontiguousarray(np.rot90(stored[:, ::-1] if mirrored else stored, quarters))
-
-
-def _check_sizes(pair: Pair) -> None:
-    """A mask must be as large as its picture, both as a viewer shows them."""
-    picture, mask = _size_of(pair.picture), _size_of(pair.mask)
-    if picture != mask:
-        expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
-        raise SalgenError(f"{pair.mask}: the mask has {mask[0]} x {mask[1]} pixels; {expected}")
 
 
 @contextmanager

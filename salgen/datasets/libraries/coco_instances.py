@@ -116,7 +116,10 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     try:
         with open(path, encoding="utf-8") as handle:
             whole = json.load(handle, object_hook=handed_over)
-        images = dict(_image(entry) for entry in whole["images"])
+        images = {
+            int(entry["id"]): (Path(entry["file_name"]).name, (entry["height"], entry["width"]))
+            for entry in whole["images"]
+        }
         categories = {str(entry["name"]): int(entry["id"]) for entry in whole["categories"]}
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
@@ -177,7 +180,3 @@ class _Heap:
             UNLISTED: sum(image not in images for image, _ in largest),
         }
         return Instances(classes, images, largest, {why: count for why, count in skipped.items() if count})
-
-
-def _image(entry: Mapping[str, Any]) -> tuple[int, tuple[str, tuple[int, int]]]:
-    return int(entry["id"]), (Path(entry["file_name"]).name, (entry["height"], entry["width"]))

@@ -87,13 +87,9 @@ class FilteredLibraries:
 
     @property
     def _wanted(self) -> tuple[tuple[int, int], int, tuple[str, ...], tuple[str, ...], int]:
-        candidates = self._candidate_objects, self.candidate_scenes or sceneries.KINDS
-        return self.image_size, self.longest, *candidates, self.pictures
-
-    @property
-    def _candidate_objects(self) -> tuple[str, ...]:
-        everything = coco.CLASSES if coco.FOLDER in self._copies else cutouts.KINDS
-        return self.candidate_objects or (everything if self.path is not None else everything[:OF_PAPER])
+        kinds = cutouts.KINDS if self.path is not None else cutouts.KINDS[:OF_PAPER]
+        objects = self.candidate_objects or (coco.CLASSES if coco.FOLDER in self._copies else kinds)
+        return self.image_size, self.longest, objects, self.candidate_scenes or sceneries.KINDS, self.pictures
 
     def _check_folder(self, path: Path) -> None:
         if not path.is_dir():

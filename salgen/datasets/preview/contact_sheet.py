@@ -162,24 +162,13 @@ def _compose(
         for part, text in enumerate(label):
             draw.text((MARGIN, top + part * LEADING), text, (INK, PALE)[part], _font())
         for place, picture in enumerate(pictures):
-            _place(sheet, draw, (left + place * column, top), (width, height), picture)
+            x = left + place * column
+            if picture is not None:
+                sheet.paste(picture, (x, top))
+                continue
+            draw.rectangle((x, top, x + width - 1, top + height - 1), fill=GREY)
+            draw.text((x + width / 2, top + height / 2), "none", PALE, _font(), anchor="mm")
     return sheet
-
-
-def _place(
-    sheet: Image.Image,
-    draw: ImageDraw.ImageDraw,
-    corner: tuple[int, int],
-    size: tuple[int, int],
-    picture: Image.Image | None,
-) -> None:
-    """Paste a picture, or a grey field where there is none."""
-    if picture is not None:
-        sheet.paste(picture, corner)
-        return
-    (x, y), (width, height) = corner, size
-    draw.rectangle((x, y, x + width - 1, y + height - 1), fill=GREY)
-    draw.text((x + width / 2, y + height / 2), "none", PALE, _font(), anchor="mm")
 
 
 def _text_width(texts: Sequence[str], size: int = 14) -> int:

@@ -48,17 +48,12 @@ def describe(path: str | os.PathLike[str]) -> str:
 
 def _split(dataset: Dataset) -> str:
     """The number of samples, and how many each class of each task has."""
-    tasks = [
-        ", ".join(f"{count:,} {name}" for name, count in zip(names, _counts(dataset, task), strict=True))
-        for task, names in dataset.tasks.items()
-    ]
+    tasks = []
+    for task, names in dataset.tasks.items():
+        counts = np.bincount(np.asarray(dataset.column(task), dtype=np.int64), minlength=len(names))
+        tasks.append(", ".join(f"{count:,} {name}" for name, count in zip(names, counts, strict=True)))
     counted = "samples" if dataset.manifest.multi_label else "images"
     return f"{len(dataset):,} {counted}: " + "; ".join(tasks)
-
-
-def _counts(dataset: Dataset, task: str) -> list[int]:
-    labels = np.asarray(dataset.column(task), dtype=np.int64)
-    return [int(count) for count in np.bincount(labels, minlength=len(dataset.tasks[task]))]
 
 
 def _regions(manifest: Manifest) -> str:

@@ -149,13 +149,7 @@ def shards_to_publish(
 
 
 def _write_without_pixels(folder: Path, stored: Manifest, shards: Sequence[Shard], place: Path) -> None:
-    """Shards with the same rows, in which images and twins are null.
-
-    Raises
-    ------
-    SalgenError
-        If one cannot be read or written.
-    """
+    """Shards with the same rows, in which images and twins are null."""
     with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
         for shard in shards:
             try:

@@ -187,13 +187,7 @@ def _session(at: Server) -> Session:
 
 
 def _send(session: Session, at: Server, method: str, url: str, **body: Any) -> dict[str, Any]:
-    """Send a request and return the JSON object of the answer.
-
-    Raises
-    ------
-    SalgenError
-        If the server refuses or does not answer.
-    """
+    """Send a request and return the JSON object of the answer."""
     import requests
 
     place = f"{at.address}: {method} {url.removeprefix(at.address)}"

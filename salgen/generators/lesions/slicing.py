@@ -67,7 +67,8 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     brain = levels > 0
     sections = np.count_nonzero(brain, axis=(0, 1))
     tall = np.flatnonzero(sections >= SMALLEST_SECTION * sections.max())
-    mass = np.array([_mean_place(np.count_nonzero(brain, axis=axes)) for axes in ((1, 2), (0, 2))])
+    profiles = [np.count_nonzero(brain, axis=axes) for axes in ((1, 2), (0, 2))]
+    mass = np.array([float(np.arange(len(counts)) @ counts / counts.sum()) for counts in profiles])
     blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
     inset = (blocks - 1) / 2.0  # of a block's centre from its first voxel
     low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
@@ -112,10 +113,6 @@ def _to_levels(volume: Volume) -> tuple[Levels, float]:
     scaled = np.minimum(volume.values / ordered[high], np.float32(1.0))
     levels = np.rint(scaled * np.float32(TOP)).astype(np.uint16)
     return levels, 0.5 * TOP * float(ordered[low] / ordered[high])
-
-
-def _mean_place(counts: NDArray[Any]) -> float:
-    return float(np.arange(len(counts)) @ counts / counts.sum())
 
 
 def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
+
+from filelock import FileLock
 
 from salgen.errors import SalgenError
 from salgen.files import TEMPORARY, cache_folder
@@ -27,7 +26,9 @@ def fetched() -> Path:
         ) from None
     try:
         if not root.exists():
-            with _alone_in(root.parent):
+            locks = root.parent / "locks"
+            locks.mkdir(exist_ok=True)
+            with FileLock(locks / f"{NAME}.lock"):
                 _download(root)
     except (ImportError, OSError, RuntimeError, HTTPException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -51,20 +52,3 @@ def _download(root: Path) -> None:
         partial.replace(root)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Wait until no other process on this machine downloads to a folder, where the platform can."""
-    if os.name != "posix":
-        yield
-        return
-    import fcntl
-
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

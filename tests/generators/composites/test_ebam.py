@@ -167,14 +167,14 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
 
 def test_candidates_are_those_of_the_source(tmp_path):
     drawn = filtered.FilteredLibraries(None, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert drawn._candidate_objects == cutouts.KINDS[:53]
+    assert drawn._wanted[2] == cutouts.KINDS[:53]
     assert drawn._wanted[3] == sceneries.KINDS
     (tmp_path / "miniplaces").mkdir()
     given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._candidate_objects == cutouts.KINDS
+    assert given._wanted[2] == cutouts.KINDS
     (tmp_path / "coco").mkdir()
     given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._candidate_objects == coco.CLASSES
+    assert given._wanted[2] == coco.CLASSES
     assert len(set(coco.CLASSES)) == 80
     assert set(cutouts.KINDS) <= set(coco.CLASSES)
 

@@ -59,9 +59,11 @@ def read_layout(path: Path) -> dict[str, Pair]:
 def assign_splits(names: Iterable[str]) -> dict[str, str]:
     """Item name to split: 20 % of each class for test and 20 % of the rest for val, in an order fixed by the names."""
     splits = {}
-    names = list(names)
+    by_digest = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
     for folder in FOLDERS:
-        ordered = sorted((n for n in names if n.startswith(f"{folder}/")), key=_digest)
+        ordered = sorted(
+            (n for n in names if n.startswith(f"{folder}/")), key=lambda n: hashlib.sha256(n.encode()).digest()
+        )
         test = _fifth(len(ordered))
         val = _fifth(len(ordered) - test)
         for place, name in enumerate(ordered):
@@ -136,10 +138,6 @@ def _refuse_pictures_in(folder: Path) -> None:
 
 def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in OTHER_PICTURES.union(PICTURES)
-
-
-def _digest(name: str) -> bytes:
-    return hashlib.sha256(name.encode()).digest()
 
 
 def _fifth(count: int) -> int:

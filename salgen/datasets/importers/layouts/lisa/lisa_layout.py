@@ -92,7 +92,9 @@ def read_copy(root: Path) -> Copy:
     frames, seen = _Frames(root), set[tuple[str, str, Rectangle]]()
     for clip, folder in clips.items():
         files |= {f"{clip}/{name}": folder / name for name in (BOX, BULB)}
-        bulbs = _by_frame_and_tag(read_rows(folder / BULB, splits))
+        bulbs: defaultdict[tuple[str, str], list[Rectangle]] = defaultdict(list)
+        for row in read_rows(folder / BULB, splits):
+            bulbs[row.frame, row.tag].append(row.rectangle)
         for row in read_rows(folder / BOX, splits):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
             reason = _reason_to_skip(row, bulb, seen)
@@ -104,9 +106,14 @@ def read_copy(root: Path) -> Copy:
             night, name = row.clip.startswith("night"), f"{clip}:{row.line}"
             lights.append(Light(name, row.frame, night, LABELS[row.tag], row.rectangle, bulb))
     if not lights:
-        raise _no_lights(root, left_out)
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
+        raise SalgenError(
+            f"{_spelled(root, ANNOTATIONS)}: no row of a {BOX} can be used; expected the tags {' and '.join(LABELS)} "
+            f"with a row in {BULB} each; of the rows there, {reasons}"
+        )
+    lights.sort(key=lambda light: (_number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])))
     owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
-    return Copy(files, owners, tuple(sorted(lights, key=_order)), dict(sorted(left_out.items())))
+    return Copy(files, owners, tuple(lights), dict(sorted(left_out.items())))
 
 
 def split_clips(clips: Iterable[str]) -> dict[str, str]:
@@ -158,13 +165,6 @@ def _annotated_clips(root: Path) -> dict[str, Path]:
             f"{_folder_above(root)}"
         )
     return {clip: folders[clip] for clip in sorted(folders, key=_number)}
-
-
-def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[Rectangle]]:
-    bulbs = defaultdict(list)
-    for row in rows:
-        bulbs[row.frame, row.tag].append(row.rectangle)
-    return bulbs
 
 
 def _reason_to_skip(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
@@ -224,15 +224,3 @@ def _spelled(parent: Path, name: str) -> Path:
 def _number(clip: str) -> tuple[str, str, int]:
     time, kind, number = CLIP.fullmatch(clip).groups()  # type: ignore[union-attr]
     return time, kind, int(number)
-
-
-def _order(light: Light) -> tuple[tuple[str, str, int], str, int]:
-    return _number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])
-
-
-def _no_lights(root: Path, left_out: Mapping[str, int]) -> SalgenError:
-    seen = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
-    return SalgenError(
-        f"{_spelled(root, ANNOTATIONS)}: no row of a {BOX} can be used; expected the tags {' and '.join(LABELS)} "
-        f"with a row in {BULB} each; of the rows there, {seen}"
-    )
