@@ -61,9 +61,7 @@ def assign_splits(names: Iterable[str]) -> dict[str, str]:
     splits = {}
     by_digest = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
     for folder in FOLDERS:
-        ordered = sorted(
-            (n for n in names if n.startswith(f"{folder}/")), key=lambda n: hashlib.sha256(n.encode()).digest()
-        )
+        ordered = [name for name in by_digest if name.startswith(f"{folder}/")]
         test = _fifth(len(ordered))
         val = _fifth(len(ordered) - test)
         for place, name in enumerate(ordered):
