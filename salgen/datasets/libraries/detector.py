@@ -23,13 +23,7 @@ Finding = tuple[str, float]  # category, confidence
 
 
 class Detector(Protocol):
-    """A network that finds objects.
-
-    Attributes
-    ----------
-    categories
-        The names of the objects that it can find.
-    """
+    """A network that finds objects."""
 
     @property
     def categories(self) -> tuple[str, ...]:

@@ -33,31 +33,10 @@ class Batch:
 
     Attributes
     ----------
-    ids
-        The samples' names.
-    images
-        float32 (N, C, H, W) in [0, 1].
-    labels
-        int64 (N,): classes of the default task.
-    masks
-        bool (N, H, W): ground truth of the default task.
-    acceptable
-        bool (N, K, H, W): `masks`, then the samples' further masks that count as correct; a sample with
-        fewer than K has empty ones after them.
-    regions
-        Region name to bool (N, H, W).
     region_names
         The regions' names.
     exact
         True if images and twins are equal outside the masks.
-    twins
-        float32 (C, H, W) for each sample, or None.
-    recipes
-        The recipes that the samples were rendered from.
-    factors
-        Name to float64 (N,): the numbers to filter by, NaN where one does not apply.
-    pixel_digests
-        SHA-256 of the images' dtype, shape and pixels.
 
     Notes
     -----
@@ -87,7 +66,7 @@ class Batch:
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """Classes of the default task."""
+        """int64 (N,): classes of the default task."""
         return self.classes(self._manifest.default_task)
 
     @cached_property
@@ -108,7 +87,10 @@ class Batch:
 
     @cached_property
     def acceptable(self) -> Mask:
-        """The masks that count as correct, bool (N, K, H, W)."""
+        """Bool (N, K, H, W): `masks`, then the samples' further masks that count as correct.
+
+        A sample with fewer than K has empty ones after them.
+        """
         masks = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
         masks[:, 0] = self.masks
         for row, alternatives in enumerate(self.alternatives):

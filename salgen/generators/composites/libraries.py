@@ -17,15 +17,7 @@ from numpy.typing import NDArray
 
 
 class Library(Hashable, Protocol):
-    """Pictures by split, class and number; a key for what is made of them.
-
-    Attributes
-    ----------
-    classes
-        The classes of the pictures, in the order of the labels.
-    digest
-        SHA-256 of all pictures with their places.
-    """
+    """Pictures by split, class and number; a key for what is made of them."""
 
     @property
     def classes(self) -> tuple[str, ...]:

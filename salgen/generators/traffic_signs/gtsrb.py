@@ -8,17 +8,22 @@ Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorith
 
 from __future__ import annotations
 
+import importlib
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http.client import HTTPException
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from salgen.errors import SalgenError
+from salgen.files import TEMPORARY, cache_folder
 from salgen.generators.declarations import Context
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
-from salgen.generators.traffic_signs.gtsrb_download import fetched
 from salgen.generators.traffic_signs.gtsrb_layout import (
     TABLE,
     TEST,
@@ -112,11 +117,49 @@ def open_gtsrb(given: str) -> SignFiles:
     """
     if given != DOWNLOAD:
         return _opened(find_folder(Path(given).expanduser()))
-    root = fetched()
+    root = _fetched()
     try:
         return _opened(find_folder(root))
     except SalgenError as error:
         raise SalgenError(f"{error}; remove {root} and run it again") from None
+
+
+def _fetched() -> Path:
+    """The benchmark's root in the cache, downloaded if it is not there."""
+    try:
+        root = cache_folder() / GTSRB
+    except OSError as error:
+        raise SalgenError(
+            f"GTSRB cannot be kept in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
+        ) from None
+    try:
+        if not root.exists():
+            locks = root.parent / "locks"
+            locks.mkdir(exist_ok=True)
+            with FileLock(locks / f"{GTSRB}.lock"):
+                _download(root)
+    except (ImportError, OSError, RuntimeError, HTTPException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SalgenError(
+            f"GTSRB could not be downloaded to {root} ({reason}): fetch it on a machine with a network and give "
+            f"its folder, which holds gtsrb/{TRAINING}"
+        ) from None
+    return root
+
+
+def _download(root: Path) -> None:
+    """Into a folder beside `root`, which takes its name when all is there: torchvision trusts any folder it finds."""
+    if root.exists():  # another process fetched it while this one waited
+        return
+    partial = root.with_name(f".{root.name}{TEMPORARY}")
+    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+    try:
+        datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
+        for split in ("train", "test"):
+            datasets.GTSRB(str(partial), split=split, download=True)
+        partial.replace(root)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _opened(folder: Path) -> SignFiles:
