@@ -97,7 +97,7 @@ class SignPhotographs:
 
 @lru_cache(maxsize=16)
 def _order(seed: int, family: str, split: str, redraws_of: int | None, pairs: int) -> tuple[int, ...]:
-    """The order of a split's pairs, drawn as a context at its start draws it."""
+    """The order of a split's pairs, drawn in the context of its first sample."""
     context = Context(seed, family, split, 0, None, redraws_of)
     return tuple(context.stream("order", key=0).permutation(pairs).tolist())
 
@@ -148,7 +148,7 @@ def _fetched() -> Path:
 
 
 def _download(root: Path) -> None:
-    """Into a folder beside `root`, which takes its name when all is there: torchvision trusts any folder it finds."""
+    """Download to a folder beside `root`, renamed when complete: torchvision trusts any folder that it finds."""
     if root.exists():  # another process fetched it while this one waited
         return
     partial = root.with_name(f".{root.name}{TEMPORARY}")
