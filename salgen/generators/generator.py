@@ -175,9 +175,7 @@ class Generator:
 
     def _redrawable(self) -> Redrawable:
         if not isinstance(self.plugin, Redrawable):
-            raise SalgenError(
-                f"{self.plugin.name} does not say how a background is drawn again: its class has no redraw and features"
-            )
+            raise SalgenError(f"{self.plugin.name} cannot draw a background again: its class lacks redraw and features")
         return self.plugin
 
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:

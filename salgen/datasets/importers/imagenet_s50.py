@@ -144,7 +144,7 @@ class ImageNetS50(Imported):
             ) from None
         if unknown:
             raise SalgenError(
-                f"{file}: has the id {unknown[0]}, not {OTHER}, 1 to {classes} or {IGNORE}: is it another set's?"
+                f"{file}: has the id {unknown[0]}, not {OTHER}, 1 to {classes} or {IGNORE}: is it from another set?"
             )
         return decode(cut)
 

@@ -96,7 +96,7 @@ class FilteredLibraries:
             raise SalgenError(f"{path} is not a folder: give one that holds copies of data sets and a detector")
         if not (self._copies or (path / detector.FOLDER).is_dir()):
             expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
-            raise SalgenError(f"{path} holds none of what is expected in it: {expected}")
+            raise SalgenError(f"{path} lacks the folders that are expected in it: {expected}")
 
     def _chosen(self, composite: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
         """The classes wanted of those that are left."""

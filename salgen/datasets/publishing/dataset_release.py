@@ -157,7 +157,7 @@ def _write_without_pixels(folder: Path, stored: Manifest, shards: Sequence[Shard
                 _copy_without_pixels(folder, stored, shard, place / shard.path)
             except OSError as error:
                 raise SalgenError(
-                    f"{place}: {error.strerror or error}; TMPDIR names a folder with more room"
+                    f"{place}: {error.strerror or error}; set TMPDIR to a folder with more room"
                 ) from error
             advance(len(shard))
 

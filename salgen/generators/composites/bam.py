@@ -94,12 +94,12 @@ class Bam(Painted):
             if len(names) < 2 or len(set(names)) < len(names):
                 raise SalgenError(f"{parameter} = {','.join(names)}: give two classes or more, each once")
         if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
-            raise SalgenError(f"common_in = {self.common_in}: there are {len(self.scenes)} scenes")
+            raise SalgenError(f"common_in = {self.common_in}: there are only {len(self.scenes)} scenes")
         if self.area[0] > self.area[1]:
             raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must not be above the most")
         if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
             raise SalgenError(
-                f"area = {self.area[0]:g},{self.area[1]:g}: objects of less than {SMALLEST} pixels show nothing"
+                f"area = {self.area[0]:g},{self.area[1]:g}: objects of fewer than {SMALLEST} pixels show nothing"
             )
 
     @property

@@ -79,18 +79,18 @@ class MultiObjects(Painted):
         if len(self.objects) < 2 or len(set(self.objects)) < len(self.objects):
             raise SalgenError(f"objects = {','.join(self.objects)}: give two classes or more, each once")
         if not self.scenes or len(set(self.scenes)) < len(self.scenes):
-            raise SalgenError(f"scenes = {','.join(self.scenes)}: give a kind or more, each once")
+            raise SalgenError(f"scenes = {','.join(self.scenes)}: give one kind or more, each once")
         for parameter, (least, most) in (("area", self.area), ("objects_per_image", self.objects_per_image)):
             if least > most:
                 raise SalgenError(f"{parameter} = {least:g},{most:g}: the least must not be above the most")
         most = self.objects_per_image[1]
         if most > len(self.objects):
             raise SalgenError(
-                f"objects_per_image = {most}: objects has {len(self.objects)} classes, give as many or more"
+                f"objects_per_image = {most}: objects has {len(self.objects)} classes; give at least as many"
             )
         if min(self.image_size) * sqrt(self.area[0] / most) < SMALLEST:
             raise SalgenError(
-                f"area = {self.area[0]:g}: windows of less than {SMALLEST} pixels show nothing, give more"
+                f"area = {self.area[0]:g}: windows of fewer than {SMALLEST} pixels show nothing; give a larger area"
             )
 
     @property

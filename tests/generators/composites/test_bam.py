@@ -272,7 +272,7 @@ def test_what_cannot_be_made_is_refused():
     refused("unknown scene 'bedrom': did you mean 'bedroom'", scenes=("bedrom", "runway"))
     refused("give two classes or more, each once", objects=("dog",))
     refused("give two classes or more, each once", scenes=("runway", "runway"))
-    refused("common_in = 11: there are 10 scenes", common_in=11)
+    refused("common_in = 11: there are only 10 scenes", common_in=11)
     refused("common_in = -1: must be at least 0", common_in=-1)
     refused("the least must not be above the most", area=(0.5, 0.25))
     refused("/somewhere/coco or /somewhere/miniplaces is expected, .* neither exists", source="/somewhere")

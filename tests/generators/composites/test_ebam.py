@@ -158,7 +158,7 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
         )
     refused("nowhere is not a folder", tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    refused("holds none of what is expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
+    refused("lacks the folders that are expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
     (folder / "detector/second.safetensors").write_bytes(b"")
     refused("holds 2 files of weights, but one is expected", folder)
     with pytest.raises(SalgenError, match=r"coco or .*miniplaces is expected"):

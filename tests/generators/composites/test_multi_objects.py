@@ -194,7 +194,7 @@ def test_parameters_that_cannot_be_are_refused():
         ({"objects_per_image": "3,2"}, "the least must not be above the most"),
         ({"area": "0.5,0.2"}, "the least must not be above the most"),
         ({"area": "0.01,0.02", "image_size": "16,16"}, "show nothing"),
-        ({"scenes": ""}, "give a kind or more"),
+        ({"scenes": ""}, "give one kind or more"),
         ({"objects": "dog,cta,bird,kite"}, "unknown object 'cta'"),
     ):
         with pytest.raises(SalgenError, match=said):
