@@ -92,7 +92,7 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
         raise
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
         raise SalgenError(
-            f"{path}: cannot be read as NIfTI: truncated, or another kind of file ({reason(error)})"
+            f"{path}: cannot be read as NIfTI: truncated or another kind of file ({reason(error)})"
         ) from None
     return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
 
