@@ -274,7 +274,7 @@ def broken(root, levels, message):
 
 
 def test_a_mask_of_another_size(root):
-    broken(root, as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, and its image .* has 40x52")
+    broken(root, as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, but its image .* has 40x52")
 
 
 def test_a_mask_of_an_unknown_id(root):

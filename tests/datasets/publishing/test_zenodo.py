@@ -258,7 +258,7 @@ def test_after_five_attempts_it_gives_up_and_names_the_draft(archive, state, add
         sent(archive, address)
     assert len(state.plans["PUT", "file"]) == 4
     assert waits == [2.0, 4.0, 8.0]
-    assert f"the draft {address}/deposit/7 is not complete" in str(caught.value)
+    assert f"the draft {address}/deposit/7 is incomplete" in str(caught.value)
     assert state.metadata is None
 
 
@@ -278,7 +278,7 @@ def test_a_server_that_does_not_answer_in_time(archive, state, address, waits, m
 
 def test_what_arrived_altered_is_an_error(archive, state, address):
     state.plan("PUT", "file", (201, {"checksum": "md5:" + "0" * 32}, {}))
-    with pytest.raises(SalgenError, match=r"of squares\.tar arrived with checksum md5:0000.*is not complete"):
+    with pytest.raises(SalgenError, match=r"of squares\.tar arrived with checksum md5:0000.*is incomplete"):
         sent(archive, address)
     assert state.metadata is None
 
