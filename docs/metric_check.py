@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from salgen.evaluation.diagnostics.metric_check import checkable, table, trends
-from salgen.evaluation.scoring.metric_selection import choose_metrics
-from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
+from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics
 
 if __name__ == "__main__":
     chosen = {name: metric for name, metric in choose_metrics("all", HOW_TO_GIVE).items() if checkable(metric)}

@@ -1,4 +1,4 @@
-"""Arrays that take long to derive, kept in the user's cache under the digest of all that they depend on."""
+"""Arrays that take long to derive, kept in the user's cache under the digest of their inputs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ DIGEST = "digest"
 def cached(
     kind: str, depends_on: Any, names: tuple[str, ...], derive: Callable[[], Mapping[str, NDArray[Any]]]
 ) -> Arrays:
-    """Arrays by name: from the cache where they are there and whole, else derived and kept.
+    """Arrays by name, from the cache if it holds them undamaged, else derived and kept.
 
     Parameters
     ----------
     kind
-        What the file's name begins with: ``"brains"``.
+        Prefix of the file's name: ``"brains"``.
     depends_on
-        All that decides the arrays, as JSON values.
+        Everything that determines the arrays, as JSON values.
     names
-        What the arrays are called.
+        Names of the arrays.
     derive
-        Makes them.
+        Makes the arrays.
 
     Raises
     ------
@@ -43,16 +43,16 @@ def cached(
     """
     path = cache_path(kind, depends_on)
     with cache_errors(kind):
-        found = _read(path, names)
-    if found is None:
-        found = derive()
+        arrays = _read(path, names)
+    if arrays is None:
+        arrays = derive()
         with cache_errors(kind):
-            _write(path, found)
-    return found
+            _write(path, arrays)
+    return arrays
 
 
 def cache_path(kind: str, depends_on: Any) -> Path:
-    """The file that such arrays are kept in."""
+    """The cache file of such arrays."""
     with cache_errors(kind):
         return cache_folder() / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}.npz"
 
@@ -74,16 +74,16 @@ def _write(path: Path, arrays: Arrays) -> None:
 
 
 def _read(path: Path, names: tuple[str, ...]) -> Arrays | None:
-    """The arrays, or None where there are none that can be trusted."""
+    """The arrays of a file, or None if it is missing or damaged."""
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as stored:
-            found = {name: stored[name] for name in names}
-            if not np.array_equal(stored[DIGEST], _digest(found)):
+            arrays = {name: stored[name] for name in names}
+            if not np.array_equal(stored[DIGEST], _digest(arrays)):
                 raise ValueError("altered")
-        return found
+        return arrays
     except FileNotFoundError:
         return None
-    except Exception:  # a damaged archive fails in any way; what it held can be derived again
+    except Exception:  # a damaged archive fails in any way; its arrays can be derived again
         path.unlink(missing_ok=True)
         return None
 

@@ -20,15 +20,15 @@ class SalgenError(Exception):
 
 
 class SalgenWarning(UserWarning):
-    """Something that a user should know and that stops nothing; the command line prints it as one line."""
+    """A warning to the user, which the command line prints as one line."""
 
 
 MANY = 30
-LONGEST_REASON = 300  # characters of what a library or a damaged file says of itself
+LONGEST_REASON = 300  # characters of a library's or a damaged file's message
 
 
 def reason(error: BaseException | str) -> str:
-    """What a library's error says, in one line that is not too long; its kind where it says nothing.
+    """A library's error message in one line that is not too long; its type where it has none.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def reason(error: BaseException | str) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
-    """An error for a name that no one registered, with the nearest one that exists.
+    """An error for an unknown name, with the nearest known one.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
 
 
 def _one_line(text: str, longest: int) -> str:
-    """A text without line ends and other characters that do not print; its middle is left out if it is too long."""
+    """A text without line ends and other unprintable characters; its middle is left out if it is too long."""
     if not text.isprintable():
         text = "".join(character if character.isprintable() else " " for character in text)
     return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 2 :]}"

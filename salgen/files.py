@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 TEMPORARY = ".part"
-CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # what network shares say of a folder
+CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # errors of network shares for a folder
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path to write to; on a clean exit it is synced and takes the name `path`.
 
     On an error, Ctrl-C included, the temporary file is removed and `path` is as it was. No two writers share a
-    temporary path, as two processes with one number might that run on two machines and write to one folder.
+    temporary path, even if two machines write to one folder from processes with the same number.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY}")
     try:
@@ -48,7 +48,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file, whole or not at all, unless the same is there already; its folder is made."""
+    """Copy a file, whole or not at all, unless the target is equal already; its folder is made."""
     if target.is_file() and filecmp.cmp(source, target, shallow=False):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def remove_temporaries(folder: Path, *, below: bool = False) -> None:
-    """Remove what killed processes left behind directly in `folder`, and perhaps in all folders below it."""
+    """Remove temporary files of killed processes directly in `folder`, and with `below` in all folders below it."""
     for path in (folder.rglob if below else folder.glob)(f".*{TEMPORARY}"):
         path.unlink(missing_ok=True)
 
@@ -69,7 +69,7 @@ def sha256_of(path: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """Where derived data that can be made again is kept: ``$SALGEN_CACHE`` or the user's cache folder."""
+    """The folder of derived data, which can be made again: ``$SALGEN_CACHE`` or the user's cache folder."""
     chosen = os.environ.get("SALGEN_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = Path(chosen) if chosen else base / "salgen"

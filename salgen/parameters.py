@@ -11,7 +11,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from salgen.errors import SalgenError, unknown_name
 
 T = TypeVar("T")
 
-_hints: Any = cache(typing.get_type_hints)  # finding them out takes longer than scoring a map
+_hints: Any = cache(typing.get_type_hints)  # resolving them takes longer than scoring a map
 
 
 def param(
@@ -36,6 +36,19 @@ def param(
     """
     rules = {"help": help, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=rules)
+
+
+class _ByParameters:
+    def __init__(self, default: Any, of: Callable[[Any], Any]) -> None:
+        self._default, self._of = default, of
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self._default if instance is None else self._of(instance)
+
+
+def by_parameters(default: Any) -> Callable[[Callable[[Any], Any]], Any]:
+    """A declaration of a plug-in that depends on its parameters: `default` on the class, computed on an instance."""
+    return lambda of: _ByParameters(default, of)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +70,7 @@ def describe(cls: type) -> list[Parameter]:
     ]
 
 
-def build(cls: type[T], values: Mapping[str, Any], what: str | None = None) -> T:
+def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> T:
     """An instance of `cls` from values that may be text, JSON or Python objects.
 
     Parameters
@@ -66,24 +79,24 @@ def build(cls: type[T], values: Mapping[str, Any], what: str | None = None) -> T
         A plug-in: a dataclass whose fields were made with :func:`param`.
     values
         Field name to value; text such as ``"5,8"`` or ``"140x192"`` is read by the field's type.
-    what
-        How errors name the plug-in; its ``name`` by default.
+    label
+        Name of the plug-in in errors; its ``name`` by default.
 
     Raises
     ------
     SalgenError
         If a key is unknown, a value has the wrong type, or it is outside what the field allows.
     """
-    what = what or getattr(cls, "name", cls.__name__)
+    label = label or getattr(cls, "name", cls.__name__)
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
     hints = _hints(cls)
     ready = {}
     for key, value in values.items():
         name = key.replace("-", "_")
         if name not in fields:
-            raise unknown_name(f"parameter of {what}", key, fields)
-        ready[name] = _convert(value, hints[name], f"{what}: {name}")
-        _check_rules(ready[name], fields[name].metadata, f"{what}: {name}")
+            raise unknown_name(f"parameter of {label}", key, fields)
+        ready[name] = _convert(value, hints[name], f"{label}: {name}")
+        _check_rules(ready[name], fields[name].metadata, f"{label}: {name}")
     return cls(**ready)
 
 
@@ -118,11 +131,11 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
     >>> parse_call("occlusion:window=15,15,stride=8")
     ('occlusion', {'window': '15,15', 'stride': '8'})
     """
-    name, colon, rest = text.partition(":")
-    if colon and not rest.strip():
+    name, colon, parameters = text.partition(":")
+    if colon and not parameters.strip():
         raise SalgenError(f"{text!r}: write {name!r}, or {name}:key=value")
     pairs: list[str] = []
-    for piece in rest.split(",") if rest else []:
+    for piece in parameters.split(",") if parameters else []:
         if "=" in piece or not pairs:
             pairs.append(piece)
         else:
@@ -158,34 +171,34 @@ def _type_text(hint: Any, rules: Mapping[str, Any]) -> str:
     return str(getattr(hint, "__name__", hint))
 
 
-def _convert(value: Any, hint: Any, where: str) -> Any:
+def _convert(value: Any, hint: Any, label: str) -> Any:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         options = typing.get_args(hint)
         if type(None) in options and (value is None or value in ("none", "None")):
             return None
-        return _convert(value, next(t for t in options if t is not type(None)), where)
+        return _convert(value, next(t for t in options if t is not type(None)), label)
     if origin is tuple:
-        return _convert_tuple(value, typing.get_args(hint), where)
+        return _convert_tuple(value, typing.get_args(hint), label)
     try:
         return _convert_scalar(value, hint)
-    except (ValueError, TypeError, OverflowError):  # the last: whole numbers that no float can hold
+    except (ValueError, TypeError, OverflowError):  # OverflowError: integers too large for a float
         kind = getattr(hint, "__name__", str(hint))
-        raise SalgenError(f"{where} = {value!r} is not of type {kind}") from None
+        raise SalgenError(f"{label} = {value!r} is not of type {kind}") from None
 
 
-def _convert_tuple(value: Any, inner: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any, ...]:
     if isinstance(value, str):
         value = [part for part in value.strip("()[] ").replace("x", ",").split(",") if part.strip()]
     if not isinstance(value, Sequence):
         value = [value]
     if inner[-1] is Ellipsis:
-        return tuple(_convert(item, inner[0], where) for item in value)
+        return tuple(_convert(item, inner[0], label) for item in value)
     if len(value) != len(inner):
         raise SalgenError(
-            f"{where} = {value!r} has {len(value)} values; it takes {len(inner)}, e.g. {','.join('8' * len(inner))}"
+            f"{label} = {value!r} has {len(value)} values; it takes {len(inner)}, e.g. {','.join('8' * len(inner))}"
         )
-    return tuple(_convert(item, kind, where) for item, kind in zip(value, inner, strict=True))
+    return tuple(_convert(item, kind, label) for item, kind in zip(value, inner, strict=True))
 
 
 def _convert_scalar(value: Any, kind: Any) -> Any:
@@ -210,19 +223,19 @@ def _refuse(value: Any) -> Any:
     raise ValueError(value)
 
 
-def _check_rules(value: Any, rules: Mapping[str, Any], where: str) -> None:
+def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
     items = value if isinstance(value, tuple) else (value,)
     low, high, choices = rules.get("low"), rules.get("high"), rules.get("choices")
     for item in items:
         if item is None:
             continue
         if choices is not None and item not in choices:
-            raise SalgenError(f"{where} = {item!r}: must be one of {', '.join(map(str, choices))}")
+            raise SalgenError(f"{label} = {item!r}: must be one of {', '.join(map(str, choices))}")
         if (low is not None and item < low) or (high is not None and item > high):
             bounds = (
                 f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
             )
-            raise SalgenError(f"{where} = {item!r}: must be {bounds}")
+            raise SalgenError(f"{label} = {item!r}: must be {bounds}")
 
 
 def canonical_json(value: Any) -> str:

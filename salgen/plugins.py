@@ -1,4 +1,4 @@
-"""All that a plug-in of another package needs: base classes, what they are given, and what they return.
+"""Everything that a plug-in of another package needs: base classes, and the types of their arguments and results.
 
 Modules of salgen may move; the names here stay. docs/extending.md shows how each is used. As in `salgen` itself, a
 name is imported on first use, so that a generator does not wait for torch.
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
     from salgen.errors import SalgenError
-    from salgen.evaluation.attribution.attribution_context import AttributionContext
+    from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
     from salgen.evaluation.attribution.class_activation import ClassActivation
-    from salgen.evaluation.attribution.explanation import Explanation
     from salgen.evaluation.attribution.passes import PassRequirements
     from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -45,9 +44,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "salgen.datasets.importers.layouts.imported": "Imported Items refuse_edit",
     "salgen.errors": "SalgenError",
-    "salgen.evaluation.attribution.attribution_context": "AttributionContext",
+    "salgen.evaluation.attribution.attribution_context": "AttributionContext Explanation",
     "salgen.evaluation.attribution.class_activation": "ClassActivation",
-    "salgen.evaluation.attribution.explanation": "Explanation",
     "salgen.evaluation.attribution.passes": "PassRequirements",
     "salgen.evaluation.metrics.inputs.declarations": "DatasetMetric MaskMetric ModelMetric RetrainingMetric",
     "salgen.evaluation.metrics.inputs.metric_inputs": "MetricInputs",

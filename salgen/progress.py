@@ -12,7 +12,7 @@ PLAIN_INTERVAL_S = 15.0
 
 
 class Advance(Protocol):
-    """Called with the number of units done since the last call."""
+    """A function called with the number of units done since the last call."""
 
     def __call__(self, count: int = 1, /) -> None:
         """Report `count` more units as done."""
@@ -21,16 +21,16 @@ class Advance(Protocol):
 
 @contextmanager
 def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
-    """Show how far a piece of work is, on standard error.
+    """Show the progress of some work on standard error.
 
     Parameters
     ----------
     label
-        What is being done.
+        Name of the work.
     total
-        How many units there are in all.
+        Number of units in all.
     unit
-        What one unit is, in the plural: "images".
+        Name of the units: "images".
     done
         Units that an earlier run has done already; they do not count in the rate.
     """

@@ -1,4 +1,4 @@
-"""Registries: what exists, found without importing it.
+"""Registries of plug-ins, which are found without importing them.
 
 A module that adds plug-ins carries a literal ``NAMES = ("grad-cam", ...)`` and, for each name, a
 frozen dataclass with ``name: ClassVar[str] = "grad-cam"``. Names and one-line descriptions are read
@@ -25,7 +25,7 @@ from salgen.errors import SalgenError, unknown_name
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered name, where it comes from, and what it is in one line."""
+    """A registered name, its origin, and a one-line summary."""
 
     name: str
     origin: str
@@ -54,9 +54,9 @@ class Registry:
     Parameters
     ----------
     kind
-        What errors call it: ``"method"``.
+        Name of the kind in errors: ``"method"``.
     package
-        The package whose modules are ours: ``"salgen.evaluation.methods"``.
+        The package of salgen's own plug-ins: ``"salgen.evaluation.methods"``.
     group
         The entry-point group of third parties: ``"salgen.methods"``.
     """
@@ -68,15 +68,15 @@ class Registry:
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Every registered name, sorted; a name registered twice is an error naming both origins."""
-        found: dict[str, Entry] = {}
-        for entry in [*_own_entries(self.package), *_foreign_entries(self.group)]:
-            if entry.name in found:
+        by_name: dict[str, Entry] = {}
+        for entry in [*_own_entries(self.package), *_third_party_entries(self.group)]:
+            if entry.name in by_name:
                 raise SalgenError(
                     f"{self.kind} {entry.name!r} is registered twice: "
-                    f"by {found[entry.name].origin} and by {entry.origin}"
+                    f"by {by_name[entry.name].origin} and by {entry.origin}"
                 )
-            found[entry.name] = entry
-        return dict(sorted(found.items()))
+            by_name[entry.name] = entry
+        return dict(sorted(by_name.items()))
 
     def names(self) -> list[str]:
         """The registered names, sorted."""
@@ -167,5 +167,5 @@ def _first_line(node: ast.ClassDef) -> str:
     return (ast.get_docstring(node) or "").partition("\n")[0]
 
 
-def _foreign_entries(group: str) -> list[Entry]:
+def _third_party_entries(group: str) -> list[Entry]:
     return [Entry(point.name, point.value, "(third party)", point) for point in entry_points(group=group)]

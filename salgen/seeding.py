@@ -59,7 +59,7 @@ class Stream:
     Parameters
     ----------
     names
-        What the numbers are for: seed, generator family, split, purpose.
+        The purpose of the numbers: seed, generator family, split, purpose.
     index
         The sample's index, or the key of the group of samples that share these draws.
 
@@ -83,7 +83,7 @@ class Stream:
 
     @classmethod
     def from_key(cls, key: int, purpose: str) -> Stream:
-        """The stream that a recipe's integer stream key stands for."""
+        """The stream of a recipe's integer stream key."""
         stream = cls(purpose)
         stream._key = (key, stream._key[0])
         return stream

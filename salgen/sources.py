@@ -13,8 +13,8 @@ from salgen.errors import SalgenError
 from salgen.files import sha256_of
 from salgen.progress import progress
 
-MANY = 1000  # files, whose reading takes a while
-OWN_COPY = "own copy"  # of a published data set: what the source of every importer is called
+MANY = 1000  # files: reading more takes a while
+OWN_COPY = "own copy"  # of a published data set: the name of every importer's source
 
 
 class Source(Protocol):
@@ -23,13 +23,13 @@ class Source(Protocol):
     Attributes
     ----------
     name
-        What the spec calls it: ``"mni152"``, ``"volumes"``.
+        Its name in the spec: ``"mni152"``, ``"volumes"``.
     digest
         SHA-256 over sorted relative names and contents, see :func:`digest_of`.
     licence
         The licence of the material as its publisher states it.
     notes
-        What a reader of the dataset card must know about it, in sentences.
+        Sentences for the dataset card.
     redistributable
         Whether its licence is known to let anybody pass on pixels made from it. Where it is not, data
         sets are published as recipes and masks.
@@ -57,7 +57,7 @@ class Source(Protocol):
 
     @property
     def redistributable(self) -> bool:
-        """Whether pixels made from it may be passed on."""
+        """True if pixels made from it may be passed on."""
         ...
 
     def names(self) -> list[str]:
@@ -69,13 +69,13 @@ class Source(Protocol):
         ...
 
     def load(self, name: str) -> Any:
-        """One item; what it is depends on the source."""
+        """One item, of the source's own type."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """Named files as a source; what `load` makes of one is for a subclass to say.
+    """Named files as a source, which subclasses `load`.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Files:
 
 @dataclass(frozen=True, eq=False)
 class Nothing:
-    """The source of what is computed from random numbers alone."""
+    """The source of images computed from random numbers alone."""
 
     name: str = ""
     digest: str = ""
@@ -126,15 +126,15 @@ class Nothing:
     redistributable: bool = True
 
     def names(self) -> list[str]:
-        """None."""
+        """No names."""
         return []
 
     def split_of(self, name: str) -> str | None:
-        """No item, no split."""
+        """None."""
         return None
 
     def load(self, name: str) -> Any:
-        """There is nothing to load."""
+        """Raise KeyError, since there is nothing to load."""
         raise KeyError(name)
 
 
@@ -147,7 +147,7 @@ def digest_of(files: Iterable[tuple[str, Path]]) -> str:
 
 
 def _digests(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
-    """Each file's name and SHA-256; reading many of them shows how far it is."""
+    """Each file's name and SHA-256, with progress shown for many files."""
     if len(files) < MANY:
         yield from ((name, sha256_of(path)) for name, path in files)
         return

@@ -1,4 +1,4 @@
-"""What a data set is: everything that determines its pixels, and nothing else."""
+"""The specification of a data set: everything that determines its pixels, and nothing else."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DatasetSpec:
                 raise SalgenError(f"split {name!r} has {count!r} samples: must be 1 or more, a whole number")
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; :meth:`from_json` gives the spec back."""
+        """The spec as JSON values, which :meth:`from_json` reads."""
         return {**asdict(self), "image_size": list(self.image_size)}
 
     @classmethod

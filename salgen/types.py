@@ -1,4 +1,4 @@
-"""The values that pass from room to room."""
+"""Types of the values that pass between packages."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Recipe:
     Attributes
     ----------
     generator, version, split, index
-        Who rendered it, and which sample it is.
+        The generator that renders it, and the sample's split and index.
     parameters
-        JSON scalars, short lists and integer stream keys: all that `render` needs besides the
+        JSON scalars, short lists and integer stream keys: everything that `render` needs besides the
         generator's own parameters and its source.
     """
 
@@ -41,7 +41,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Sample:
-    """One image with everything that is known about it.
+    """One image with its labels, masks and recipe.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Sample:
     target
         Task name to the region that is the task's ground-truth mask.
     recipe
-        What it was rendered from.
+        The recipe that it was rendered from.
     alternatives
         Further masks, bool (H, W), that count as correct for the default task.
     present
@@ -85,13 +85,13 @@ class SaliencyMap:
     method
         The method with its parameters, as written on the command line.
     reduction
-        How channels became one, or None.
+        The reduction of channels to one, or None.
     signed
         Whether negative values mean evidence against.
     native_resolution
         (h, w) at which the method computed the map.
     score, seed, ids
-        What was explained, and what keyed the randomness, so that the same can be asked again.
+        The explained score and the keys of the randomness, with which the maps can be made again.
     """
 
     values: Any

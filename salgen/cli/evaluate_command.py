@@ -1,4 +1,4 @@
-"""`salgen evaluate`: which methods find the cause?"""
+"""`salgen evaluate`: saliency methods scored on a data set."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
     "--from-maps",
     metavar="RUN",
     type=click.Path(),
-    help="Explain nothing, but score the maps that a run kept: its folder, or an archive of it. PATH is then needed "
+    help="Score the maps that a run kept, its folder or an archive of it, instead of explaining. PATH is then needed "
     "only where a metric looks at images that the run does not hold.",
 )
 @click.option(
@@ -53,7 +53,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
     "--methods",
     "method_names",
     metavar="A,B",
-    help="Names and groups: all that are defined for the model, or a protocol's.  [default: all, if there is no -m]",
+    help="Names and groups: all methods defined for the model, or a protocol's.  [default: all, if there is no -m]",
 )
 @click.option(
     "--metrics",
@@ -69,7 +69,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
 @click.option(
     "--paired-task",
     metavar="TASK",
-    help="Another task of the data set: a second model is trained for it as the first is, and contrasted with that.",
+    help="Another task of the data set: a second model is trained for it like the first, and contrasted with that.",
 )
 @max_memory
 @click.option(
@@ -77,7 +77,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
     type=click.Choice(EXECUTORS),
     default="local",
     show_default=True,
-    help="What explains and scores: this process, or workers of Ray, with a GPU each where there are any.",
+    help="Where to explain and score: in this process, or in workers of Ray, with a GPU each where there are any.",
 )
 @click.option(
     "--ray-address",
@@ -89,7 +89,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
 @click.option(
     "--source",
     metavar="PATH",
-    help="What PATH was made from, if not the generator's own.",
+    help="The material that PATH was made from, if not the generator's own.",
 )
 @click.option("--split", help="Split to evaluate on.  [default: test]")
 @scale
@@ -109,7 +109,7 @@ def command(
 ) -> None:
     """Explain, score and report on the data set PATH.
 
-    Without a checkpoint a model is trained first; a stopped run goes on where it was.
+    Without a checkpoint a model is trained first; an interrupted run resumes where it stopped.
 
     Controls (random, sobel, oracle and others) are always added: no table without floors and
     ceilings. --set takes training settings and parameters of the model.
@@ -118,15 +118,15 @@ def command(
     from salgen.evaluation.runs.running import evaluate
 
     if from_maps is not None:
-        run = _rescored(from_maps, path, _calls(metrics) or None)
+        run = _rescore(from_maps, path, _split_calls(metrics) or None)
     else:
         if path is None:
             raise SalgenError("give the PATH of a data set, or the maps of a run with --from-maps")
-        chosen = [*method_calls, *_names(method_names, "--methods")]
+        chosen = [*method_calls, *_split_names(method_names, "--methods")]
         run = evaluate(
             path,
             methods=chosen or None,
-            metrics=_calls(metrics) or None,
+            metrics=_split_calls(metrics) or None,
             settings=parse_pairs(pairs),
             command=command_line(),
             **options,
@@ -136,8 +136,8 @@ def command(
     click.echo(f"report: {page}")
 
 
-def _rescored(maps: str, path: str | None, metrics: list[str] | None) -> Path:
-    """The run that comes of scoring another one's maps; what was asked of those cannot be asked again."""
+def _rescore(maps: str, path: str | None, metrics: list[str] | None) -> Path:
+    """The run that scores another run's maps; options that would change the maps are refused."""
     from salgen.evaluation.runs.rescoring import rescore
 
     ctx = click.get_current_context()
@@ -145,13 +145,13 @@ def _rescored(maps: str, path: str | None, metrics: list[str] | None) -> Path:
         stated = ctx.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
         if stated and option.name not in ALLOWED_FROM_MAPS:
             raise SalgenError(
-                f"{option.opts[0]} does not go with --from-maps: models, methods and conventions are those of the run"
+                f"{option.opts[0]} cannot be combined with --from-maps: the run sets models, methods and conventions"
             )
     chosen = {name: ctx.params[name] for name in ("out", "limit", "scale", "max_memory", "source")}
     return rescore(maps, metrics=metrics, path=path, command=command_line(), **chosen)
 
 
-def _names(text: str | None, option: str) -> list[str]:
+def _split_names(text: str | None, option: str) -> list[str]:
     """Names separated by commas."""
     if text is None:
         return []
@@ -161,10 +161,10 @@ def _names(text: str | None, option: str) -> list[str]:
     return names
 
 
-def _calls(text: str | None) -> list[str]:
-    """Metrics separated by commas; what has a ``=`` and no name before it belongs to the one before."""
+def _split_calls(text: str | None) -> list[str]:
+    """Metrics separated by commas; a ``key=value`` without a name belongs to the metric before it."""
     calls: list[str] = []
-    for piece in _names(text, "--metrics"):
+    for piece in _split_names(text, "--metrics"):
         if calls and "=" in piece and ":" not in piece.partition("=")[0]:
             calls[-1] += f",{piece}"
         else:

@@ -16,7 +16,9 @@ from salgen.registry import METHODS
 
 run_folder = click.argument("run", type=click.Path(exists=True, file_okay=False))
 data = click.option("--data", metavar="PATH", type=click.Path(), help="The run's data set: draw the images too.")
-method = click.option("-m", "--method", required=True, help="Whose maps, as the run has them, such as grad-cam.")
+method = click.option(
+    "-m", "--method", required=True, help="The method whose maps to use, as the run names it, such as grad-cam."
+)
 
 
 @click.group("find", cls=Group)
@@ -34,7 +36,7 @@ def command() -> None:
 def clever_hans(
     run: str, method: str, localization_metric: str, faithfulness_metric: str, data: str | None, **limits: Any
 ) -> None:
-    """Right and sure, while a faithful map points elsewhere (Li et al. 2020, eq. 19).
+    """Find images classified rightly and surely while a faithful map points elsewhere (Li et al. 2020, eq. 19).
 
     RUN must have been evaluated with both metrics:
 
@@ -44,55 +46,55 @@ def clever_hans(
     from salgen.evaluation.diagnostics.clever_hans import clever_hans as find
     from salgen.evaluation.diagnostics.clever_hans import undefined
 
-    found = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
-    _check(found, run, data, method)
-    _print(found, run)
+    suspects = find(run, method, build(Thresholds, limits), localization_metric, faithfulness_metric)
+    _check(suspects, run, data, method)
+    _print(suspects, run)
     for metric, count in undefined(run, method, localization_metric, faithfulness_metric).items():
         if count:
-            click.echo(f"left out, because {metric} has no value: {count} of the samples that are classified rightly")
-    _draw(found, run, data, method, f"clever-hans-{method.replace(':', '-')}.png")
+            click.echo(f"left out, because {metric} has no value: {count} of the rightly classified samples")
+    _draw(suspects, run, data, method, f"clever-hans-{method.replace(':', '-')}.png")
 
 
 @command.command("false-positives")
 @run_folder
 @click.option("--confidence", type=click.FloatRange(0.0, 1.0), default=Thresholds.confidence, show_default=True)
-@click.option("-m", "--method", default="gradient", show_default=True, help="Whose maps to draw.")
+@click.option("-m", "--method", default="gradient", show_default=True, help="The method whose maps to draw.")
 @data
 def false_positives(run: str, confidence: float, method: str, data: str | None) -> None:
-    """Images without a class in which the model sees it surely."""
+    """Find images without a class in which the model surely sees that class."""
     from salgen.evaluation.diagnostics.clever_hans import false_positives as find
 
     METHODS.create(*parse_call(method))
-    found = find(run, confidence)
-    _check(found, run, data, method)
-    _print(found, run)
-    _draw(found, run, data, method, "false-positives.png")
+    suspects = find(run, confidence)
+    _check(suspects, run, data, method)
+    _print(suspects, run)
+    _draw(suspects, run, data, method, "false-positives.png")
 
 
-def _check(found: Sequence[Suspect], run: str, data: str | None, method: str) -> None:
-    """Fail before anything is printed, if the gallery cannot be drawn."""
+def _check(suspects: Sequence[Suspect], run: str, data: str | None, method: str) -> None:
+    """Raise before anything is printed, if the gallery cannot be drawn."""
     if data is None:
         return
     from salgen.evaluation.report.suspects import check_gallery
 
-    check_gallery(found, run, data, method)
+    check_gallery(suspects, run, data, method)
 
 
-def _print(found: Sequence[Suspect], run: str) -> None:
-    from salgen.evaluation.runs.artifacts.record_reader import read_record
+def _print(suspects: Sequence[Suspect], run: str) -> None:
+    from salgen.evaluation.runs.artifacts.run_record import RunRecord
 
-    names = next(iter(read_record(Path(run) / "run.json")["dataset"]["tasks"].values()))
-    click.echo(f"{len(found)} found")
-    for suspect in found:
+    names = RunRecord.read(Path(run) / "run.json").dataset.class_names
+    click.echo(f"{len(suspects)} found")
+    for suspect in suspects:
         words = f"  {suspect.sample_id}  {names[suspect.class_number]} {suspect.confidence:.3f}"
         if suspect.method:
             words += f", localised {suspect.localization:.3f}, faithful {suspect.faithfulness:.3f}"
         click.echo(f"{words}  ({suspect.model}, seed {suspect.training_seed})")
 
 
-def _draw(found: Sequence[Suspect], run: str, data: str | None, method: str, name: str) -> None:
-    if data is None or not found:
+def _draw(suspects: Sequence[Suspect], run: str, data: str | None, method: str, name: str) -> None:
+    if data is None or not suspects:
         return
     from salgen.evaluation.report.suspects import save_gallery_of
 
-    click.echo(f"gallery: {save_gallery_of(found, run, data, method, Path(run) / name)}")
+    click.echo(f"gallery: {save_gallery_of(suspects, run, data, method, Path(run) / name)}")

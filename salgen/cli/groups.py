@@ -1,4 +1,4 @@
-"""Commands that have subcommands: what they say when none is given, or one that does not exist."""
+"""Commands that have subcommands, with their help and errors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from salgen.errors import unknown_name
 
 
 class Group(click.Group):
-    """Shows its help without a subcommand, and names the nearest for an unknown one."""
+    """A command that shows its help without a subcommand, and suggests the nearest for an unknown one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, but help is no fault."""
+        """Parse as click does, but show the help without an error."""
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help())
             ctx.exit()
@@ -19,11 +19,11 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """The subcommand, or an error with the nearest one."""
-        known = self.list_commands(ctx)
-        if cmd_name not in known:
-            raise unknown_name("command", cmd_name, known)
+        names = self.list_commands(ctx)
+        if cmd_name not in names:
+            raise unknown_name("command", cmd_name, names)
         return self.load(cmd_name)
 
     def load(self, name: str) -> click.Command:
-        """The subcommand of a name that is known."""
+        """The subcommand of a known name."""
         return self.commands[name]

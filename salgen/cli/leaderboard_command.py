@@ -13,7 +13,7 @@ import click
     metavar="SITE",
     default="leaderboard",
     show_default=True,
-    help="Folder to write; a leaderboard that is there is replaced.",
+    help="Folder to write; an existing leaderboard is replaced.",
 )
 def command(runs: tuple[str, ...], out: str) -> None:
     """Write a static site about RUNS: a table to sort and filter, and a page for each run."""

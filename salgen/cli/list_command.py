@@ -1,4 +1,4 @@
-"""`salgen list`: what exists."""
+"""`salgen list`: the registered plug-ins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from salgen.registry import REGISTRIES
 @click.argument("kind", required=False, metavar="[" + "|".join(REGISTRIES) + "]")
 @click.argument("name", required=False)
 def command(kind: str | None, name: str | None) -> None:
-    """List what exists; with a NAME, show its parameters."""
+    """List generators, importers, methods, metrics, models and protocols; with a NAME, show its parameters."""
     if kind is not None and kind not in REGISTRIES:
         raise unknown_name("kind", kind, REGISTRIES)
     if kind is not None and name is not None:
@@ -21,10 +21,10 @@ def command(kind: str | None, name: str | None) -> None:
         lines = [f"{name}: {REGISTRIES[kind].entries[name].summary}", parameter_table(plugin), *scale_lines(plugin)]
         click.echo("\n".join(lines))
         return
-    for shown in [kind] if kind else REGISTRIES:
-        registry = REGISTRIES[shown]
+    for listed_kind in [kind] if kind else REGISTRIES:
+        registry = REGISTRIES[listed_kind]
         registry.check()
         width = max((len(entry) for entry in registry.names()), default=0)
-        click.echo(f"{shown}:")
+        click.echo(f"{listed_kind}:")
         for entry in registry.entries.values():
             click.echo(f"  {entry.name:<{width}}  {entry.summary}")

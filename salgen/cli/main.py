@@ -1,4 +1,4 @@
-"""The `salgen` command: its subcommands, and what faults look like."""
+"""The `salgen` command: its subcommands, and the output of errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STOPPED = 130
 
 
 class Commands(Group):
-    """Subcommands that are imported when they are used."""
+    """The subcommands, each imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The subcommands in the order in which one uses them."""
@@ -50,7 +50,7 @@ class Commands(Group):
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="salgen", message="salgen %(version)s")
 def salgen() -> None:
-    """Which saliency method can I believe?
+    """Find out which saliency methods to believe.
 
     Make images whose cause is known exactly, train on them, and score saliency methods:
 
@@ -68,9 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (SalgenError, click.ClickException) as error:
         return _fail(error.format_message() if isinstance(error, click.ClickException) else str(error))
     except (KeyboardInterrupt, click.Abort):
-        print("stopped: run the same command again to go on from here", file=sys.stderr)
+        print("stopped: run the same command again to continue", file=sys.stderr)
         return STOPPED
-    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+    except BrokenPipeError:  # the reader of a pipe, such as head, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         return _fail(_describe(error))
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _show_warning(usual: Callable[..., None]) -> Callable[..., None]:
-    """Our own warnings in one line; others as usual."""
+    """A `warnings.showwarning` that prints salgen's own warnings in one line and passes others to `usual`."""
 
     def show(message: Warning | str, category: type[Warning], *details: Any, **named: Any) -> None:
         if issubclass(category, SalgenWarning):
@@ -99,7 +99,7 @@ def _fail(message: str) -> int:
 def _describe(error: OSError) -> str:
     place = f" ({error.filename})" if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk is full{place}: make room and run the same command again to go on"
+        return f"the disk is full{place}: make room and run the same command again to continue"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"no permission to write{place}: choose another folder"
     return f"{error.strerror or error}{place}"

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from salgen.cli.options import help_with, named, plugin_name, scale, settings
+from salgen.cli.options import help_with, plugin_name, required_name, scale, settings
 from salgen.datasets.execution.executors import EXECUTORS
 from salgen.errors import SalgenError, reason, unknown_name
 from salgen.parameters import parse_pairs
@@ -50,10 +51,10 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random choice.")
 @settings
 @click.option(
-    "--config", type=click.Path(), metavar="FILE", help="TOML or JSON with any of: " + ", ".join(CONFIG) + "."
+    "--config", type=click.Path(), metavar="FILE", help="TOML or JSON file with any of: " + ", ".join(CONFIG) + "."
 )
 @click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, help="What runs them.")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, help="Where to run them.")
 @click.option(
     "--ray-address",
     metavar="ADDRESS",
@@ -64,36 +65,33 @@ def _tables(params: dict[str, Any]) -> dict[str, type]:
 @click.option(
     "--recipes-only",
     is_flag=True,
-    help="Store no pictures, but what they are rendered from: images, twins and masks are rendered as they are read.",
+    help="Store recipes instead of pictures: images, twins and masks are rendered as they are read.",
 )
 @help_with(_tables)
 @click.pass_context
 def command(
-    ctx: click.Context, /, name: str | None, out: str | None, config: str | None, pairs: tuple[str, ...], **given: Any
+    ctx: click.Context, /, name: str | None, out: str | None, config: str | None, pairs: tuple[str, ...], **options: Any
 ) -> None:
     """Make the data set NAME, in ./NAME or the folder OUT.
 
-    A stopped make goes on where it was when the same command runs again. What is given on the
-    command line wins over the file of --config. The parameters of a generator and their defaults are
-    shown by: salgen make NAME --help
+    An interrupted make resumes when the same command runs again. The command line overrides the
+    file of --config. Show the parameters of a generator and their defaults with: salgen make NAME --help
     """
     from salgen.datasets.making import make
 
-    values = {key: value for key, value in given.items() if _typed(ctx, key)}
+    values = {
+        key: value for key, value in options.items() if ctx.get_parameter_source(key) is not ParameterSource.DEFAULT
+    }
     splits = {split: values.pop(split) for split in ("train", "val", "test") if split in values}
     parameters = parse_pairs(pairs)
-    settled = _read_config(config) if config else {}
-    source = parameters.pop("source", settled.get("source"))
-    settled |= values
-    settled["splits"] = {**settled.get("splits", {}), **splits} or None
-    settled["parameters"] = {**settled.get("parameters", {}), **parameters}
-    settled["source"] = source
-    folder = make(named(name, GENERATORS), out, **settled)
+    arguments = _read_config(config) if config else {}
+    source = parameters.pop("source", arguments.get("source"))
+    arguments |= values
+    arguments["splits"] = {**arguments.get("splits", {}), **splits} or None
+    arguments["parameters"] = {**arguments.get("parameters", {}), **parameters}
+    arguments["source"] = source
+    folder = make(required_name(name, GENERATORS), out, **arguments)
     click.echo(f"{folder}: look at it with  salgen show {folder}")
-
-
-def _typed(ctx: click.Context, key: str) -> bool:
-    return ctx.get_parameter_source(key) is not click.core.ParameterSource.DEFAULT
 
 
 def _read_config(path: str) -> dict[str, Any]:
@@ -102,7 +100,7 @@ def _read_config(path: str) -> dict[str, Any]:
     Raises
     ------
     SalgenError
-        If the file cannot be read as either, or has a key that is not known.
+        If the file cannot be read as either, or has an unknown key.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -120,6 +118,6 @@ def _read_config(path: str) -> dict[str, Any]:
     return values
 
 
-def _check_kind(value: Any, kind: type, where: str) -> None:
+def _check_kind(value: Any, kind: type, label: str) -> None:
     if type(value) is not kind:
-        raise SalgenError(f"{where} = {value!r}: must be {KINDS[kind]}")
+        raise SalgenError(f"{label} = {value!r}: must be {KINDS[kind]}")

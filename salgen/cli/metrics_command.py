@@ -1,4 +1,4 @@
-"""`salgen metrics`: can the metrics themselves be believed?"""
+"""`salgen metrics`: checks of the metrics themselves."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ def command() -> None:
 def check(calls: tuple[str, ...]) -> None:
     """Score maps of known quality: the truth, made worse step by step.
 
-    For each METRIC (all by default) and each way of being wrong it says whether the score falls, with
-    the mean at the truth and at the last step.
+    For each METRIC (all by default) and each kind of degradation, show whether the score falls, with
+    its mean at the truth and at the last step.
     """
     from salgen.errors import SalgenError
     from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, obstacle, table, trends
-    from salgen.evaluation.scoring.metric_selection import choose_metrics
-    from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
+    from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE, choose_metrics
 
     chosen = choose_metrics(list(calls) or "all", {*HOW_TO_GIVE, "training"})
     left_out = {name: obstacle(metric) for name, metric in chosen.items() if obstacle(metric)}
@@ -33,20 +32,20 @@ def check(calls: tuple[str, ...]) -> None:
     for name, degradation in DEGRADATIONS.items():
         click.echo(f"{name}: {', '.join(f'{level:g}' for level in degradation.levels)} ({degradation.unit})")
     if left_out:
-        click.echo(f"not here, because they explain again, train, or have no direction: {', '.join(left_out)}")
+        click.echo(f"left out, because they explain again, train, or have no direction: {', '.join(left_out)}")
 
 
 @command.command("correlation")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False), metavar="RUN...")
 def correlation(runs: tuple[str, ...]) -> None:
-    """Pearson correlation of each two metrics over the data sets' means (Saliency-Bench, Table 3).
+    """Pearson correlation of each pair of metrics over the data sets' means (Saliency-Bench, Table 3).
 
     Takes three run folders or more, one for each data set. With few data sets a correlation says little.
     """
     from salgen.evaluation.diagnostics.metric_correlation import correlation_table, run_correlations
 
     result = run_correlations(runs)
-    click.echo(correlation_table(result.found))
+    click.echo(correlation_table(result.correlations))
     click.echo(f"n = {result.data_sets} data sets: the fewer there are, the less a correlation says")
     if result.left_out:
         click.echo(f"left out, because not all runs have them: {', '.join(result.left_out)}")

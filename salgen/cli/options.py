@@ -67,7 +67,7 @@ def _option(field: Any, hint: Any) -> Callable[[Command], Command]:
 
 
 def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[Command], Command]:
-    """A ``--help`` that also shows what ``--set`` takes.
+    """A ``--help`` option that also shows the parameters of ``--set``.
 
     `tables` gives, for the parameters known so far, titles and the dataclasses whose fields to show.
     """
@@ -84,7 +84,7 @@ def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[
 
 
 def parameters_of(registry: Registry) -> Callable[[dict[str, Any]], dict[str, type]]:
-    """The table for the plug-in that was named before ``--help``, if any."""
+    """The table for the plug-in that was required_name before ``--help``, if any."""
 
     def tables(params: dict[str, Any]) -> dict[str, type]:
         name = params.get("name")
@@ -103,17 +103,17 @@ def training_tables(params: dict[str, Any]) -> dict[str, type]:
     return {"Training settings": TrainingSettings, **models}
 
 
-# Known before the options, so that ``NAME --help`` can speak of it; hence not required by click.
+# Eager, so that ``NAME --help`` can show its parameters; hence not required by click.
 plugin_name = click.argument("name", required=False, is_eager=True)
 
 
-def named(name: str | None, registry: Registry) -> str:
-    """The NAME, which must be given.
+def required_name(name: str | None, registry: Registry) -> str:
+    """The NAME, checked to be given.
 
     Raises
     ------
     SalgenError
-        If it was not; the message lists what it may be.
+        If it is missing; the message lists the choices.
     """
     if name is None:
         raise SalgenError(f"give the NAME of a {registry.kind}: {', '.join(registry.names())}")
@@ -132,7 +132,7 @@ def parameter_table(cls: type) -> str:
 
 
 def scale_lines(cls: type) -> list[str]:
-    """What each scale sets that is not the parameters' own default."""
+    """The parameters that each scale sets, one line per scale."""
     scales = getattr(cls, "scales", {})
     changes = {scale: getattr(values, "parameters", values) for scale, values in scales.items()}
     return [

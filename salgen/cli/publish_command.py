@@ -18,19 +18,19 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 @click.option("--license", "licence", metavar="SPDX", help="Your licence: CC-BY-4.0, a URL, ...  [required]")
 @click.option("--date", metavar="YYYY-MM-DD", help="The day of publication.  [required]")
 @click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made it; may be repeated.")
-@click.option("--url", metavar="URL", help="Where it will be found.")
+@click.option("--url", metavar="URL", help="Where it will be available.")
 @click.option(
     "--i-may-redistribute",
     "may_redistribute",
     is_flag=True,
-    help="Publish pixels whose source is not known to allow it; without this, recipes and masks only.",
+    help="Publish pixels even if their source is not known to allow it; otherwise recipes and masks only.",
 )
 @click.option(
     "--to",
     metavar="PLACE",
-    help="Upload it, too: as a draft to zenodo: (the sandbox) or zenodo:https://zenodo.org, or, without OUT, as a "
-    "private repository to hf://ORG/NAME. The token is that of ZENODO_TOKEN or HF_TOKEN. An upload that failed is "
-    "repeated by the same command.",
+    help="Also upload it: as a draft to zenodo: (the sandbox) or zenodo:https://zenodo.org, or, without OUT, as a "
+    "private repository to hf://ORG/NAME. The token is read from ZENODO_TOKEN or HF_TOKEN. Run the same command "
+    "again to retry a failed upload.",
 )
 @click.option("--token-file", type=click.Path(), help="A file with the token for --to, instead of the variable.")
 def command(path: str, out: str | None, to: str | None, token_file: str | None, **stated: Any) -> None:

@@ -11,9 +11,9 @@ from salgen.cli.options import (
     help_with,
     max_memory,
     methods,
-    named,
     parameters_of,
     plugin_name,
+    required_name,
     scale,
     settings,
 )
@@ -44,7 +44,7 @@ def command(
     from salgen.evaluation.report import console_summary
     from salgen.evaluation.report.paper_tables import tables_text
 
-    name = named(name, PROTOCOLS)
+    name = required_name(name, PROTOCOLS)
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
     done = protocol.run(Path(out or name), scale, method_calls, max_memory, command_line())
     click.echo(console_summary(done.runs))

@@ -25,12 +25,12 @@ def command(
 ) -> None:
     """Train a model on the data set PATH.
 
-    A stopped training goes on where it was.
+    An interrupted training resumes where it stopped.
     """
     from salgen.evaluation.runs.running import default_run
     from salgen.evaluation.training.training import train_seeds
 
     run = Path(out) if out else default_run(path, model)
-    how: dict[str, Any] = {"model": model, "scale": scale, "settings": parse_pairs(pairs), "seeds": seeds}
-    for trained in train_seeds(path, run, source=source, **how):
+    options: dict[str, Any] = {"model": model, "scale": scale, "settings": parse_pairs(pairs), "seeds": seeds}
+    for trained in train_seeds(path, run, source=source, **options):
         click.echo(f"{trained.path}: test accuracy {trained.card.test_accuracy:.1%}")

@@ -24,6 +24,6 @@ def command(archive: str, folder: str, max_members: int, max_bytes: int) -> None
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.format.manifest import RUN
 
-    there = unpack(archive, folder, limits=Limits(members=max_members, size=max_bytes))
-    look = "report" if (there / RUN).is_file() else "show"
+    unpacked = unpack(archive, folder, limits=Limits(members=max_members, size=max_bytes))
+    look = "report" if (unpacked / RUN).is_file() else "show"
     click.echo(f"{folder}: look at it with  salgen {look} {folder}")

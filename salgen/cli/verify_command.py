@@ -1,4 +1,4 @@
-"""`salgen verify`: is a data set what it says it is?"""
+"""`salgen verify`: a check that a data set or a run is what it claims to be."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Count(click.ParamType[int]):
     name = "count"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """How many samples at most."""
+        """The largest number of samples."""
         if value == "all":
             return ALL
         if not str(value).isdecimal():
@@ -37,11 +37,11 @@ class Count(click.ParamType[int]):
     help="Samples to render (of a run: to score) again, or all.",
 )
 def command(path: str, source: str | None, samples: int) -> None:
-    """Check that PATH, the folder or archive of a data set or a run, is what it says it is.
+    """Check that PATH, the folder or archive of a data set or a run, is what it claims to be.
 
-    Of a data set: checksums, schema, the exactness law, and samples rendered again from their recipes. Of a run:
-    that its tables agree and, if it kept its maps, that the scores come out of them again. Of an archive every
-    byte of its headers and padding as well.
+    For a data set: checksums, schema, the exactness law, and samples rendered again from their recipes. For a run:
+    that its tables agree and, if it kept its maps, that these give the same scores again. For an archive also
+    every byte of its headers and padding.
     """
     from salgen.evaluation.verification.verifying import verify
 

@@ -1,4 +1,4 @@
-"""Conformance checks for plug-ins: what salgen's own tests run on every registered name.
+"""Conformance checks for plug-ins, which salgen's own tests run on every registered name.
 
 Each check raises AssertionError with the law that was broken, so a third party's test is one line::
 

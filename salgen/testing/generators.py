@@ -25,8 +25,8 @@ def check_generator(name: str) -> None:
     - Recipes and factors are JSON, and another seed gives other pixels.
     - On a redrawn background labels and regions are the same, and so is the image only if the recipe is;
       image and twin are equal outside the mask there too.
-    - Without one of its features a sample differs in that feature's region, and nowhere else, and the region
-      of what is not there is empty.
+    - Without one of its features a sample differs in that feature's region, and nowhere else, and its
+      own region is empty.
 
     The last two hold for generators that are :class:`~salgen.generators.declarations.Redrawable`.
 
@@ -53,8 +53,8 @@ def check_generator(name: str) -> None:
             _check_features(made, sample)
     _check_batches(made, pairs[-1][0])
     _check_balance(made, [sample for sample, _ in pairs])
-    other = made.sample(4, "train", 0)
-    assert other.recipe.parameters != pairs[0][0].recipe.parameters, f"{name}: the seed changes nothing"
+    reseeded = made.sample(4, "train", 0)
+    assert reseeded.recipe.parameters != pairs[0][0].recipe.parameters, f"{name}: the seed changes nothing"
 
 
 def _check_declarations(made: Generator, sample: Sample) -> None:
@@ -85,36 +85,36 @@ def _check_exact(made: Generator, sample: Sample, twin: np.ndarray) -> None:
 
 
 def _cause(sample: Sample) -> Mask:
-    """All that is the target of any task, bool (H, W)."""
+    """The union of all tasks' targets, bool (H, W)."""
     return np.asarray(np.any([sample.regions[region] for region in set(sample.target.values())], axis=0))
 
 
 def _check_redraws(made: Generator, sample: Sample) -> None:
     for number in range(2):
         recipe = made.redraw(sample.recipe, SEED, number)
-        where = f"{made.plugin.name}: redraw {number} of {sample.id}"
-        assert recipe == made.redraw(sample.recipe, SEED, number), f"{where} is another one the second time"
-        assert recipe.id == sample.id, f"{where} is called {recipe.id}"
+        label = f"{made.plugin.name}: redraw {number} of {sample.id}"
+        assert recipe == made.redraw(sample.recipe, SEED, number), f"{label} differs the second time"
+        assert recipe.id == sample.id, f"{label} is called {recipe.id}"
         redrawn, twin = made.render(recipe), made.twin(recipe)
-        assert redrawn.labels == sample.labels, f"{where} has other labels"
+        assert redrawn.labels == sample.labels, f"{label} has other labels"
         assert all(np.array_equal(redrawn.regions[name], sample.regions[name]) for name in sample.regions), (
-            f"{where} has other regions"
+            f"{label} has other regions"
         )
         outside = ~sample.regions[next(iter(sample.target.values()))]
         same = np.array_equal(redrawn.image[outside], sample.image[outside])
-        assert same == (recipe == sample.recipe), f"{where} has the same background, or a recipe that does not say why"
+        assert same == (recipe == sample.recipe), f"{label}: image and recipe do not change together"
         if twin is not None:
             _check_exact(made, redrawn, twin.image)
 
 
 def _check_features(made: Generator, sample: Sample) -> None:
     for name in made.features(sample.recipe):
-        where = f"{made.plugin.name}: {sample.id} without {name}"
+        label = f"{made.plugin.name}: {sample.id} without {name}"
         without = made.render(sample.recipe, omit=(name,))
         changed = (without.image != sample.image).any(axis=2)
-        assert changed.any(), f"{where} is the same"
-        assert not (changed & ~sample.regions[name]).any(), f"{where} differs outside the region {name}"
-        assert not without.regions[name].any(), f"{where} still has the region {name}"
+        assert changed.any(), f"{label} is the same"
+        assert not (changed & ~sample.regions[name]).any(), f"{label} differs outside the region {name}"
+        assert not without.regions[name].any(), f"{label} still has the region {name}"
 
 
 def _check_batches(made: Generator, last: Sample) -> None:
@@ -129,8 +129,8 @@ def _check_balance(made: Generator, samples: list[Sample]) -> None:
         assert labels == list(range(len(classes))), f"{made.plugin.name}: samples {start}.. hold labels {labels}"
 
 
-def _check_equal(one: Sample, other: Sample, message: str) -> None:
-    assert one.recipe == other.recipe, message
-    assert one.labels == other.labels, message
-    assert np.array_equal(one.image, other.image), message
-    assert all(np.array_equal(one.regions[name], other.regions[name]) for name in one.regions), message
+def _check_equal(first: Sample, second: Sample, message: str) -> None:
+    assert first.recipe == second.recipe, message
+    assert first.labels == second.labels, message
+    assert np.array_equal(first.image, second.image), message
+    assert all(np.array_equal(first.regions[name], second.regions[name]) for name in first.regions), message

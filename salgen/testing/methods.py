@@ -1,4 +1,4 @@
-"""The conformance checks of saliency methods: what every method owes its users."""
+"""The conformance checks of saliency methods."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def check_method(method: Any) -> None:
     Raises
     ------
     AssertionError
-        Naming what the method gets wrong.
+        If the method breaks a law; the message names it.
     """
     if isinstance(method, str):
         method = METHODS.create(method, METHODS.load(method).quick)
     _check_declaration(method)
     for channels in (1, 3):
-        model, images, masks = _material(method, channels)
+        model, images, masks = _make_inputs(method, channels)
         patterns = fit_patterns(model, images) if "patterns" in method.needs else None
         ask = partial(explain, method=method, patterns=patterns)
         _check_maps(ask, method, model, images, masks)
@@ -53,7 +53,7 @@ def check_method(method: Any) -> None:
 
 
 def state_of(model: nn.Module) -> str:
-    """A digest of all that explaining must leave alone: weights, gradients, flags, modes and hooks."""
+    """A digest of everything that explaining must not change: weights, gradients, flags, modes and hooks."""
     digest = hashlib.sha256()
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         gradient = None if tensor.grad is None else tensor.grad.cpu().numpy().tobytes()
@@ -99,7 +99,7 @@ def _check_maps(ask: Ask, method: Any, model: Classifier, images: Tensor, masks:
 
 
 def _check_independence(ask: Ask, method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
-    """A map depends on its own sample alone, and not on the target where the method says so."""
+    """Check that a map depends on its own sample alone, and on the target only if the method declares it."""
     ids = [f"sample-{number}" for number in range(COUNT)]
     together = ask(model, images, [0, 1, 2], masks=masks, ids=ids).values
     again = ask(model, images, [0, 1, 2], masks=masks, ids=ids).values
@@ -109,8 +109,8 @@ def _check_independence(ask: Ask, method: Any, model: Classifier, images: Tensor
         alone = ask(model, images[k : k + 1], k, masks=masks[k : k + 1], ids=ids[k : k + 1]).values
         assert torch.allclose(alone[0], together[k], atol=1e-5 * scale, rtol=1e-4), "a map depends on its batch"
     if not method.class_dependent:
-        others = ask(model, images, [1, 2, 0], masks=masks, ids=ids).values
-        assert torch.equal(together, others), "class_dependent is False, yet the map depends on the target"
+        of_other_targets = ask(model, images, [1, 2, 0], masks=masks, ids=ids).values
+        assert torch.equal(together, of_other_targets), "class_dependent is False, yet the map depends on the target"
 
 
 def _check_model_untouched(ask: Ask, method: Any, model: Classifier, images: Tensor, masks: Tensor) -> None:
@@ -129,7 +129,7 @@ def _check_model_untouched(ask: Ask, method: Any, model: Classifier, images: Ten
             raise AssertionError("an error of the model was swallowed")
 
 
-def _material(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor]:
+def _make_inputs(method: Any, channels: int) -> tuple[Classifier, Tensor, Tensor]:
     """The first small network that the method is defined for, three images and their masks."""
     stream = Stream(0, "check_method", channels)
     images = torch.from_numpy(stream.uniform(COUNT * channels * SIZE[0] * SIZE[1])).float()

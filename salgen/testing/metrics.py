@@ -21,11 +21,11 @@ TOLERANCE = 1e-12
 def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> None:
     """Check what a metric declares, and the laws that hold for every one that needs a map and a mask only.
 
-    The declared members are there; values lie within the bounds and reasons explain NaN; the mask
+    The declared members exist; values lie within the bounds and reasons explain NaN; the mask
     itself as a map reaches the ceiling (unless that is NaN: it depends on the mask's shape) and beats
-    random maps in the declared direction; ties are not decided by where pixels are, if the metric ignores it;
-    what lies outside the scored region does not matter; faults of masks
-    and maps are told apart; what is given is not changed.
+    random maps in the declared direction; ties are not decided by the positions of pixels, if the metric ignores these;
+    values outside the scored region do not matter; faults of masks
+    and maps are distinguished; the arguments are not changed.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _blocks() -> Mask:
 
 
 def _block() -> Mask:
-    """One block of 3x4 pixels: the mask of those metrics for which the map of two blocks is none of the best."""
+    """One block of 3x4 pixels: the mask for metrics under which the map of two blocks is not the best."""
     mask = np.zeros(SIZE, dtype=bool)
     mask[7:10, 9:13] = True
     return mask
@@ -81,18 +81,22 @@ def _random_maps(count: int = 20) -> Float32:
 def _check_metric_declarations(metric: Any) -> None:
     from salgen.evaluation.metrics.inputs.metric import FAMILIES
     from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
-    from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
+    from salgen.evaluation.scoring.metric_selection import HOW_TO_GIVE
     from salgen.registry import METRICS
 
     _require(type(metric).__dataclass_params__.frozen, metric, "is not a frozen dataclass")
-    _require(metric.kind in ("sample", "pair", "dataset"), metric, f"kind {metric.kind!r} is none of those that exist")
+    _require(metric.kind in ("sample", "pair", "dataset"), metric, f"kind {metric.kind!r} does not exist")
     _require(bool(metric.version) and bool(metric.reference), metric, "states no version or no reference")
     low, high = metric.bounds
     _require(low < high, metric, f"bounds {metric.bounds} are not in order")
     _require(metric.family in FAMILIES, metric, f"family {metric.family!r} is none of {', '.join(FAMILIES)}")
     unknown = metric.needs - {*OF_THE_MASK, *HOW_TO_GIVE, "training"}
-    _require(not unknown, metric, f"needs {sorted(unknown)}, which nothing can give")
-    _require(set(metric.sweep) <= {f.name for f in dataclasses.fields(metric)}, metric, "sweeps what is no parameter")
+    _require(not unknown, metric, f"needs {sorted(unknown)}, which are not inputs of any metric")
+    _require(
+        set(metric.sweep) <= {f.name for f in dataclasses.fields(metric)},
+        metric,
+        "sweeps a name that is not a parameter",
+    )
     clash = set(metric.aliases) & set(METRICS.names())
     _require(not clash, metric, f"aliases {sorted(clash)} are names of registered metrics")
     _require(all(f.metadata.get("help") for f in dataclasses.fields(metric)), metric, "a parameter has no description")
@@ -111,9 +115,7 @@ def _check_metric_values(metric: Any, mask: Mask) -> None:
     _require(bool(inside.all()), metric, f"values {values[~inside]} are out of bounds {metric.bounds}")
     explained = [bool(reason) == math.isnan(value) for value, reason in zip(values, reasons, strict=True)]
     _require(all(explained), metric, "a value is NaN without a reason, or has a reason and is not NaN")
-    _require(
-        np.array_equal(maps, before[0]) and np.array_equal(masks, before[1]), metric, "it changes what it is given"
-    )
+    _require(np.array_equal(maps, before[0]) and np.array_equal(masks, before[1]), metric, "it changes its arguments")
     again = next(iter(score(maps, masks, metric).values()))
     _require(np.array_equal(values, again, equal_nan=True), metric, "a second run gives other values")
 
@@ -136,27 +138,27 @@ def _check_metric_ceiling(metric: Any, mask: Mask) -> None:
 
 
 def _check_metric_ties(metric: Any) -> None:
-    """Maps with plateaus: turned by half a turn with their mask, they have the same value."""
+    """Check that maps with plateaus keep their value when they are turned by half a turn with their mask."""
     corner = np.zeros(SIZE, dtype=bool)
     corner[-4:, -5:] = True
     for values in (np.ones(SIZE, dtype=np.float32), *np.maximum(np.rint(_random_maps()), 0.0)):
-        there, turned = _value(metric, values, corner), _value(metric, values[::-1, ::-1], corner[::-1, ::-1])
-        same = abs(there - turned) <= TOLERANCE or (math.isnan(there) and math.isnan(turned))
-        _require(same, metric, f"tied pixels are told apart by where they are: {there} and {turned}")
+        straight, turned = _value(metric, values, corner), _value(metric, values[::-1, ::-1], corner[::-1, ::-1])
+        same = abs(straight - turned) <= TOLERANCE or (math.isnan(straight) and math.isnan(turned))
+        _require(same, metric, f"tied pixels are distinguished by their positions: {straight} and {turned}")
 
 
 def _check_metric_region(metric: Any, mask: Mask) -> None:
     region = np.ones(SIZE, dtype=bool)
     region[:, :5] = False
     for values in _random_maps(4):
-        other = np.where(region, values, np.float32(1e6))
-        here, there = _value(metric, values, mask, region), _value(metric, other, mask & region, region)
-        same = here == there or (math.isnan(here) and math.isnan(there))
-        _require(same, metric, f"values outside the scored region count: {here} and {there}")
+        changed = np.where(region, values, np.float32(1e6))
+        inside, with_changes = _value(metric, values, mask, region), _value(metric, changed, mask & region, region)
+        same = inside == with_changes or (math.isnan(inside) and math.isnan(with_changes))
+        _require(same, metric, f"values outside the scored region count: {inside} and {with_changes}")
 
 
 def _check_metric_faults(metric: Any, mask: Mask) -> None:
-    from salgen.evaluation.metrics.inputs.metric import worst_of
+    from salgen.evaluation.scoring.metric_computation import worst_of
     from salgen.evaluation.scoring.scoring import score
 
     maps = np.ones((3, *SIZE), dtype=np.float32)

@@ -32,7 +32,7 @@ def test_check_says_what_a_metric_does(capsys):
     assert main(["metrics", "check", "m-gt", "edge-correlation"]) == 0
     out = capsys.readouterr().out
     assert "| `m-gt` | falls (1.00 to 0.00) |" in out
-    assert "not here, because they explain again, train, or have no direction: edge-correlation" in out
+    assert "left out, because they explain again, train, or have no direction: edge-correlation" in out
 
 
 def test_check_says_why_nothing_can_be_checked(capsys):
@@ -78,7 +78,7 @@ def test_correlation_takes_three_runs(three, capsys):
 def test_correlation_takes_one_run_of_each_data_set(three, capsys):
     assert main(["metrics", "correlation", *three, three[1]]) == 2
     err = " ".join(capsys.readouterr().err.split())
-    assert f"{three[1]} and {three[1]} are of one data set" in err
+    assert f"{three[1]} and {three[1]} are both of the data set" in err
 
 
 def test_candidates_are_listed_and_drawn(folders, capsys):
@@ -134,8 +134,7 @@ def test_samples_without_a_value_are_named(folders, capsys, tmp_path):
         (tmp_path / name).write_bytes((folders[1] / name).read_bytes())
     assert main(["find", "clever-hans", str(tmp_path), "-m", "gradient"]) == 0
     assert (
-        "left out, because pointing-game has no value: 1 of the samples that are classified rightly"
-        in capsys.readouterr().out
+        "left out, because pointing-game has no value: 1 of the rightly classified samples" in capsys.readouterr().out
     )
 
 

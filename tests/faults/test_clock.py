@@ -13,7 +13,7 @@ from works import assert_equal
 
 YEAR_S = 365.25 * 86400
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time")
-KEEPERS = ("salgen.datasets.making", "salgen.evaluation.runs.run_record")  # modules that note the date
+KEEPERS = ("salgen.datasets.making", "salgen.evaluation.runs.recording")  # modules that note the date
 
 
 class JumpingClocks:

@@ -22,10 +22,9 @@ from salgen.datasets.format import png
 from salgen.datasets.format.checksums import read_checksums
 from salgen.errors import LONGEST_MESSAGE, SalgenError, reason
 from salgen.evaluation.report.gallery import read_gallery
-from salgen.evaluation.report.runs import content_faults
-from salgen.evaluation.runs.artifacts.record_reader import read_record
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.run_record import RunRecord, content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps
-from salgen.evaluation.runs.certificate import read_certificates
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.training.checkpoints import CARD, read_card
 from salgen.generators.lesions.nifti import load_volume
@@ -176,7 +175,7 @@ def test_a_card_speaks_of_images_that_can_be(tmp_path: Path, changes: dict[str, 
     assert CARD in refusal(lambda: read_card(tmp_path))
 
 
-@pytest.mark.parametrize("read", [lambda path: read_card(path.parent), read_record])
+@pytest.mark.parametrize("read", [lambda path: read_card(path.parent), RunRecord.read])
 def test_json_that_is_nested_deep_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
     path = tmp_path / CARD
     path.write_text(DEEP)

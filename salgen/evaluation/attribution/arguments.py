@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def check_images(images: Any) -> Tensor:
 
 
 def check_targets(targets: Any, count: int) -> Tensor | None:
-    """int64 (N,), or None where the predicted class is asked for."""
+    """int64 (N,), or None for the predicted class."""
     if targets is None or (isinstance(targets, str) and targets == "pred"):
         return None
     if isinstance(targets, str):
@@ -53,17 +53,6 @@ def check_masks(masks: Any, pixels: Tensor) -> Tensor:
     return tensor.to(pixels.device)
 
 
-def check_methods_given(methods: Any) -> list[Any]:
-    """One or several methods as a list."""
-    given = [methods] if isinstance(methods, str) else methods
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
-        raise SalgenError(f"methods = {methods!r}: give a list of names, or of calls such as 'grad-cam:layer=layer4'")
-    chosen = list(given)
-    if not chosen:
-        raise SalgenError("no method was chosen: give at least one")
-    return chosen
-
-
 def check_layers(layers: str | Sequence[str]) -> str:
     """One layer's name, or several as one text."""
     names = [layers] if isinstance(layers, str) else layers
@@ -82,15 +71,15 @@ def check_ids(ids: Sequence[str] | None, count: int) -> list[str]:
     return names
 
 
-def _tensor(values: Any, what: str) -> Tensor:
+def _tensor(values: Any, name: str) -> Tensor:
     try:
         return values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
     except (TypeError, ValueError) as error:
-        raise SalgenError(f"{what} are not an array or tensor of numbers: {error}") from None
+        raise SalgenError(f"{name} are not an array or tensor of numbers: {error}") from None
 
 
-def at_least(low: int, value: Any, what: str) -> int:
+def at_least(low: int, value: Any, name: str) -> int:
     """An integer of `low` or more."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise SalgenError(f"{what} = {value!r}: must be an integer of {low} or more")
+        raise SalgenError(f"{name} = {value!r}: must be an integer of {low} or more")
     return int(value)

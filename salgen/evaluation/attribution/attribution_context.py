@@ -1,4 +1,4 @@
-"""What a saliency method is asked, and what a saliency method is."""
+"""A saliency method, its defaults, and the batch of images that it explains."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
-from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.layers import as_channels
 from salgen.evaluation.models.inspection.memory import MicroBatches
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits, score_gradient
@@ -43,7 +42,7 @@ class AttributionContext:
     passes
         The forward and backward pass that all methods share.
     batches
-        How many images may pass through the network at once without gradient.
+        Number of images that may pass through the network at once without gradient.
     untrained
         Makes a view of the same architecture with fresh weights.
     patterns
@@ -69,13 +68,13 @@ class AttributionContext:
 
     @property
     def cache(self) -> TimedCache:
-        """Keeps values that several methods need: ``context.cache.get(key, compute)``."""
+        """The cache of values that several methods need: ``context.cache.get(key, compute)``."""
         return self.passes.cache
 
     def again(
         self, requirements: PassRequirements, *, model: ModelView | None = None, inputs: Tensor | None = None
     ) -> AttributionContext:
-        """The same question to another model or about other normalised inputs, of which `wanted` will be read."""
+        """The same question to another model or about other normalised inputs, read as `requirements` says."""
         model = self.model if model is None else model
         inputs = self.inputs if inputs is None else inputs
         passes = Passes(model, inputs, self.score, requirements, self.targets, TimedCache(inputs.device))
@@ -103,11 +102,11 @@ class AttributionContext:
         return self.model.scores(inputs, targets, self.score)
 
     def scores(self, inputs: Tensor) -> Tensor:
-        """The explained value (n,) of normalised inputs, in the request's order."""
+        """The explained value (n,) of normalised inputs, in the context's order."""
         return self.scores_of(inputs, self.targets)
 
     def start(self, logits: Tensor) -> Tensor:
-        """Where a backward pass starts, (n, K): +1 at the target, and -1 at the best other class of a margin."""
+        """The score's gradient at the logits, (n, K): +1 at the target, and -1 at the best other class of a margin."""
         return score_gradient(logits.detach(), self.targets, self.score)
 
     def logits_of(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
@@ -116,7 +115,7 @@ class AttributionContext:
         Parameters
         ----------
         count
-            How many normalised inputs there are.
+            Number of normalised inputs.
         inputs
             Makes those of a part of ``range(count)``: (m, C, h, w).
         """
@@ -151,7 +150,7 @@ class Method(Protocol):
     class_dependent
         Whether the map depends on the target.
     control
-        Whether it is a floor or a ceiling for the others rather than a method of the literature.
+        Whether it is a floor or a ceiling for other methods rather than a method of the literature.
     resolution
         Of its raw maps, in words: ``"the input's"``, ``"the layer's"``.
     defined_for
@@ -196,9 +195,51 @@ class Method(Protocol):
         ...
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """What the method will read from ``context.passes``, so that one pass serves all methods."""
+        """The values that the method will read from ``context.passes``, so that one pass serves all methods."""
         ...
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions (n, C, h, w), at whatever resolution the method has."""
         ...
+
+
+@dataclass(frozen=True)
+class Undemanding:
+    """A method that is defined for any model, and reads nothing from the shared pass."""
+
+    defined_for: ClassVar[str] = "any network"
+    shares: ClassVar[str | None] = "passes"
+    shows_image: ClassVar[bool] = False
+    version: ClassVar[str] = "1"
+    quick: ClassVar[Mapping[str, Any]] = {}
+    scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Accept any model."""
+
+    def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
+        """No values."""
+        return PassRequirements()
+
+
+@dataclass(frozen=True)
+class Explanation(Undemanding):
+    """A method that explains a model, for a class, by signed attributions at the input."""
+
+    signed: ClassVar[bool] = True
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    resolution: ClassVar[str] = "the input's"
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+
+
+@dataclass(frozen=True)
+class Control(Undemanding):
+    """A floor or a ceiling: one non-negative channel that does not depend on a class."""
+
+    reduction: ClassVar[str] = "sum"  # of one channel
+    signed: ClassVar[bool] = False
+    class_dependent: ClassVar[bool] = False
+    control: ClassVar[bool] = True
+    resolution: ClassVar[str] = "the image's"
+    needs: ClassVar[frozenset[str]] = frozenset()

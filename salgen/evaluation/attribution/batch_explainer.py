@@ -1,4 +1,4 @@
-"""What is asked of several methods about a batch of images, and how it is answered with shared passes."""
+"""The maps of several methods for a batch of images, computed with shared passes."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
-from salgen.evaluation.attribution.timed_cache import TimedCache
-from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once
-from salgen.evaluation.models.inspection.model_check import check_model
+from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace, check_model
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.parameters import call_text
 from salgen.types import SaliencyMap
 
+BATCH_SIZE = 32
 FORWARD_BATCH_SIZE = 128
 
 
@@ -60,7 +61,10 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
 
 @dataclass(frozen=True)
 class BatchExplainer:
-    """All that is asked about a batch of images."""
+    """Several methods with a batch of images to explain.
+
+    `pixels`, `targets` and `masks` are its own: made by :meth:`of`, which copies them to the model's device.
+    """
 
     view: ModelView
     methods: dict[str, Method]
@@ -73,10 +77,21 @@ class BatchExplainer:
     masks: Tensor | None
     patterns: Patterns | None
 
-    def explain(self, most: int, budget: float) -> Explained:
-        """Every method's maps of all images, at most `most` at a time."""
+    @classmethod
+    def of(cls, view: ModelView, *, pixels: Any, targets: Any, masks: Any, **others: Any) -> BatchExplainer:
+        """From arrays or tensors: images (N, C, H, W), classes (N,) or None, masks bool (N, H, W) or None."""
+        with torch.inference_mode(False):
+            own = view.like(_copied(pixels).float())
+            stated = None if targets is None else _copied(targets)
+            truth = None if masks is None else _copied(masks).to(own.device)
+            return cls(view=view, pixels=own, targets=stated, masks=truth, **others)
+
+    def explain(self, max_memory: float | None = None, most: int = BATCH_SIZE) -> Explained:
+        """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
+        budget = memory_budget(self.pixels.device, max_memory)
         try:
-            return self._explain(most, budget)
+            with torch.inference_mode(False):
+                return self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -88,9 +103,9 @@ class BatchExplainer:
     def _explain(self, most: int, budget: float) -> Explained:
         self._check_needs()
         forward, requirements = FORWARD_BATCH_SIZE, PassRequirements()
-        if self._needs_model:
+        if self._explaining:
             with torch.no_grad():
-                image = self.view.normalise(self._lowest())
+                image = self.view.normalise(self._darkest_image())
             self._check_targets(check_model(self.view, image))
             for method in self._explaining:
                 method.check(self.view, image)
@@ -100,13 +115,15 @@ class BatchExplainer:
             most = images_at_once(self.view, image, most, budget, WITH_GRADIENT)
             forward = images_at_once(self.view, image, forward, budget, 1)
         inner = MicroBatches(forward)
-        return _joined(MicroBatches(most).over(len(self.pixels), lambda part: self._part(part, requirements, inner)))
+        return _join(
+            MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
+        )
 
     def _check_needs(self) -> None:
-        """Masks and patterns are there for the methods that need them."""
+        """Check that masks and patterns are given for the methods that need them."""
         for method in self.methods.values():
             if "mask" in method.needs and self.masks is None:
-                raise SalgenError(f"{method.name} is made of the ground truth: give masks=, bool (N, H, W)")
+                raise SalgenError(f"{method.name} is made from the ground truth: give masks=, bool (N, H, W)")
             if "patterns" in method.needs and self.patterns is None:
                 raise SalgenError(
                     f"{method.name} needs patterns: give patterns=salgen.fit_patterns(model, training_images); "
@@ -114,12 +131,12 @@ class BatchExplainer:
                 )
 
     def _check_targets(self, layout: NetworkTrace) -> None:
-        """The targets are classes of the model, and it has as many as the score takes."""
+        """Check that the targets are classes of the model, and that it has enough classes for the score."""
         stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
-        score_gradient(torch.zeros(len(stated), classes_of(layout)), stated, self.score)
+        score_gradient(torch.zeros(len(stated), class_count(layout)), stated, self.score)
 
-    def _lowest(self) -> Tensor:
-        """The image (1, C, H, W) that has the lowest value: what some methods must know of the batch."""
+    def _darkest_image(self) -> Tensor:
+        """The image (1, C, H, W) with the lowest value, on which some methods check the batch."""
         lowest = int(self.pixels.flatten(1).amin(dim=1).argmin())
         return self.pixels[lowest : lowest + 1].clone()
 
@@ -131,24 +148,20 @@ class BatchExplainer:
     def _explaining(self) -> list[Method]:
         return [method for method in self.methods.values() if "model" in method.needs]
 
-    @property
-    def _needs_model(self) -> bool:
-        return bool(self._explaining)
-
-    def _part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
+    def _explain_part(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> Explained:
         """Every method's maps of one part of the images."""
-        context = self._request(part, requirements, batches)
+        context = self._context(part, requirements, batches)
         try:
             explained = Explained()
             for call, method in self.methods.items():
                 explained[call] = context.cache.run(call, lambda method=method: self._maps(method, context))  # type: ignore[misc]
-            explained.logits = context.passes.logits() if self._needs_model else None
+            explained.logits = context.passes.logits() if self._explaining else None
             explained.seconds = context.cache.seconds()
             return explained
         finally:
             context.cache.release()
 
-    def _request(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
+    def _context(self, part: slice, requirements: PassRequirements, batches: MicroBatches) -> AttributionContext:
         pixels = self.pixels[part]
         with torch.no_grad():
             inputs = self.view.normalise(pixels.clone())
@@ -189,13 +202,17 @@ class BatchExplainer:
         )
 
 
-def classes_of(layout: NetworkTrace) -> int:
-    """How many logits the network gives for an image."""
+def _copied(values: Any) -> Tensor:
+    return values.detach().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
+
+
+def class_count(layout: NetworkTrace) -> int:
+    """Number of logits that the network gives for an image."""
     return int(layout.outputs[""][1])
 
 
-def _joined(parts: Sequence[Explained]) -> Explained:
-    """The parts of a batch in one."""
+def _join(parts: Sequence[Explained]) -> Explained:
+    """The parts of a batch as one."""
     whole = Explained()
     for call, first in parts[0].items():
         values = torch.cat([part[call].values for part in parts])

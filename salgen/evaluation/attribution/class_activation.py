@@ -1,4 +1,4 @@
-"""What the methods of the CAM family share: their layers, and how the maps of several layers come together."""
+"""The base of the CAM family: the choice of layers, and the combination of their maps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.layers import check_layer, last_spatial_layer
@@ -60,7 +59,7 @@ class ClassActivation(Explanation):
         raise NotImplementedError
 
     def layers_of(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
-        """The layers that were named, or the one that the model names, or else the last through which all goes."""
+        """The named layers, else the one that the model names, else the last that every path passes through."""
         if self.layer:
             return layer_names(self.layer)
         return (model.cam_layer or last_spatial_layer(model, image),)
@@ -72,7 +71,7 @@ def layer_names(text: str) -> tuple[str, ...]:
     Raises
     ------
     SalgenError
-        If one is empty, or there twice.
+        If a name is empty, or occurs twice.
     """
     names = tuple(name.strip() for name in text.split("+"))
     if "" in names or len(set(names)) < len(names):
@@ -94,7 +93,9 @@ def activations_at(layer: str, context: AttributionContext) -> Tensor:
     SalgenError
         If they are not finite.
     """
-    return context.cache.get(("activations", layer), lambda: _precise(context.activations(layer), layer, "activations"))
+    return context.cache.get(
+        ("activations", layer), lambda: _check_finite(context.activations(layer), layer, "activations")
+    )
 
 
 def gradients_at(layer: str, context: AttributionContext) -> Tensor:
@@ -105,12 +106,12 @@ def gradients_at(layer: str, context: AttributionContext) -> Tensor:
     SalgenError
         If it is not finite.
     """
-    return context.cache.get(("gradients", layer), lambda: _precise(context.gradients(layer), layer, "gradients"))
+    return context.cache.get(("gradients", layer), lambda: _check_finite(context.gradients(layer), layer, "gradients"))
 
 
-def _precise(values: Tensor, layer: str, what: str) -> Tensor:
+def _check_finite(values: Tensor, layer: str, kind: str) -> Tensor:
     if not bool(torch.isfinite(values).all()):
         raise SalgenError(
-            f"layer {layer!r} has NaN or infinite {what}: check the model's weights, or choose another layer"
+            f"layer {layer!r} has NaN or infinite {kind}: check the model's weights, or choose another layer"
         )
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

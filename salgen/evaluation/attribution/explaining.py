@@ -16,20 +16,17 @@ from salgen.evaluation.attribution.arguments import (
     check_images,
     check_layers,
     check_masks,
-    check_methods_given,
     check_targets,
 )
 from salgen.evaluation.attribution.attribution_context import Method
-from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
+from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
+from salgen.evaluation.attribution.method_selection import check_methods_given
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
-from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
 from salgen.parameters import build, call_text, parse_call
 from salgen.registry import METHODS
 from salgen.types import SaliencyMap
-
-BATCH_SIZE = 32
 
 
 def explain(
@@ -87,7 +84,7 @@ def explain(
     max_memory
         GB that may be used on the model's device; half of what is free by default.
     patterns
-        What ``salgen.fit_patterns`` gave, for PatternNet and PatternAttribution.
+        The result of ``salgen.fit_patterns``, for PatternNet and PatternAttribution.
     **parameters
         The method's parameters.
 
@@ -145,7 +142,7 @@ def explain_all(
     """Saliency maps of a batch of images by several methods, which share what they have in common.
 
     Activations, gradients and predictions come from one forward and one backward pass for all
-    methods that read them; so do the rewired passes of the LRP family and of guided backpropagation.
+    methods that read them; so do the modified passes of the LRP family and of guided backpropagation.
 
     Parameters are those of :func:`explain`. The result maps each method's call to its maps, which
     are those of :func:`explain`.
@@ -165,10 +162,10 @@ def explain_all(
         raise SalgenError(f"patterns are {type(patterns).__name__}: give what salgen.fit_patterns returned")
     with torch.inference_mode(False):
         view = _view(model, chosen)
-        pixels = view.like(check_images(images))
+        pixels = check_images(images)
         count = len(pixels)
-        explainer = BatchExplainer(
-            view=view,
+        explainer = BatchExplainer.of(
+            view,
             methods=chosen,
             reduce=reduce,
             score=score,
@@ -180,19 +177,22 @@ def explain_all(
             patterns=patterns,
         )
         most = at_least(1, BATCH_SIZE if batch_size is None else batch_size, "batch_size")
-        return explainer.explain(most, memory_budget(pixels.device, max_memory))
+        return explainer.explain(max_memory, most)
 
 
 def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
     if isinstance(method, str):
-        name, given = parse_call(method)
-        twice = sorted({key.replace("-", "_") for key in given} & parameters.keys())
-        if twice:
-            raise SalgenError(f"{twice[0]} is given twice: in {method!r}, and as {twice[0]}={parameters[twice[0]]!r}")
-        created: Method = METHODS.create(name, {**given, **parameters})
+        name, values = parse_call(method)
+        repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())
+        if repeated:
+            raise SalgenError(
+                f"{repeated[0]} is given twice: in {method!r}, and as {repeated[0]}={parameters[repeated[0]]!r}"
+            )
+        created: Method = METHODS.create(name, {**values, **parameters})
         return created
     instance: Any = method
-    if not callable(getattr(instance, "attribute", None)) or not _is_instance_of_dataclass(instance):
+    is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
+    if not is_dataclass or not callable(getattr(instance, "attribute", None)):
         raise SalgenError(
             f"method {method!r}: give a name, 'name:key=value', or an instance of a method, which is a dataclass with "
             "attribute()"
@@ -202,10 +202,6 @@ def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
         instance = build(type(instance), {**fields, **parameters})
     chosen: Method = instance
     return chosen
-
-
-def _is_instance_of_dataclass(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def _view(model: nn.Module | ModelView | None, methods: Mapping[str, Method]) -> ModelView:

@@ -1,4 +1,4 @@
-"""What a network says of changed images: the values that perturbation methods compare."""
+"""The network's outputs for changed images: the values that perturbation methods compare."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def values_of(context: AttributionContext, output: str, owners: Tensor, inputs: 
     Parameters
     ----------
     output
-        ``"probability"``, or ``"score"`` for what the request explains (a logit, or a margin).
+        ``"probability"``, or ``"score"`` for what the context explains (a logit, or a margin).
     owners
-        int64 (m,): the sample of the request that each changed image was made from.
+        int64 (m,): the sample of the context that each changed image was made from.
     inputs
         Makes the normalised inputs of a part of ``range(m)``.
 
@@ -42,13 +42,13 @@ def values_of(context: AttributionContext, output: str, owners: Tensor, inputs: 
     for start in range(0, len(owners), size):
         block = slice(start, start + size)
         targets = context.targets[owners[block]]
-        logits = context.logits_of(len(targets), _later(inputs, start))
+        logits = context.logits_of(len(targets), _shifted(inputs, start))
         values[block] = value_of(context, logits, targets, output)
     return values
 
 
-def _later(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], Tensor]:
-    """The same inputs, counted from `start`."""
+def _shifted(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], Tensor]:
+    """The function `inputs` with its parts counted from `start`."""
     return lambda part: inputs(slice(start + part.start, start + part.stop))
 
 

@@ -57,7 +57,7 @@ _SUMS = ADD | {
 }
 _DIVISIONS = frozenset({torch.div, Tensor.div, operator.truediv})
 _PRODUCTS = (SCALE | {operator.mul}) - _DIVISIONS
-_OF_ONE = (
+_OF_ONE_SIGNAL = (
     LINEAR | DROPOUT | AVERAGE | MOVE | {functional.batch_norm, functional.interpolate, operator.getitem}
 ) - _SUMS
 _AFFINE = tuple(
@@ -82,16 +82,18 @@ def separated(method: str, view: ModelView, image: Tensor) -> nn.Module:
         If the network cannot be traced, holds anything else, or computes something else afterwards.
     """
     traced = _traced(method, view.network)
-    signals = _Looking(traced).signals_of(image)
+    signals = _SignalFinder(traced).signals_of(image)
     for node in list(traced.graph.nodes):
         if node in signals and node.op not in ("placeholder", "output"):
-            signals.add(_separate(method, traced, node, [one for one in node.all_input_nodes if one in signals]))
+            signals.add(
+                _separate(method, traced, node, [source for source in node.all_input_nodes if source in signals])
+            )
     traced.graph.lint()
     traced.recompile()
     traced.delete_all_unused_submodules()
     with torch.no_grad():
-        expected, found = view.logits(image), traced(image.clone())
-    if not torch.allclose(found, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max())):
+        expected, logits = view.logits(image), traced(image.clone())
+    if not torch.allclose(logits, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max())):
         raise SalgenError(
             f"{method}: without operations that work in place or at random the network gives other logits: "
             "use their results (x = relu(x)) and switch dropout off"
@@ -105,12 +107,12 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
     except Exception as error:  # tracing runs the network's own code on stand-ins
         reason = str(error).partition("\n")[0].partition(", but it")[0]
         raise SalgenError(
-            f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): its course must not "
+            f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): control flow must not "
             "depend on the image; choose another method or network"
         ) from error
 
 
-class _Looking(fx.Interpreter):
+class _SignalFinder(fx.Interpreter):
     """Runs an image to see which nodes give tensors that depend on it."""
 
     def signals_of(self, image: Tensor) -> set[fx.Node]:
@@ -127,9 +129,9 @@ class _Looking(fx.Interpreter):
 
 
 def _separate(method: str, traced: fx.GraphModule, node: fx.Node, signals: list[fx.Node]) -> fx.Node:
-    """The node that stands for this one: a nonlinearity as a module of its own, or what is affine."""
+    """The node in place of this one: a nonlinearity as a module of its own, or the affine operation as it is."""
     operation = _operation(traced, node)
-    own = _own_module(operation, node)
+    own = _separate_module(operation, node)
     if own is not None:
         return _replace(traced, node, own, signals[0])
     if node.op == "call_method" and operation in _IN_PLACE:
@@ -141,27 +143,27 @@ def _separate(method: str, traced: fx.GraphModule, node: fx.Node, signals: list[
 
 
 def _operation(traced: fx.GraphModule, node: fx.Node) -> Any:
-    """What the node calls: a module or a function."""
+    """The module or function that the node calls."""
     if node.op == "call_module":
         return traced.get_submodule(str(node.target))
     return getattr(Tensor, str(node.target)) if node.op == "call_method" else node.target
 
 
-def _own_module(operation: Any, node: fx.Node) -> nn.Module | None:
+def _separate_module(operation: Any, node: fx.Node) -> nn.Module | None:
     """A new module that does the same, if the operation is a nonlinearity that has a rule."""
-    given: dict[str, Any] = {key: value for key, value in node.kwargs.items() if key not in ("input", "inplace")}
+    options: dict[str, Any] = {key: value for key, value in node.kwargs.items() if key not in ("input", "inplace")}
     if type(operation) is nn.MaxPool2d and not operation.return_indices:
         return _SeparatePool(**{key: getattr(operation, key) for key in _POOL_ARGUMENTS[1:]})
     if type(operation) in ACTIVATIONS:
         own = copy.deepcopy(operation)
         own.inplace = False
         return own  # type: ignore[no-any-return]
-    if operation in _MAX_POOL and not given.pop("return_indices", False):
-        given.update(zip(_POOL_ARGUMENTS[1:], node.args[1:], strict=False))
-        return _SeparatePool(**given)
+    if operation in _MAX_POOL and not options.pop("return_indices", False):
+        options.update(zip(_POOL_ARGUMENTS[1:], node.args[1:], strict=False))
+        return _SeparatePool(**options)
     if not isinstance(operation, nn.Module) and operation in _FUNCTIONS:
         kind = _FUNCTIONS[operation]
-        return kind() if kind in (nn.ReLU, nn.Sigmoid, nn.Tanh) else kind(*node.args[1:], **given)
+        return kind() if kind in (nn.ReLU, nn.Sigmoid, nn.Tanh) else kind(*node.args[1:], **options)
     return None
 
 
@@ -177,13 +179,13 @@ def _replace(traced: fx.GraphModule, node: fx.Node, module: nn.Module, signal: f
 
 
 def _is_affine(operation: Any, node: fx.Node, signals: list[fx.Node]) -> bool:
-    """Whether the result is affine in the signals."""
+    """True if the result is affine in the signals."""
     if isinstance(operation, nn.Module):
         statistics = getattr(operation, "track_running_stats", True)
         return type(operation) in _AFFINE and statistics
     values = (*node.args, *node.kwargs.values())
     first = node.args[0] if node.args else node.kwargs.get("input")
-    if operation in _OF_ONE | _DIVISIONS:
+    if operation in _OF_ONE_SIGNAL | _DIVISIONS:
         return signals == [first] and values.count(first) == 1
     if operation in _PRODUCTS:
         return sum(value in signals for value in values) == 1
@@ -226,13 +228,13 @@ class _SeparatePool(nn.Module):
         return shape[2], shape[3]
 
     def _places(self, axis: int, count: int, signal: Tensor) -> Tensor:
-        """Where each window's pixels lie along one axis, int64 (windows, k); each inside the image."""
+        """The positions of each window's pixels along one axis, int64 (windows, k); each inside the image."""
         side, step = signal.shape[2 + axis], self.dilation[axis]
         start = torch.arange(count)[:, None] * self.stride[axis] - self.padding[axis]
         places = start + torch.arange(self.kernel[axis]) * step
         inside = (places >= 0) & (places < side)
-        one = torch.where(inside, places, -1).amax(dim=1, keepdim=True)
-        return torch.where(inside, places, one).to(signal.device)
+        last_inside = torch.where(inside, places, -1).amax(dim=1, keepdim=True)
+        return torch.where(inside, places, last_inside).to(signal.device)
 
 
 def _pair(value: Any) -> tuple[int, int]:

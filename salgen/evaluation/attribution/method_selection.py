@@ -1,9 +1,10 @@
-"""Which methods a run uses: names, calls with parameters, and groups."""
+"""The methods that a run uses, chosen by names, calls with parameters, and groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -24,9 +25,9 @@ class Selection:
     Attributes
     ----------
     named
-        Those that were asked for by name or by a protocol.
+        Methods chosen by name or by a protocol.
     others
-        Those that came with ``all``, and the controls.
+        Methods that ``all`` adds, and the controls.
     """
 
     named: dict[str, Method]
@@ -41,19 +42,19 @@ class Selection:
     def defined_for(
         self, model: nn.Module, pixels: Tensor, lacking: Mapping[str, str] | None = None
     ) -> tuple[dict[str, Method], dict[str, str]]:
-        """The methods that can explain a model, and why the others cannot.
+        """The methods that can explain a model, and the reasons why the others cannot.
 
         Parameters
         ----------
         pixels
             One image (1, C, H, W) as the model takes it.
         lacking
-            What methods may need and cannot have here, and why.
+            Needs that cannot be met here, and the reasons.
 
         Raises
         ------
         SalgenError
-            If one that was asked for by name cannot.
+            If a method chosen by name cannot explain it.
         """
         view, left_out = ModelView.of(model), {}
         for call, method in self.methods.items():
@@ -81,25 +82,36 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selectio
     calls
         Names, calls with parameters, or groups (``all``, a protocol's name); None means ``all``.
     scale
-        Whose defaults hold for parameters that a call does not set.
+        The scale whose defaults hold for parameters that a call does not set.
 
     Raises
     ------
     SalgenError
         If a name or a parameter is unknown.
     """
-    given = list(calls or [ALL])
-    named = [_create(text, scale) for call in given if call != ALL for text in _expand(call)]
-    rest = METHODS.names() if ALL in given else [name for name in METHODS.names() if METHODS.load(name).control]
-    others = [_create(name, scale) for name in rest]
-    return Selection({call_text(m): m for m in named}, {call_text(m): m for m in others})
+    requested = list(calls or [ALL])
+    named = [_create(text, scale) for call in requested if call != ALL for text in _expand(call)]
+    added = METHODS.names() if ALL in requested else [name for name in METHODS.names() if METHODS.load(name).control]
+    other_methods = [_create(name, scale) for name in added]
+    return Selection({call_text(m): m for m in named}, {call_text(m): m for m in other_methods})
+
+
+def check_methods_given(methods: Any) -> list[Any]:
+    """One or several methods as a list."""
+    listed = [methods] if isinstance(methods, str) else methods
+    if isinstance(listed, Mapping) or not isinstance(listed, Iterable):
+        raise SalgenError(f"methods = {methods!r}: give a list of names, or of calls such as 'grad-cam:layer=layer4'")
+    chosen = list(listed)
+    if not chosen:
+        raise SalgenError("no method was chosen: give at least one")
+    return chosen
 
 
 def _create(call: str, scale: str) -> Method:
     if not isinstance(call, str):
         raise SalgenError(f"method {call!r}: must be text, a name or a call such as 'grad-cam:layer=layer4'")
-    name, given = parse_call(call)
-    method: Method = METHODS.create(name, {**METHODS.load(name).scales.get(scale, {}), **given})
+    name, values = parse_call(call)
+    method: Method = METHODS.create(name, {**METHODS.load(name).scales.get(scale, {}), **values})
     return method
 
 

@@ -1,25 +1,95 @@
-"""The forward and backward pass of a batch, run once for all methods that read from it."""
+"""The forward and backward pass of a batch, run once for all methods that read from it, who share its time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import hooked
 
+T = TypeVar("T")
+
+
+class TimedCache:
+    """Values that several methods need: each is computed once, and its time divided among those who asked.
+
+    Parameters
+    ----------
+    device
+        Where the work is done; a CUDA device is waited for before a clock is read.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._values: dict[Hashable, Any] = {}
+        self._seconds: dict[Hashable, float] = {}
+        self._users: dict[Hashable, set[str]] = {}
+        self._own: dict[str, float] = {}
+        self._user: str | None = None
+        self._inner = [0.0]  # time spent in cached values that the running computation reads
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value of `key`, computed on first use."""
+        if key not in self._values:
+            self._values[key], self._seconds[key] = self._timed(compute)
+        if self._user is not None:
+            self._users.setdefault(key, set()).add(self._user)
+        value: T = self._values[key]
+        return value
+
+    def run(self, user: str, work: Callable[[], T]) -> T:
+        """The result of `work`, whose time counts as the user's own."""
+        self._user = user
+        try:
+            result, self._own[user] = self._timed(work)
+        finally:
+            self._user = None  # work between users counts for no user
+        return result
+
+    def seconds(self) -> dict[str, float]:
+        """Per user: the time of its own work, and its share of what it had in common with others."""
+        shares = {
+            user: sum(self._seconds[key] / len(users) for key, users in self._users.items() if user in users)
+            for user in self._own
+        }
+        return {user: own + shares[user] for user, own in self._own.items()}
+
+    def release(self) -> None:
+        """Forget the values, calling their own `release` where they have one."""
+        for value in self._values.values():
+            if callable(getattr(value, "release", None)):
+                value.release()
+        self._values.clear()
+
+    def _timed(self, work: Callable[[], T]) -> tuple[T, float]:
+        self._inner.append(0.0)
+        started = self._now()
+        try:
+            result = work()
+        finally:
+            elapsed = self._now() - started
+            inner = self._inner.pop()
+            self._inner[-1] += elapsed
+        return result, elapsed - inner
+
+    def _now(self) -> float:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        return time.perf_counter()
+
 
 @dataclass(frozen=True)
 class PassRequirements:
-    """What is read from the pass.
+    """The values that methods read from the shared pass.
 
     Attributes
     ----------
@@ -37,12 +107,12 @@ class PassRequirements:
 
     @classmethod
     def together(cls, parts: Iterable[PassRequirements]) -> PassRequirements:
-        """All that any of the parts wants."""
-        known = list(parts)
+        """The union of several requirements."""
+        requirements = list(parts)
         return cls(
-            layers=frozenset().union(*(part.layers for part in known)),
-            gradients=frozenset().union(*(part.gradients for part in known)),
-            input_gradient=any(part.input_gradient for part in known),
+            layers=frozenset().union(*(part.layers for part in requirements)),
+            gradients=frozenset().union(*(part.gradients for part in requirements)),
+            input_gradient=any(part.input_gradient for part in requirements),
         )
 
 
@@ -50,9 +120,9 @@ class PassRequirements:
 class Passes:
     """One forward pass, and at most one backward pass, of a batch.
 
-    Nothing runs before it is asked for. The graph, and with it the backward pass, begins at the
-    first layer whose gradient is wanted, or at the input if its gradient is; there is none if none
-    is wanted. What was not said to be wanted is had by a pass of its own.
+    Nothing runs before it is first read. The graph, and with it the backward pass, begins at the
+    first layer whose gradient is required, or at the input if its gradient is; without either there
+    is no graph. A value outside the requirements gets a pass of its own.
 
     Attributes
     ----------
@@ -60,12 +130,12 @@ class Passes:
         The network, and normalised images (n, C, h, w) without gradient.
     score
         ``"logit"`` of the target, or ``"margin"`` over the best other class.
-    wanted
-        What will be asked for.
+    requirements
+        The values that will be read.
     stated
         int64 (n,): the classes to explain; the predicted ones if None.
-    once
-        What has been computed, and at whose expense.
+    cache
+        The values computed so far, with their times.
     """
 
     model: ModelView
@@ -94,7 +164,7 @@ class Passes:
             If the layer is unknown or does not run.
         """
         if layer not in self.requirements.layers | self.requirements.gradients:
-            return self._other(PassRequirements(layers=frozenset({layer}))).output(layer)
+            return self._separate_pass(PassRequirements(layers=frozenset({layer}))).output(layer)
         self._forward()
         if layer not in self._outputs:
             raise SalgenError(f"layer {layer!r} does not run when the model does: choose another layer")
@@ -103,14 +173,14 @@ class Passes:
     def gradient(self, layer: str) -> Tensor:
         """The score's gradient at the layer's output, shaped as the output."""
         if layer not in self.requirements.gradients:
-            return self._other(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
+            return self._separate_pass(PassRequirements(gradients=frozenset({layer}))).gradient(layer)
         self.output(layer)
         return self._backward()[layer]
 
     def input_gradient(self) -> Tensor:
         """The score's gradient at the input, (n, C, h, w)."""
         if not self.requirements.input_gradient:
-            return self._other(PassRequirements(input_gradient=True)).input_gradient()
+            return self._separate_pass(PassRequirements(input_gradient=True)).input_gradient()
         return self._backward()[None]
 
     def _forward(self) -> Tensor:
@@ -120,13 +190,13 @@ class Passes:
         self._forward()
         return self.cache.get(("backward", self.requirements), self._run_backward)
 
-    def _other(self, requirements: PassRequirements) -> Passes:
+    def _separate_pass(self, requirements: PassRequirements) -> Passes:
         return self.cache.get(
             requirements, lambda: Passes(self.model, self.inputs, self.score, requirements, self.stated, self.cache)
         )
 
     def _run_forward(self) -> Tensor:
-        """Logits with the graph that is wanted."""
+        """Logits with the graph that the requirements ask for."""
         requirements = self.requirements
         names = sorted(requirements.layers | requirements.gradients)
         leaf = self.inputs.detach().requires_grad_(requirements.input_gradient)
@@ -137,7 +207,7 @@ class Passes:
             return self.model.logits(leaf)
 
     def _keep(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> Tensor:
-        """Keep a layer's output; the graph begins here if its gradient is wanted, and none before."""
+        """Keep a layer's output; the graph begins here if its gradient is required, not earlier."""
         if not isinstance(output, Tensor):
             raise SalgenError(f"layer {name!r} gives {type(output).__name__}: choose a layer that gives one tensor")
         kept: Tensor = output
@@ -147,29 +217,29 @@ class Passes:
         return kept.clone()  # what follows may work in place
 
     def _run_backward(self) -> dict[str | None, Tensor]:
-        """Gradients at every wanted place, zero where the score does not depend on it."""
+        """Gradients at every required place, zero where the score does not depend on it."""
         logits, places = self._forward(), self._places
-        found: list[Tensor | None] = [None] * len(places)
+        gradients: list[Tensor | None] = [None] * len(places)
         if logits.requires_grad:
             start = score_gradient(logits.detach(), self.targets(), self.score)
-            found = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
+            gradients = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
         else:
             self._check_differentiable(logits)
         return {
             name: torch.zeros_like(place) if gradient is None else gradient
-            for (name, place), gradient in zip(places.items(), found, strict=True)
+            for (name, place), gradient in zip(places.items(), gradients, strict=True)
         }
 
     def _check_differentiable(self, logits: Tensor) -> None:
-        """Zero is the right gradient of a score that does not depend on a place, not of one that was cut off."""
+        """Refuse a model whose output depends on the image but was detached from it: zero would be a wrong gradient."""
         with torch.enable_grad():
             if self.model.logits(self.inputs.detach().requires_grad_()).requires_grad:
                 return
         with torch.no_grad():
-            others = (-self.inputs, torch.zeros_like(self.inputs))
-            if all(torch.equal(logits, self.model.logits(other)) for other in others):
+            other_inputs = (-self.inputs, torch.zeros_like(self.inputs))
+            if all(torch.equal(logits, self.model.logits(changed)) for changed in other_inputs):
                 return
         raise SalgenError(
             "the model's output depends on the image but has no gradient: remove detach() or torch.no_grad() from its "
-            "forward, or choose a method that takes none, such as occlusion"
+            "forward, or choose a method that needs none, such as occlusion"
         )

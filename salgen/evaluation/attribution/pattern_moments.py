@@ -40,9 +40,9 @@ class MapMoments:
     weight
         w, float64 (U, ...).
     patches
-        How many patches there were.
+        Number of patches.
     fired
-        (U,): at how many of them the unit fired.
+        (U,): number of patches at which the unit fired.
     y
         (U,): the sum of y over all patches.
     x, xy
@@ -58,7 +58,7 @@ class MapMoments:
 
     @classmethod
     def of(cls, call: Affine, rectified: bool) -> MapMoments:
-        """Those of one call; if it is not `rectified`, its units always fire."""
+        """The moments of one call; if it is not `rectified`, its units always fire."""
         weight = call.weight.detach().double()
         with torch.no_grad():
             outputs = call.call(call.signal[:1], call.weight, None).numel()
@@ -72,13 +72,13 @@ class MapMoments:
         return total
 
     def add(self, other: MapMoments) -> None:
-        """Take in other patches of the same map."""
+        """Add the moments of other patches of the same map."""
         self.patches += other.patches
-        for own, others in ((self.fired, other.fired), (self.y, other.y), (self.x, other.x), (self.xy, other.xy)):
-            own += others
+        for own, added in ((self.fired, other.fired), (self.y, other.y), (self.x, other.x), (self.xy, other.xy)):
+            own += added
 
     def pattern(self) -> tuple[Tensor, int]:
-        """The patterns, float64 on the CPU and shaped as the weights, and how many are zero."""
+        """The patterns, float64 on the CPU and shaped as the weights, and the number that are zero."""
         column = (-1, *[1] * (self.weight.ndim - 1))
         fired = self.fired.clamp(min=1).view(column)
         mean_xy = self.xy / fired
@@ -100,7 +100,7 @@ class NetworkMoments:
     by_map: list[MapMoments] = field(default_factory=list)
 
     def add(self, view: ModelView, inputs: Tensor) -> None:
-        """Take in normalised images (n, C, h, w); if that fails, nothing has been taken in.
+        """Add the moments of normalised images (n, C, h, w), or of none if that fails.
 
         Raises
         ------
@@ -109,16 +109,18 @@ class NetworkMoments:
         """
         network = _Observed.forward("fit_patterns", view, inputs)
         try:
-            found = [MapMoments.of(call, place in network.rectified) for place, call in sorted(network.calls.items())]
+            moments_of_maps = [
+                MapMoments.of(call, place in network.rectified) for place, call in sorted(network.calls.items())
+            ]
         finally:
             network.release()
         if not self.by_map:
-            self.by_map = found
-        elif [moments.weight.shape for moments in found] != [moments.weight.shape for moments in self.by_map]:
+            self.by_map = moments_of_maps
+        elif [moments.weight.shape for moments in moments_of_maps] != [moments.weight.shape for moments in self.by_map]:
             raise SalgenError("fit_patterns: the model calls other layers for some images than for others")
         else:
-            for own, more in zip(self.by_map, found, strict=True):
-                own.add(more)
+            for own, added in zip(self.by_map, moments_of_maps, strict=True):
+                own.add(added)
 
 
 class _Observed(RelevanceNetwork):
@@ -130,7 +132,7 @@ class _Observed(RelevanceNetwork):
         self._sources: dict[int, frozenset[int]] = {}
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The operation; what only moves, drops or selects values hands on whose they are."""
+        """Run the operation; one that only moves, drops or selects values passes its sources on."""
         place = self.linear_maps
         result = super().operate(operation, args, kwargs)
         taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
@@ -160,5 +162,5 @@ def _block(call: Affine, signal: Tensor, weight: Tensor, rectified: bool) -> Map
         fires = (y > 0).double()
     (x,) = torch.autograd.grad(output, free, fires, retain_graph=True)
     (xy,) = torch.autograd.grad(output, free, fires * y)
-    others = [axis for axis in range(y.ndim) if axis != units]
-    return MapMoments(weight, y.numel() // len(weight), fires.sum(dim=others), y.sum(dim=others), x, xy)
+    other_axes = [axis for axis in range(y.ndim) if axis != units]
+    return MapMoments(weight, y.numel() // len(weight), fires.sum(dim=other_axes), y.sum(dim=other_axes), x, xy)

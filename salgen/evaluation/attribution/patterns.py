@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.arguments import check_images
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
-from salgen.evaluation.models.inspection.model_check import check_model
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import check_model
 from salgen.files import write_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Patterns:
     by_map
         Per linear map, in the order of calls: float64, shaped as its weights.
     degenerate
-        Per linear map: how many units never fired, or never varied, and have a zero pattern.
+        Per linear map: number of units that never fired, or never varied, and so have a zero pattern.
     """
 
     by_map: tuple[Tensor, ...]
@@ -52,18 +52,18 @@ class Patterns:
         Raises
         ------
         SalgenError
-            If the patterns belong to another network: there are more or fewer, their shapes differ, or
+            If the patterns belong to another network: their number or shapes differ, or
             for some unit wᵀa is not 1.
         """
         if len(weights) != len(self.by_map):
-            raise _stranger(f"they are of {len(self.by_map)} linear maps, and it has {len(weights)}")
+            raise _mismatch(f"they are of {len(self.by_map)} linear maps, and it has {len(weights)}")
         matched = []
         for place, (pattern, weight) in enumerate(zip(self.by_map, weights, strict=True)):
             if pattern.shape != weight.shape:
-                raise _stranger(f"linear map {place} has weights {tuple(weight.shape)}, not {tuple(pattern.shape)}")
+                raise _mismatch(f"linear map {place} has weights {tuple(weight.shape)}, not {tuple(pattern.shape)}")
             matched.append(pattern.to(weight.device, weight.dtype))
             if not _fits(matched[-1], weight, precision):
-                raise _stranger(f"at linear map {place} a pattern times its weights is not 1")
+                raise _mismatch(f"at linear map {place} a pattern times its weights is not 1")
         return matched
 
     def save(self, path: str | Path) -> None:
@@ -100,7 +100,7 @@ class Patterns:
             raise SalgenError(
                 f"{path} is damaged ({reason(error)}): fit the patterns again, or restore the file"
             ) from None
-        degenerate = _counts(metadata.get(KIND, ""))
+        degenerate = _parse_counts(metadata.get(KIND, ""))
         keys = [_key(place) for place in range(len(tensors))]
         if degenerate is None or len(degenerate) != len(tensors) or set(keys) != tensors.keys():
             raise SalgenError(f"{path} does not hold patterns: give a file that Patterns.save wrote")
@@ -147,7 +147,7 @@ def fit_patterns(
     with torch.inference_mode(False):
         view = model if isinstance(model, ModelView) else ModelView.of(model)
         batches: MicroBatches | None = None
-        for batch in _batches(images):
+        for batch in _iterate_batches(images):
             if isinstance(batch, (tuple, list)) and not any(isinstance(item, (int, float)) for item in batch):
                 raise SalgenError(
                     f"a batch of images is a {type(batch).__name__}: give images alone, such as (x for x, _ in loader)"
@@ -156,10 +156,11 @@ def fit_patterns(
                 inputs = view.normalise(view.like(check_images(batch)))
             if batches is None:
                 check_model(view, inputs[:1])
-                batches = _micro_batches(view, inputs[:1], max_memory)
+                budget = memory_budget(inputs.device, max_memory)
+                batches = MicroBatches(images_at_once(view, inputs[:1], BATCH_SIZE, budget, WITH_GRADIENT))
             _add(moments, view, inputs, batches)
     if batches is None:
-        raise SalgenError("there are no images to fit patterns to: give some, best the training images")
+        raise SalgenError("there are no images to fit patterns to: give some, preferably the training images")
     return Patterns(*zip(*(map_moments.pattern() for map_moments in moments.by_map), strict=True))
 
 
@@ -173,12 +174,7 @@ def _add(moments: NetworkMoments, view: ModelView, inputs: Tensor, batches: Micr
         ) from None
 
 
-def _micro_batches(view: ModelView, image: Tensor, max_memory: float | None) -> MicroBatches:
-    budget = memory_budget(image.device, max_memory)
-    return MicroBatches(images_at_once(view, image, BATCH_SIZE, budget, WITH_GRADIENT))
-
-
-def _batches(images: Any) -> Iterator[Any]:
+def _iterate_batches(images: Any) -> Iterator[Any]:
     """Batches as they are, and an array in pieces, so that no more than a piece is copied."""
     if hasattr(images, "shape"):
         yield from (images[start : start + BATCH_SIZE] for start in range(0, len(images), BATCH_SIZE))
@@ -189,14 +185,14 @@ def _batches(images: Any) -> Iterator[Any]:
 
 
 def _fits(pattern: Tensor, weight: Tensor, precision: torch.dtype) -> bool:
-    """Whether wᵀa is 1 for every unit whose pattern is not zero, as far as the weights' precision goes."""
+    """True if wᵀa is 1 for every unit whose pattern is not zero, within the weights' precision."""
     terms = (pattern.double() * weight.detach().double()).reshape(len(weight), -1)
     slack = 1e-3 + 10 * torch.finfo(precision).eps * terms.abs().sum(dim=1)
     zero = (pattern == 0).reshape(len(weight), -1).all(dim=1)
     return bool((zero | ((terms.sum(dim=1) - 1).abs() <= slack)).all())
 
 
-def _stranger(difference: str) -> SalgenError:
+def _mismatch(difference: str) -> SalgenError:
     return SalgenError(f"the patterns are not those of this model: {difference}; {ADVICE}")
 
 
@@ -204,7 +200,7 @@ def _key(place: int) -> str:
     return f"map{place:04d}"
 
 
-def _counts(text: str) -> tuple[int, ...] | None:
+def _parse_counts(text: str) -> tuple[int, ...] | None:
     try:
         values = json.loads(text)
     except ValueError:

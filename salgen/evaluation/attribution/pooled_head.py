@@ -1,4 +1,4 @@
-"""Whether a network ends in global average pooling of a layer and one linear layer."""
+"""A check that a network ends in global average pooling of a layer and one linear layer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROUNDING = 16  # steps of the logits' own precision
 
 
 def before_global_pool(view: ModelView, image: Tensor, layer: str) -> str:
-    """The layer, or what a smaller pool after it gives, if global pooling takes that."""
+    """The layer, or a smaller pool after it if that is the input of global pooling."""
     layout = NetworkTrace.of(view, image)
     pooled = last_map(view, image)
     return layer if pooled is None or layout.pixels(layer) <= layout.pixels(pooled) else pooled
@@ -42,7 +42,7 @@ def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
         A layer that gives (N, K, h, w).
     """
     shape = NetworkTrace.of(view, image).outputs[layer]
-    if len(shape) == 4 and _is_linear_in_means(view, image, layer, _made_up(shape, image, layer)):
+    if len(shape) == 4 and _is_linear_in_means(view, image, layer, _random_outputs(shape, image, layer)):
         return
     raise SalgenError(
         f"cam is not defined for this network: after layer {layer!r} must come global average pooling and one linear "
@@ -63,7 +63,7 @@ def _is_linear_in_means(view: ModelView, image: Tensor, layer: str, outputs: Ten
 
 
 def _partners(values: Tensor) -> Tensor:
-    """For each output another one of its size."""
+    """For each output, another one of its size."""
     pairs = values.view(len(_SIZES), _PER_SIZE, *values.shape[1:])
     return pairs.roll(1, dims=1).view_as(values)
 
@@ -73,7 +73,7 @@ def _largest(values: Tensor) -> Tensor:
     return values.abs().amax(dim=1).view(-1, len(_SIZES), _PER_SIZE).amax(dim=(0, 2))
 
 
-def _made_up(shape: Any, image: Tensor, layer: str) -> Tensor:
+def _random_outputs(shape: Any, image: Tensor, layer: str) -> Tensor:
     """Different outputs of the layer, (m, K, h, w), small to large; their means vary as much as their pixels."""
     stream, count = Stream(0, "pooled head", layer), len(_SIZES) * _PER_SIZE
     means, pixels = stream.normal(count * shape[1]), stream.normal(count * prod(shape))
@@ -83,7 +83,7 @@ def _made_up(shape: Any, image: Tensor, layer: str) -> Tensor:
 
 
 def _logits_with(view: ModelView, layer: str, outputs: Tensor, images: list[Tensor]) -> Tensor:
-    """The logits of images whose layer gives these outputs instead, whatever it is called for."""
+    """The logits of images when the layer's outputs are replaced by these."""
 
     def replace(_module: nn.Module, _inputs: Any, _output: Any) -> Tensor:
         return outputs.clone()

@@ -47,30 +47,30 @@ def resize(maps: Tensor, size: tuple[int, int]) -> Tensor:
     none. Here equal neighbours give exactly their value, what lies between two values stays there
     and in their order.
     """
-    return _along(2, _along(3, maps, size[1]), size[0])
+    return _resize_axis(2, _resize_axis(3, maps, size[1]), size[0])
 
 
-def _along(axis: int, maps: Tensor, count: int) -> Tensor:
+def _resize_axis(axis: int, maps: Tensor, count: int) -> Tensor:
     """Maps with `count` pixels along an axis: near + share (far - near), with a share of one half at most."""
     if maps.shape[axis] == count:
         return maps
-    near, far, share = (place.to(maps.device) for place in _places(maps.shape[axis], count))
+    near, far, share = (place.to(maps.device) for place in _neighbours(maps.shape[axis], count))
     start = maps.index_select(axis, near)
     shape = [-1 if axis == k else 1 for k in range(4)]
     return maps.index_select(axis, far).sub_(start).mul_(share.to(maps).view(shape)).add_(start)
 
 
-def _places(given: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """For each of `count` pixels the nearer and the farther of its two neighbours of `given`, and the farther's share.
+def _neighbours(source_count: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The nearer and the farther of `count` pixels' two neighbours among `source_count`, and the farther's share.
 
-    Pixel i is centred at (i + 1/2) given / count - 1/2, here in units of 1 / (2 count), without rounding.
+    Pixel i is centred at (i + 1/2) source_count / count - 1/2, here in units of 1 / (2 count), without rounding.
     """
     import torch
 
     unit = 2 * count
-    centres = ((2 * torch.arange(count) + 1) * given - count).clamp(min=0)
+    centres = ((2 * torch.arange(count) + 1) * source_count - count).clamp(min=0)
     low, past = centres // unit, centres % unit
-    high = (low + 1).clamp(max=given - 1)
+    high = (low + 1).clamp(max=source_count - 1)
     nearer_low = past <= count
     share = torch.where(nearer_low, past, unit - past).double() / unit
     return torch.where(nearer_low, low, high), torch.where(nearer_low, high, low), share

@@ -14,14 +14,13 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
 STARTS = ("one", "logit")
 
 
 def stabilised(epsilon: float) -> float | Callable[[Tensor], Tensor]:
-    """What zennit's rules take as stabiliser: `epsilon` is added to a denominator, with its sign.
+    """The stabiliser for zennit's rules: `epsilon` is added to a denominator, with its sign.
 
     Without it a denominator that is exactly zero becomes one, so that what it divides stays zero.
     """
@@ -42,12 +41,12 @@ def relevance(context: AttributionContext, method: str, rules: Rules, start: str
 
     Parameters
     ----------
-    request
-        What to explain.
+    context
+        The batch to explain.
     method
         The method's name, for errors.
     rules
-        How relevance goes through each operation.
+        The rule for each kind of operation.
     start
         ``"one"``: the output starts with relevance +1 at the target (and -1 at the best other class
         of a margin); ``"logit"``: with the logit instead of one.
@@ -77,7 +76,7 @@ class FirstMaps:
         Their places in the order of calls, without the very last map's; those that only scale each
         value do not count, but what they scale does.
     unbounded
-        Why the bounds of what they take are not known; empty if they are.
+        The reason why the bounds of their inputs are not known; empty if they are.
     """
 
     positions: tuple[int, ...]

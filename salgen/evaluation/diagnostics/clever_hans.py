@@ -30,7 +30,7 @@ FAITHFULNESS = "insertion-auc:variant=li2020"
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where suspicion begins; the paper states no values.
+    """Limits of suspicion; the paper states no values.
 
     The set is {f_c > confidence} and {localization < localization} and {faithfulness > faithfulness}; the
     sign turns round for a metric of which less is better.
@@ -52,7 +52,7 @@ class Suspect:
     confidence
         Probability of the class in question: the true one of a Clever Hans candidate.
     method, localization, faithfulness
-        Whose map points elsewhere, and its two scores; "" and NaN for a false positive.
+        The method whose map points elsewhere, and its two scores; "" and NaN for a false positive.
     """
 
     model: str
@@ -87,15 +87,15 @@ def suspicious(
     >>> suspicious(np.array([0.95, 0.99, 0.5]), np.zeros(3), np.array([0.6, 0.7, 0.9]), Thresholds())
     [1, 0]
     """
-    where, how = metrics
+    localization_call, faithfulness_call = metrics
     elsewhere = localization < thresholds.localization
-    if not higher_is_better(where):
+    if not higher_is_better(localization_call):
         elsewhere = localization > thresholds.localization
     faithful = faithfulness > thresholds.faithfulness
-    if not higher_is_better(how):
+    if not higher_is_better(faithfulness_call):
         faithful = faithfulness < thresholds.faithfulness
     chosen = np.flatnonzero((confidence > thresholds.confidence) & elsewhere & faithful)
-    product = confidence * _quality(faithfulness, how)
+    product = confidence * _quality(faithfulness, faithfulness_call)
     return [int(i) for i in chosen[np.argsort(-product[chosen], kind="stable")]]
 
 
@@ -121,28 +121,37 @@ def clever_hans(
         If the run has no such method or metric, or is no run; if a metric is of another kind, has no direction,
         or has no value for any of these maps.
     """
-    sure, found = _probabilities(run), []
+    probabilities, suspects = _probabilities(run), []
     for maps in _right_maps(run, method, localization, faithfulness):
-        confidence = np.array([sure[key][c] for key, c in zip(maps.keys, maps.classes, strict=True)], dtype=np.float64)
-        where, how, limits = maps.localization, maps.faithfulness, thresholds or Thresholds()
-        found += [
-            Suspect(*maps.keys[i], float(confidence[i]), int(maps.classes[i]), method, float(where[i]), float(how[i]))
-            for i in suspicious(confidence, where, how, limits, (localization, faithfulness))
+        confidence = np.array(
+            [probabilities[key][c] for key, c in zip(maps.keys, maps.classes, strict=True)], dtype=np.float64
+        )
+        localized, faithful, limits = maps.localization, maps.faithfulness, thresholds or Thresholds()
+        suspects += [
+            Suspect(
+                *maps.keys[i],
+                float(confidence[i]),
+                int(maps.classes[i]),
+                method,
+                float(localized[i]),
+                float(faithful[i]),
+            )
+            for i in suspicious(confidence, localized, faithful, limits, (localization, faithfulness))
         ]
-    return sorted(found, key=lambda suspect: -suspect.confidence * _quality(suspect.faithfulness, faithfulness))
+    return sorted(suspects, key=lambda suspect: -suspect.confidence * _quality(suspect.faithfulness, faithfulness))
 
 
 def undefined(
     run: str | Path, method: str, localization: str = LOCALIZATION, faithfulness: str = FAITHFULNESS
 ) -> dict[str, int]:
-    """For each of the two metrics, how many rightly classified samples it has no value for.
+    """Number of rightly classified samples without a value, for each of the two metrics.
 
     Parameters and faults are those of :func:`clever_hans`.
     """
     maps = _right_maps(run, method, localization, faithfulness)
     return {
-        localization: sum(int(np.isnan(one.localization).sum()) for one in maps),
-        faithfulness: sum(int(np.isnan(one.faithfulness).sum()) for one in maps),
+        localization: sum(int(np.isnan(group.localization).sum()) for group in maps),
+        faithfulness: sum(int(np.isnan(group.faithfulness).sum()) for group in maps),
     }
 
 
@@ -154,18 +163,18 @@ def false_positives(run: str | Path, confidence: float = Thresholds.confidence) 
     SalgenError
         If `run` is no run.
     """
-    found: list[Suspect] = []
+    suspects: list[Suspect] = []
     before: Mapping[str, Any] = {}
     for row in _predictions(run).to_pylist():
-        for number, value in () if _is_the_same_image(row, before) else enumerate(row["probabilities"]):
+        for number, value in () if _is_same_image(row, before) else enumerate(row["probabilities"]):
             if number not in row.get("present", [row["label"]]) and value > confidence:
-                found.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
+                suspects.append(Suspect(row["model"], row["training_seed"], row["sample_id"], value, number))
         before = row
-    return sorted(found, key=lambda suspect: -suspect.confidence)
+    return sorted(suspects, key=lambda suspect: -suspect.confidence)
 
 
-def _is_the_same_image(row: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether a sample's image is that of the one before it: one that shows several classes is a sample for each."""
+def _is_same_image(row: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """True if two samples in a row are of one image, which is a sample for each class that it shows."""
     names = ("model", "training_seed", "present", "probabilities")
     return "present" in row and all(row[name] == before.get(name) for name in names)
 
@@ -191,7 +200,7 @@ def _predictions(run: str | Path) -> Any:
 
 @dataclass(frozen=True)
 class _Maps:
-    """One training's maps of the samples that it classifies rightly: who, which class, and the two scores."""
+    """One training's maps of the samples that it classifies rightly: their keys, classes and two scores."""
 
     keys: list[tuple[str, int, str]]
     classes: NDArray[np.int64]
@@ -200,39 +209,37 @@ class _Maps:
 
 
 def _right_maps(run: str | Path, method: str, localization: str, faithfulness: str) -> list[_Maps]:
-    cube, found = read_scores(Path(run)), []
-    where, how = (_known("metric", name, cube.metrics, run) for name in (localization, faithfulness))
+    cube, groups = read_scores(Path(run)), []
+    metrics = [_index_of("metric", name, cube.metrics, run) for name in (localization, faithfulness)]
     _check_kind(localization, "localisation", "mask", LOCALIZATION)
     _check_kind(faithfulness, "faithfulness", "model", FAITHFULNESS)
-    _known("method", method, [called for _, called, _ in cube.series], run)
+    _index_of("method", method, [called for _, called, _ in cube.series], run)
     for series, (model, called, _) in enumerate(cube.series):
         for seed in cube.seeds_of(model) if called == method else ():
             number = cube.models.index(model)
             right = np.flatnonzero(cube.correct[number, seed])
             keys = [(model, cube.seeds[seed], cube.samples[i]) for i in right]
-            values = (_first_variant(cube, series, place, seed)[right] for place in (where, how))
-            found.append(_Maps(keys, cube.target[number, seed][right], *values))
-    _check_defined(localization, method, [maps.localization for maps in found])
-    _check_defined(faithfulness, method, [maps.faithfulness for maps in found])
-    return found
+            values = (_first_variant(cube, series, metric, seed)[right] for metric in metrics)
+            groups.append(_Maps(keys, cube.target[number, seed][right], *values))
+    _check_defined(localization, method, [maps.localization for maps in groups])
+    _check_defined(faithfulness, method, [maps.faithfulness for maps in groups])
+    return groups
 
 
 def _check_kind(call: str, kind: str, need: str, example: str) -> None:
     metric = create_metric(call)
     if need not in metric.needs:
         raise SalgenError(
-            f"{call} is no {kind} metric, because it does not look at the {need}: give one that does, such as {example}"
+            f"{call} is not a {kind} metric, because it does not use the {need}: give one that does, such as {example}"
         )
     if metric.higher_is_better is None:
-        raise SalgenError(f"{call} has no direction, so no value of it is good or bad: give one such as {example}")
+        raise SalgenError(f"{call} has no direction, so none of its values is good or bad: give one such as {example}")
 
 
 def _check_defined(call: str, method: str, values: Sequence[Float64]) -> None:
-    known = np.concatenate(values)
-    if known.size and np.isnan(known).all():
-        raise SalgenError(
-            f"{call} has no value in this run: not for one map by {method} of an image that a model classifies rightly"
-        )
+    all_values = np.concatenate(values)
+    if all_values.size and np.isnan(all_values).all():
+        raise SalgenError(f"{call} has no value in this run for any map by {method} of a rightly classified image")
 
 
 def _quality(values: Any, call: str) -> Any:
@@ -243,14 +250,14 @@ def _quality(values: Any, call: str) -> Any:
     return (low + high if np.isfinite(low + high) else 0.0) - values
 
 
-def _known(what: str, name: str, there: Sequence[str], run: str | Path) -> int:
-    if name not in there:
-        known = sorted(set(there))
-        same = [call for call in known if call.partition(":")[0] == name.partition(":")[0]]
-        near = same or get_close_matches(name, known, n=1)
+def _index_of(kind: str, name: str, existing: Sequence[str], run: str | Path) -> int:
+    if name not in existing:
+        choices = sorted(set(existing))
+        same = [call for call in choices if call.partition(":")[0] == name.partition(":")[0]]
+        near = same or get_close_matches(name, choices, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise SalgenError(f"{run} has no {what} {name!r}{hint}; it has {', '.join(known)}")
-    return there.index(name)
+        raise SalgenError(f"{run} has no {kind} {name!r}{hint}; it has {', '.join(choices)}")
+    return existing.index(name)
 
 
 def _first_variant(cube: ScoreCube, series: int, metric: int, seed: int) -> Float64:

@@ -1,6 +1,6 @@
 """Metrics on maps of known quality: the truth itself, made worse step by step.
 
-A metric that does not fall while its map gets worse says something else than how good the map is. The
+A metric that does not fall while its map gets worse measures something other than the map's quality. The
 images have one bright square, and the model is made by hand so that nothing else moves it; hence the
 mask is what it uses, exactly.
 """
@@ -33,7 +33,7 @@ BRIGHT, DARK = 1.0, 0.5  # the square, and the brightest background
 
 @dataclass(frozen=True)
 class Trend:
-    """What a metric does while maps get worse in one way.
+    """The course of a metric while maps get worse in one way.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Trend:
 
 
 def trends(metrics: Mapping[str, Metric]) -> list[Trend]:
-    """Every metric under every degradation; those that are no function of given maps are left out."""
+    """Every metric under every degradation, except those that are not a function of given maps."""
     return [
         _trend(name, metric, degradation)
         for name, metric in metrics.items()
@@ -63,12 +63,12 @@ def trends(metrics: Mapping[str, Metric]) -> list[Trend]:
 
 
 def checkable(metric: Metric) -> bool:
-    """Whether a metric judges given maps, rather than explaining again or training, and has a direction."""
+    """True if a metric judges given maps, rather than explaining again or training, and has a direction."""
     return not obstacle(metric)
 
 
 def obstacle(metric: Metric) -> str:
-    """Why a metric cannot be checked; "" if it can.
+    """The reason why a metric cannot be checked; "" if it can.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _trend(name: str, metric: Metric, degradation: str) -> Trend:
 
 
 def verdict(values: Sequence[float], higher_is_better: bool, degradation: str) -> str:
-    """Whether quality falls over the steps, see :class:`Trend`; what is undefined is worse than any value."""
+    """The verdict on quality over the steps, see :class:`Trend`; undefined is worse than any value."""
     worst = -math.inf
     quality = [worst if math.isnan(v) else v if higher_is_better else -v for v in values]
     for step, (before, after) in enumerate(pairwise(quality), start=1):
@@ -123,8 +123,8 @@ def _mean(metric: Metric, degradation: str, step: int) -> float:
         paired_maps=noise,
         correct=np.ones(len(maps), dtype=bool),
     )["it"]
-    known = scores[np.isfinite(scores)]
-    return float(known.mean()) if known.size else math.nan
+    finite = scores[np.isfinite(scores)]
+    return float(finite.mean()) if finite.size else math.nan
 
 
 @cache
@@ -159,7 +159,7 @@ def _detector() -> Any:
 
 @dataclass(frozen=True)
 class Degradation:
-    """A way in which a map can be wrong, with the steps from none to much, and what the numbers are."""
+    """A way in which a map can be wrong: its levels from none to much, their unit, and how to apply it."""
 
     unit: str
     levels: tuple[float, ...]
@@ -167,15 +167,15 @@ class Degradation:
 
 
 def _shifted(truth: Mask, pixels: float) -> Float64:
-    return np.stack([shift(one.astype(float), (pixels, pixels), order=0, cval=float(one[0, 0])) for one in truth])
+    return np.stack([shift(mask.astype(float), (pixels, pixels), order=0, cval=float(mask[0, 0])) for mask in truth])
 
 
 def _dilated(truth: Mask, radius: float) -> Float64:
-    return np.stack([distance_transform_edt(~one) <= radius for one in truth]).astype(float)
+    return np.stack([distance_transform_edt(~mask) <= radius for mask in truth]).astype(float)
 
 
 def _blurred(truth: Mask, deviation: float) -> Float64:
-    return np.stack([gaussian_filter(one.astype(float), deviation) for one in truth])
+    return np.stack([gaussian_filter(mask.astype(float), deviation) for mask in truth])
 
 
 def _noisy(truth: Mask, deviation: float) -> Float64:
@@ -198,12 +198,12 @@ DEGRADATIONS = {
 }
 
 
-def table(found: Sequence[Trend]) -> str:
+def table(all_trends: Sequence[Trend]) -> str:
     """The trends as a Markdown table: a row for each metric, a column for each degradation."""
     rows = []
-    for name in dict.fromkeys(trend.metric for trend in found):
-        mine = {trend.degradation: trend for trend in found if trend.metric == name}
-        rows.append([f"`{name}`", *(_cell(mine[way]) for way in DEGRADATIONS)])
+    for name in dict.fromkeys(trend.metric for trend in all_trends):
+        by_degradation = {trend.degradation: trend for trend in all_trends if trend.metric == name}
+        rows.append([f"`{name}`", *(_cell(by_degradation[way]) for way in DEGRADATIONS)])
     return markdown_table(["metric", *DEGRADATIONS], rows)
 
 

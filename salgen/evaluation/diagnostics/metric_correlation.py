@@ -1,7 +1,7 @@
 """Do metrics agree? Pearson's correlation of two metrics over the means of several data sets.
 
 Saliency-Bench (Zhang et al. 2025, Table 3) prints it for each method and network over eight data sets.
-It says whether two metrics put the data sets in the same order, not whether they put methods in it.
+It says whether two metrics order the data sets alike, not whether they order methods alike.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Key = tuple[str, str, str]  # model, method, metric
 
 @dataclass(frozen=True)
 class Correlation:
-    """How two metrics agree for one model and method.
+    """The agreement of two metrics for one model and method.
 
     Attributes
     ----------
@@ -42,31 +42,31 @@ class Correlation:
 
     model: str
     method: str
-    one: str
-    other: str
+    first: str
+    second: str
     n: int
     pearson: float
 
 
 @dataclass(frozen=True)
 class RunCorrelations:
-    """What several runs say together.
+    """The correlations over several runs.
 
     Attributes
     ----------
     data_sets
-        How many there are.
+        Number of data sets.
     left_out
         Metrics, methods and models that not all runs have, such as ``"metric iou"``.
     """
 
-    found: list[Correlation]
+    correlations: list[Correlation]
     data_sets: int
     left_out: list[str]
 
 
 def correlations(means: Means, model: str = "", method: str = "") -> list[Correlation]:
-    """Each two metrics over the data sets.
+    """The correlation of each pair of metrics over the data sets.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ def correlations(means: Means, model: str = "", method: str = "") -> list[Correl
 
     Examples
     --------
-    >>> (found,) = correlations({"iou": np.array([0.1, 0.2, 0.3]), "pg": np.array([0.5, 0.7, 0.6])})
-    >>> round(found.pearson, 3)
+    >>> (correlation,) = correlations({"iou": np.array([0.1, 0.2, 0.3]), "pg": np.array([0.5, 0.7, 0.6])})
+    >>> round(correlation.pearson, 3)
     0.5
     """
-    return [_correlation(model, method, one, other, means) for one, other in combinations(means, 2)]
+    return [_correlation(model, method, first, second, means) for first, second in combinations(means, 2)]
 
 
 def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
@@ -95,71 +95,71 @@ def run_correlations(runs: Sequence[str | Path]) -> RunCorrelations:
         them share.
     """
     if len(runs) < LEAST:
-        given = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
-        raise SalgenError(f"{given}: a correlation over data sets takes {LEAST} or more, one for each data set")
+        count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+        raise SalgenError(f"{count}: a correlation over data sets takes {LEAST} or more, one for each data set")
     _check_data_sets([Path(run) for run in runs])
     tables = [_means(Path(run)) for run in runs]
     shared = [key for key in tables[0] if all(key in table for table in tables)]
-    found = []
+    all_correlations = []
     for model, method in dict.fromkeys((model, method) for model, method, _ in shared):
-        metrics = [metric for *who, metric in shared if tuple(who) == (model, method)]
+        metrics = [metric for *series, metric in shared if tuple(series) == (model, method)]
         means = {metric: np.array([table[model, method, metric] for table in tables]) for metric in metrics}
-        found += correlations(means, model, method)
-    if not found:
+        all_correlations += correlations(means, model, method)
+    if not all_correlations:
         raise SalgenError("these runs have no model, method and two metrics in common")
-    return RunCorrelations(found, len(runs), _left_out(tables, shared))
+    return RunCorrelations(all_correlations, len(runs), _left_out(tables, shared))
 
 
 def _check_data_sets(runs: Sequence[Path]) -> None:
-    from salgen.evaluation.runs.artifacts.record_reader import read_record  # the report imports this module
+    from salgen.evaluation.runs.artifacts.run_record import RunRecord  # the report imports this module
 
-    known: dict[str, Path] = {}
+    run_of: dict[str, Path] = {}
     for run in runs:
-        data = read_record(run / "run.json")["dataset"]
-        if data["fingerprint"] in known:
+        data = RunRecord.read(run / "run.json").dataset
+        if data.fingerprint in run_of:
             raise SalgenError(
-                f"{known[data['fingerprint']]} and {run} are of one data set, {data['name']}: "
+                f"{run_of[data.fingerprint]} and {run} are both of the data set {data.name}: "
                 "give one run for each data set"
             )
-        known[data["fingerprint"]] = run
+        run_of[data.fingerprint] = run
 
 
 def _left_out(tables: Sequence[Mapping[Key, float]], shared: Sequence[Key]) -> list[str]:
-    """Metrics, methods and models that some run has and that no correlation is of, in this order."""
-    found = []
+    """Metrics, methods and models of some run without a correlation, in this order."""
+    names = []
     for part, kind in ((2, "metric"), (1, "method"), (0, "model")):
-        there = dict.fromkeys(key[part] for table in tables for key in table)
+        present = dict.fromkeys(key[part] for table in tables for key in table)
         used = {key[part] for key in shared}
-        found += [f"{kind} {name}" for name in there if name not in used]
-    return found
+        names += [f"{kind} {name}" for name in present if name not in used]
+    return names
 
 
 def _means(run: Path) -> dict[Key, float]:
     """(model, method, metric) to the mean, the run's first variant before others."""
-    found: dict[Key, float] = {}
+    means: dict[Key, float] = {}
     for row in summarise(read_scores(run)):
         if row.training_seed == ALL_SEEDS:
-            found.setdefault((row.model, row.method, row.metric), row.mean)
-    return found
+            means.setdefault((row.model, row.method, row.metric), row.mean)
+    return means
 
 
-def _correlation(model: str, method: str, one: str, other: str, means: Means) -> Correlation:
-    both = np.isfinite(means[one]) & np.isfinite(means[other])
+def _correlation(model: str, method: str, first: str, second: str, means: Means) -> Correlation:
+    both = np.isfinite(means[first]) & np.isfinite(means[second])
     count = int(both.sum())
-    found = pearson(means[one][both], means[other][both]) if count >= LEAST else math.nan
-    return Correlation(model, method, one, other, count, found)
+    value = pearson(means[first][both], means[second][both]) if count >= LEAST else math.nan
+    return Correlation(model, method, first, second, count, value)
 
 
-def correlation_table(found: Sequence[Correlation]) -> str:
-    """As Markdown: a row for each two metrics of a model, a column for each method.
+def correlation_table(all_correlations: Sequence[Correlation]) -> str:
+    """The correlations as a Markdown table: a row per pair of metrics and model, a column per method.
 
-    A value of fewer data sets than others have says of how many.
+    A value over fewer data sets than others states their number.
     """
-    methods = list(dict.fromkeys(one.method for one in found))
-    most = max((one.n for one in found), default=0)
+    methods = list(dict.fromkeys(pair.method for pair in all_correlations))
+    most = max((pair.n for pair in all_correlations), default=0)
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
-    for one in found:
-        cells.setdefault((one.model, one.one, one.other), {})[one.method] = _cell(one, most)
+    for pair in all_correlations:
+        cells.setdefault((pair.model, pair.first, pair.second), {})[pair.method] = _cell(pair, most)
     rows = [
         [model, f"{first}, {second}", *(values.get(method, NOTHING) for method in methods)]
         for (model, first, second), values in cells.items()
@@ -167,7 +167,7 @@ def correlation_table(found: Sequence[Correlation]) -> str:
     return markdown_table(["model", "metrics", *methods], rows)
 
 
-def _cell(one: Correlation, most: int) -> str:
-    if math.isnan(one.pearson):
+def _cell(correlation: Correlation, most: int) -> str:
+    if math.isnan(correlation.pearson):
         return NOTHING
-    return f"{one.pearson:.4f}" + (f" (n = {one.n})" if one.n < most else "")
+    return f"{correlation.pearson:.4f}" + (f" (n = {correlation.n})" if correlation.n < most else "")

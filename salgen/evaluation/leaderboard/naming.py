@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from salgen.evaluation.report.runs import check_given, content_faults
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.report.runs import check_given
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 
 LONGEST = 80
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
@@ -46,8 +44,8 @@ def entries(paths: Sequence[Path | str]) -> list[Entry]:
 
 def _dataset(path: Path) -> Mapping[str, str]:
     with content_faults([path]):
-        dataset: Mapping[str, Any] = read_record(path / RECORD)["dataset"]
-        return {key: str(dataset[key]) for key in ("name", "fingerprint", "split")}
+        dataset = RunRecord.read(path / RECORD).dataset
+        return {"name": dataset.name, "fingerprint": dataset.fingerprint, "split": dataset.split}
 
 
 def page_names(folders: Sequence[str]) -> list[str]:

@@ -131,7 +131,7 @@ def _row(run: Run, key: Key, found: SummaryRow, dataset: str, page: str) -> Row:
     trained = run.trained(found.model)
     return Row(
         dataset=dataset,
-        fingerprint=run.record["dataset"]["fingerprint"],
+        fingerprint=run.record.dataset.fingerprint,
         split=run.split,
         model=found.model,
         trainings=len(trained),

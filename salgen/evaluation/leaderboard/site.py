@@ -11,7 +11,8 @@ from salgen.evaluation.leaderboard.index import MARK, index_html
 from salgen.evaluation.leaderboard.naming import Entry, entries
 from salgen.evaluation.leaderboard.rows import COLUMNS, Row, rows_of
 from salgen.evaluation.report.page import render
-from salgen.evaluation.report.runs import content_faults, read_runs
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.summary import csv_text
 from salgen.files import sync_folder, write_text
 from salgen.progress import progress

@@ -55,7 +55,7 @@ class _Ablation:
     Parameters
     ----------
     calls
-        How often the layer runs in a forward pass.
+        Number of times that the layer runs in a forward pass.
     """
 
     def __init__(self, calls: int) -> None:
@@ -63,7 +63,7 @@ class _Ablation:
         self._channels = torch.empty(0)
 
     def begin(self, channels: Tensor) -> None:
-        """A forward pass comes next, whose images each lose one of `channels`, int64 (m,)."""
+        """Prepare for a forward pass whose images each lose one of `channels`, int64 (m,)."""
         self._left, self._channels = self._calls, channels
 
     def hook(self, _module: nn.Module, _inputs: Any, output: Tensor) -> Tensor | None:
@@ -78,7 +78,7 @@ class _Ablation:
 
 
 def _calls(context: AttributionContext, layer: str) -> int:
-    """How often the layer runs in one forward pass."""
+    """Number of times that the layer runs in one forward pass."""
     calls: list[None] = []
     with hooked([(find_layer(context.model, layer), lambda *_: calls.append(None))]), torch.no_grad():
         context.model.logits(context.inputs[:1])

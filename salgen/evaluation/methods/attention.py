@@ -1,4 +1,4 @@
-"""What a vision transformer's class token attends to."""
+"""The attention of a vision transformer's class token."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.layers import find_layer
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.network_trace import hooked
 
 NAMES = ("raw-attention", "attention-rollout")
@@ -54,34 +52,34 @@ class Attention(Explanation):
         attention_blocks(self.name, model, image)
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
-        """What the blocks attend over."""
-        blocks = self._read(attention_blocks(self.name, model, image))
+        """The layer norms whose outputs the blocks attend over."""
+        blocks = self._used_blocks(attention_blocks(self.name, model, image))
         return PassRequirements(layers=frozenset(block.norm for block in blocks))
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, side, side)."""
         blocks = attention_blocks(self.name, context.model, context.inputs)
-        patches = self._mixing([_attention(context, block) for block in self._read(blocks)])[:, 0, 1:]
+        patches = self._mixing([_attention(context, block) for block in self._used_blocks(blocks)])[:, 0, 1:]
         side = isqrt(patches.shape[1])
         return patches.reshape(-1, 1, side, side)
 
-    def _read(self, blocks: list[Block]) -> list[Block]:
-        """Those whose attention the method reads."""
+    def _used_blocks(self, blocks: list[Block]) -> list[Block]:
+        """The blocks whose attention the method reads."""
         return blocks
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
-        """How much each token holds of each other, (n, T, T), from attentions (n, T, T) in order."""
+        """Each token's share in each other, (n, T, T), from attentions (n, T, T) in order."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class RawAttention(Attention):
-    """What the class token attends to in the last block, mean over heads."""
+    """The class token's attention in the last block, mean over heads."""
 
     name: ClassVar[str] = "raw-attention"
     reference: ClassVar[str] = "Dosovitskiy et al. 2021, An image is worth 16x16 words"
 
-    def _read(self, blocks: list[Block]) -> list[Block]:
+    def _used_blocks(self, blocks: list[Block]) -> list[Block]:
         return blocks[-1:]
 
     def _mixing(self, attentions: list[Tensor]) -> Tensor:
@@ -122,7 +120,7 @@ def attention_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]
 
 
 def _find_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]:
-    notes = _Notes(method, {module: name for name, module in view.network.named_modules()})
+    notes = _AttentionRecord(method, {module: name for name, module in view.network.named_modules()})
     with hooked(notes.hooks()), torch.no_grad():
         view.logits(image[:1])
     if not notes.blocks:
@@ -139,8 +137,8 @@ _ADVICE = ": it is for vision transformers such as vit-b-16; choose another meth
 
 
 @dataclass
-class _Notes:
-    """What runs in a forward pass of one image: hooks on layer norms and attentions."""
+class _AttentionRecord:
+    """A record of the layer norms and attentions that run in one image's forward pass, made by hooks."""
 
     method: str
     names: dict[nn.Module, str]
@@ -158,10 +156,10 @@ class _Notes:
         self._normed[id(output)] = (self.names[module], output)
 
     def _note_attention(self, module: nn.MultiheadAttention, inputs: tuple[Any, ...], _output: Any) -> None:
-        of_one = len(inputs) >= 3 and inputs[0] is inputs[1] is inputs[2]
-        if not of_one or id(inputs[0]) not in self._normed:
+        is_self_attention = len(inputs) >= 3 and inputs[0] is inputs[1] is inputs[2]
+        if not is_self_attention or id(inputs[0]) not in self._normed:
             raise SalgenError(f"{self.method}: {self.names[module]!r} is no self-attention over a layer norm{_ADVICE}")
-        tokens = _weights(module, inputs[0]).shape[-1]
+        tokens = _attention_weights(module, inputs[0]).shape[-1]
         if tokens < 2 or isqrt(tokens - 1) ** 2 != tokens - 1:
             raise SalgenError(f"{self.method}: {tokens} tokens are no class token and a square of patches{_ADVICE}")
         self.blocks.append(Block(self._normed[id(inputs[0])][0], self.names[module]))
@@ -171,11 +169,11 @@ def _attention(context: AttributionContext, block: Block) -> Tensor:
     """The block's attention (n, T, T): rows sum to 1, mean over heads."""
     module = find_layer(context.model, block.attention)
     assert isinstance(module, nn.MultiheadAttention)
-    return context.cache.get(block, lambda: _weights(module, context.passes.output(block.norm)))
+    return context.cache.get(block, lambda: _attention_weights(module, context.passes.output(block.norm)))
 
 
-def _weights(module: nn.MultiheadAttention, tokens: Tensor) -> Tensor:
-    """What the module's forward computes without telling; called without its hooks."""
+def _attention_weights(module: nn.MultiheadAttention, tokens: Tensor) -> Tensor:
+    """The attention weights, which a forward pass does not return by default; the module's hooks do not run."""
     with torch.no_grad():
         _, weights = module.forward(tokens, tokens, tokens, need_weights=True)
     assert weights is not None

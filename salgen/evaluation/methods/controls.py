@@ -1,4 +1,4 @@
-"""Controls that know nothing of the model: what any method has to beat."""
+"""Controls that know nothing of the model, which any method has to beat."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Control
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Control
 from salgen.parameters import param
 
 NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "laplace")
@@ -33,7 +32,7 @@ class Random(Control):
 
 @dataclass(frozen=True)
 class Constant(Control):
-    """One value everywhere: what a metric gives to a map that says nothing."""
+    """One value everywhere: the score of a map without information."""
 
     name: ClassVar[str] = "constant"
     reference: ClassVar[str] = "a floor"

@@ -9,8 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.fx_modules import separated
 from salgen.evaluation.models.inspection.model_view import ModelView
 
@@ -19,7 +18,7 @@ NAMES = ("deep-lift",)
 
 @dataclass(frozen=True)
 class DeepLift(Explanation):
-    """What each pixel contributes to the difference from a black image, by the rescale rule.
+    """The contribution of each pixel to the difference from a black image, by the rescale rule.
 
     Attributions sum to that difference. Samples go through captum one by one, since its rule for
     max pools takes the first sample's gradient for all where a pixel does not differ from black's.
@@ -56,7 +55,7 @@ class DeepLift(Explanation):
 
 
 class _Scored(nn.Module):
-    """A network's score: its logits (n, K) times where the backward pass starts."""
+    """A network's score: its logits (n, K) times the gradient that the backward pass starts with."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()

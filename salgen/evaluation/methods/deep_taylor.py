@@ -94,7 +94,7 @@ class DeepTaylor(RelevanceMethod):
             )
 
     def _signed(self, inputs: Tensor) -> bool:
-        """Whether the rule of the first layer is chosen by the inputs, and some are negative."""
+        """True if the inputs choose the rule of the first layer, and some are negative."""
         return self.first == "auto" and bool((inputs < 0).any())
 
     def _check_first(self, model: ModelView, inputs: Tensor) -> None:
@@ -126,6 +126,6 @@ class DeepTaylor(RelevanceMethod):
 
 
 def _boxes(network: RelevanceNetwork, box: Box) -> dict[int, Box]:
-    """By position: the bounds of what every linear map takes that takes the network's input."""
+    """The bounds of the input of each linear map that takes the network's input, by position."""
     first = {place: call.map.from_input for place, call in network.calls.items()}
     return {place: bounds(box) for place, bounds in first.items() if bounds is not None}

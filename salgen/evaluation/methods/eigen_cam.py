@@ -46,7 +46,7 @@ class Principal(ClassActivation):
         return component.clamp(min=0)
 
     def decomposed(self, layer: str, context: AttributionContext) -> Tensor:
-        """What is decomposed, (n, K, h, w)."""
+        """The values to decompose, (n, K, h, w)."""
         raise NotImplementedError
 
 
@@ -105,7 +105,7 @@ def principal_component(values: Tensor) -> Tensor:
 def aligned(component: Tensor, values: Tensor) -> Tensor:
     """The component (n, 1, h, w) with the sign that correlates with the sum over channels of values (n, K, h, w).
 
-    Where they don't correlate the sign stays.
+    Without correlation the sign stays.
     """
     total = values.double().sum(dim=1, keepdim=True)
     total = total - total.mean(dim=(2, 3), keepdim=True)
@@ -124,13 +124,13 @@ def _channel_weights(columns: Tensor) -> Tensor:
 
 
 def _first_eigenvector(grams: Tensor) -> Tensor:
-    """Of the largest eigenvalue, (n, m, 1)."""
+    """The eigenvector of the largest eigenvalue, (n, m, 1)."""
     if grams.device.type != "cpu":
         vectors: Tensor = torch.linalg.eigh(grams).eigenvectors
         return vectors[..., -1:].clone()
     last = grams.shape[-1] - 1
-    found = [eigh(gram, subset_by_index=(last, last))[1] for gram in grams.numpy()]  # torch has no way to ask for one
-    return torch.from_numpy(np.stack(found))
+    first_vectors = [eigh(gram, subset_by_index=(last, last))[1] for gram in grams.numpy()]  # torch computes all
+    return torch.from_numpy(np.stack(first_vectors))
 
 
 def _largest_positive(weights: Tensor) -> Tensor:

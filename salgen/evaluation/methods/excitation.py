@@ -14,8 +14,7 @@ from salgen.evaluation.attribution.propagation.relevance_network import LinearMa
 from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.layers import as_channels, find_layer
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.parameters import param
 
 NAMES = ("excitation-backprop", "contrastive-excitation-backprop")
@@ -61,7 +60,7 @@ class ExcitationBackprop(RelevanceMethod):
         network = relevance_network(context, self.name)
         start = context.start(network.output)
         layer = self._layer(context.model, network)
-        return _attention(network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
+        return _reduce(network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
 
     def _layer(self, model: ModelView, network: RelevanceNetwork) -> str:
         return default_layer(model, network) if self.layer is None else self.layer
@@ -79,21 +78,21 @@ class ExcitationBackprop(RelevanceMethod):
         if layer not in network.outputs:
             raise SalgenError(f"layer {layer!r} does not run, or does not give one tensor: choose another layer")
 
-    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, whence: str) -> None:
+    def _check_path(self, network: RelevanceNetwork, source: Tensor, layer: str, source_name: str) -> None:
         if not network.connects(source, place(network, layer)):
             raise SalgenError(
-                f"{self.name}: no excitation comes {whence} to layer {layer!r}: choose one that comes before, "
-                "and the batch norm instead of the convolution that it is merged with"
+                f"{self.name}: no excitation reaches layer {layer!r} {source_name}: choose an earlier layer, "
+                "and a batch norm rather than the convolution that it is merged with"
             )
 
     def _rules(self) -> Rules:
         from zennit.rules import Norm
 
-        rule = _excitation(self.stabiliser, self._zeroed)
+        rule = _excitation(self.stabiliser, self._zeroed_parameters)
         return Rules(lambda _: rule, sharing=Norm(stabilised(self.stabiliser)))
 
     @property
-    def _zeroed(self) -> list[str] | None:
+    def _zeroed_parameters(self) -> list[str] | None:
         return None if self.bias else ["bias"]
 
 
@@ -125,7 +124,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         rules = self._rules()
         excited = network.propagate(rules, network.output, start, contrast)
         opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)
-        return _attention(network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
+        return _reduce(network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
 
     def _contrast(self, model: ModelView, network: RelevanceNetwork) -> str:
         return default_contrast(model, network) if self.contrast is None else self.contrast
@@ -135,12 +134,12 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         contrast = self._contrast(model, network)
         self._check_ran(model, network, contrast)
         self._check_path(network, network.output, contrast, "from the logits")
-        whence = f"from contrast layer {contrast!r}"
-        self._check_path(network, place(network, contrast), self._layer(model, network), whence)
+        source_name = f"from contrast layer {contrast!r}"
+        self._check_path(network, place(network, contrast), self._layer(model, network), source_name)
 
     def _dual_rules(self, last: int) -> Rules:
         """The rules with the weights negated of the last linear map that mixes its inputs."""
-        rules, dual = self._rules(), _excitation(self.stabiliser, self._zeroed, negated=True)
+        rules, dual = self._rules(), _excitation(self.stabiliser, self._zeroed_parameters, negated=True)
 
         def choose(layer: LinearMap) -> Any:
             return dual if layer.position == last else rules.linear(layer)
@@ -149,7 +148,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
 
 
 def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
-    """Where the map is read: ``features.23`` of a VGG-16, ``layer3`` of a ResNet, ``block3`` of four blocks.
+    """The map's layer: ``features.23`` of a VGG-16, ``layer3`` of a ResNet, ``block3`` of four blocks.
 
     From the root of the modules' tree on the way to the CAM layer (or else the last convolution):
     the first level at which a pool or a module of several parts ran before. Of those, the last; the
@@ -168,7 +167,7 @@ def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
 
 
 def default_contrast(model: ModelView, network: RelevanceNetwork) -> str:
-    """Where the dual is subtracted: ``classifier.4`` of a VGG-16, ``avgpool`` of a ResNet.
+    """The contrast layer, at which the dual is subtracted: ``classifier.4`` of a VGG-16, ``avgpool`` of a ResNet.
 
     The module that finished last before the last linear map began, other than dropout and flatten;
     the input if there is none.
@@ -184,17 +183,17 @@ def place(network: RelevanceNetwork, layer: str) -> Tensor:
 
 def _siblings_before(ran: list[str], parent: list[str], name: str) -> list[str]:
     """The modules of one parent that finished before `name` did."""
-    siblings = [other for other in ran if other and other.split(".")[:-1] == parent]
+    siblings = [module for module in ran if module and module.split(".")[:-1] == parent]
     return siblings[: siblings.index(name)] if name in siblings else []
 
 
-def _attention(excitation: Tensor, layer: str) -> Tensor:
-    """The clamp comes after the sum: channels of one place may differ in sign."""
+def _reduce(excitation: Tensor, layer: str) -> Tensor:
+    """The excitation summed over channels, then clamped, since channels of one pixel may differ in sign."""
     return as_channels(excitation, layer).sum(dim=1, keepdim=True).clamp(min=0)
 
 
 def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = False) -> Any:
-    """In proportion to positive values times positive weights, or times the negative ones of a `negated` map."""
+    """The zennit hook in proportion to positive values times positive weights (negative ones if `negated`)."""
     from zennit.core import BasicHook, Stabilizer
     from zennit.rules import ClampMod
 
@@ -210,7 +209,7 @@ def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = Fal
 
 @cache
 def _layers_checked(method: ExcitationBackprop) -> NetworkCache[None]:
-    """Whether the method's layers have excitation, once per network and size."""
+    """The check that excitation reaches the method's layers, run once per network and size."""
 
     def check(_name: str, view: ModelView, image: Tensor) -> None:
         network = RelevanceNetwork.forward(method.name, view, image)

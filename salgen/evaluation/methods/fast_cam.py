@@ -1,4 +1,4 @@
-"""Fast-CAM: where the activations of several layers vary most over channels, times a class activation map."""
+"""Fast-CAM: the spread of several layers' activations over channels, times a class activation map."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from torch import Tensor
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at, layer_names, together
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.attribution.timed_cache import TimedCache
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
 from salgen.evaluation.models.inspection.layers import as_channels, check_layer
@@ -70,8 +69,8 @@ class FastActivation(ClassActivation):
         shares = zip(self._shares(layers), layers, strict=True)
         activity = torch.stack([share * resize(self._smoe_map(layer, context), size) for share, layer in shares])
         cams = [self.class_map(layer, context) for layer in self.layers_of(context.model, context.inputs[:1])]
-        where = _from_0_to_1(together(cams).sum(dim=1, keepdim=True))
-        return activity.sum(dim=0) * resize(where, size)
+        class_activation = _min_max_scaled(together(cams).sum(dim=1, keepdim=True))
+        return activity.sum(dim=0) * resize(class_activation, size)
 
     def class_map(self, layer: str, context: AttributionContext) -> Tensor:
         """The class activation map of a layer, (n, 1, h, w)."""
@@ -117,7 +116,7 @@ class FastActivation(ClassActivation):
 
 @dataclass(frozen=True)
 class FastCam(FastActivation):
-    """Where the activations of several layers vary most over channels, times Grad-CAM."""
+    """The spread of several layers' activations over channels, times Grad-CAM."""
 
     name: ClassVar[str] = "fast-cam"
     reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI"
@@ -129,7 +128,7 @@ class FastCam(FastActivation):
 
 @dataclass(frozen=True)
 class FastCamPlusPlus(FastActivation):
-    """Where the activations of several layers vary most over channels, times Grad-CAM++."""
+    """The spread of several layers' activations over channels, times Grad-CAM++."""
 
     name: ClassVar[str] = "fast-cam++"
     reference: ClassVar[str] = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, with Grad-CAM++"
@@ -139,8 +138,8 @@ class FastCamPlusPlus(FastActivation):
         return grad_cam_plus_plus(layer, context)
 
 
-def _from_0_to_1(maps: Tensor) -> Tensor:
-    """Each map (n, 1, h, w) by its own minimum and maximum; zeros where it is constant to rounding."""
+def _min_max_scaled(maps: Tensor) -> Tensor:
+    """Each map (n, 1, h, w) scaled by its own minimum and maximum; zeros where it is constant to rounding."""
     low, high = maps.amin(dim=(2, 3), keepdim=True), maps.amax(dim=(2, 3), keepdim=True)
     spread = high - low
     flat = spread <= SPREAD * torch.maximum(high.abs(), low.abs())

@@ -8,8 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -57,12 +56,12 @@ BIASED = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d)
 def biases(view: ModelView, image: Tensor) -> dict[str, Tensor]:
     """The bias (K,) of every convolution and batch norm that runs on images like this one, by layer."""
     ran = NetworkTrace.of(view, image).outputs
-    found = {name: _bias(module) for name, module in view.network.named_modules() if name in ran}
-    return {name: bias for name, bias in found.items() if bias is not None}
+    by_name = {name: _bias(module) for name, module in view.network.named_modules() if name in ran}
+    return {name: bias for name, bias in by_name.items() if bias is not None}
 
 
 def _bias(module: nn.Module) -> Tensor | None:
-    """What the layer adds to each channel, whatever goes in."""
+    """The constant that the layer adds to each channel; None if there is none."""
     if not isinstance(module, BIASED):
         return None
     if not isinstance(module, nn.BatchNorm2d) or module.running_mean is None or module.running_var is None:

@@ -154,8 +154,8 @@ def from_moments(moments: Sequence[Tensor], activations: Tensor) -> Tensor:
     """
     first, second, third = moments
     total = activations.sum(dim=(2, 3), keepdim=True)
-    below = 2 * second + total * third + _EPSILON
-    alpha = torch.where(below == 0, 0, second / below)
+    denominator = 2 * second + total * third + _EPSILON
+    alpha = torch.where(denominator == 0, 0, second / denominator)
     weights = (alpha * first.clamp(min=0)).sum(dim=(2, 3), keepdim=True)
     return weighted(weights, activations).clamp(min=0)
 

@@ -1,4 +1,4 @@
-"""The gradient and what is made of it directly."""
+"""The gradient, and methods made of it directly."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.input_noise import normal, range_of
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView

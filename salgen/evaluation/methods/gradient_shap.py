@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.input_noise import normal, range_of
 from salgen.parameters import param
 
@@ -20,10 +19,10 @@ NAMES = ("gradient-shap",)
 
 @dataclass(frozen=True)
 class GradientShap(Explanation):
-    """The mean gradient at random places between a noisy black image and the image, times the way.
+    """The mean gradient at random points between a noisy black baseline and the image, times their difference.
 
     Per draw: a baseline, black plus normal noise of `noise` times the image's range (as
-    SmoothGrad's), and a place uniform on the straight line. Attributions sum to about the score's
+    SmoothGrad's), and a point uniform on the straight line. Attributions sum to about the score's
     difference from the mean score of the baselines. captum draws baselines from a given set instead,
     can add noise to the image, and takes its random numbers from NumPy's global generator.
     """
@@ -43,7 +42,7 @@ class GradientShap(Explanation):
         inputs, streams = context.inputs, context.streams(self.name)
         deviation, black, total = self.noise * range_of(inputs), context.black(), torch.zeros_like(inputs)
         for _ in range(self.n):
-            places = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
-            way = inputs - black - deviation * normal(inputs, streams)
-            total += way * context.gradient(inputs - (1 - places.view(-1, 1, 1, 1)) * way)
+            positions = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
+            path = inputs - black - deviation * normal(inputs, streams)
+            total += path * context.gradient(inputs - (1 - positions.view(-1, 1, 1, 1)) * path)
         return total / self.n

@@ -37,5 +37,5 @@ class GuidedGradCam(ClassActivation):
         """Signed (n, C, h, w)."""
         guided = guided_gradient(context)
         layers = self.layers_of(context.model, context.inputs[:1])
-        where = together([grad_cam(layer, context) for layer in layers]).sum(dim=1, keepdim=True)
-        return guided * resize(where, (guided.shape[2], guided.shape[3]))
+        cam = together([grad_cam(layer, context) for layer in layers]).sum(dim=1, keepdim=True)
+        return guided * resize(cam, (guided.shape[2], guided.shape[3]))

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.parameters import param
 
 NAMES = ("integrated-gradients",)
@@ -17,7 +16,7 @@ NAMES = ("integrated-gradients",)
 
 @dataclass(frozen=True)
 class IntegratedGradients(Explanation):
-    """Gradients integrated on the straight line from a black image, times the way.
+    """Gradients integrated on the straight line from a black image, times the difference from it.
 
     Black is the image that is zero before normalisation. The integral is a Gauss-Legendre
     quadrature unless `quadrature` says otherwise; attributions sum to the score's difference from

@@ -8,8 +8,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.relevance_network import Rules
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -79,7 +78,7 @@ class LrpAlphaBeta(RelevanceMethod):
         """Signed (n, C, h, w)."""
         from zennit.rules import AlphaBeta, Norm
 
-        stabiliser, without = stabilised(self.stabiliser), None if self.bias else ["bias"]
-        beta = self.alpha - 1  # zennit wants their difference to be 1 to the last bit
-        rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=without)
+        stabiliser, zeroed = stabilised(self.stabiliser), None if self.bias else ["bias"]
+        beta = self.alpha - 1  # zennit requires a difference of exactly 1
+        rule = AlphaBeta(alpha=self.alpha, beta=beta, stabilizer=stabiliser, zero_params=zeroed)
         return relevance(context, self.name, Rules(mixing(rule), sharing=Norm(stabiliser)), self.start)

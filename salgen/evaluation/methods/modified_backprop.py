@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
 from salgen.evaluation.attribution.propagation.operations import (
     DROPOUT,
@@ -21,8 +20,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     name_of,
     tensors_in,
 )
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
 NAMES = ("guided-backprop", "deconvnet")
 
@@ -116,14 +114,18 @@ class ReluNetwork(Rewiring):
         return torch.autograd.grad(self._logits, self.leaf, context.start(self._logits), retain_graph=True)[0]
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The operation itself, but for ReLUs; what is neither affine nor a max pool is refused."""
+        """The operation itself, but for ReLUs; others that are neither affine nor max pools are refused."""
         if operation in RELU:
             return self.run(nn.ReLU(), lambda: self._rule, args[0])
         if operation in DROPOUT and kwargs.get("training", True):
             raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
         result = operation(*args, **kwargs)
-        made = any(True for _ in tensors_in(result))
-        if (made or operation in READS) and operation not in WINNER | FILLED and not is_affine(operation, args, kwargs):
+        gives_tensors = any(True for _ in tensors_in(result))
+        if (
+            (gives_tensors or operation in READS)
+            and operation not in WINNER | FILLED
+            and not is_affine(operation, args, kwargs)
+        ):
             raise self.refuse(name_of(operation), ADVICE)
         return result
 

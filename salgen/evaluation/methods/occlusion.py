@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -23,7 +22,7 @@ WINDOW, STRIDE = 15 / 224, 8 / 224  # of the image's side
 
 @dataclass(frozen=True)
 class Occlusion(Explanation):
-    """How far the target's probability falls when a window is covered, averaged over the windows on a pixel.
+    """The fall of the target's probability when a window is covered, averaged over the windows on a pixel.
 
     Windows start at the multiples of the stride; the last one of a row or column may reach beyond
     the image, so every pixel is covered. By default the window's sides are 15/224 of the image's
@@ -70,7 +69,7 @@ class Occlusion(Explanation):
     def _covered(self, context: AttributionContext, rows: Tensor, columns: Tensor) -> Tensor:
         """Values of every image under every window: (n * rows * columns,), row by row."""
         images, windows = context.inputs, len(rows) * len(columns)
-        cover = self._cover(context)
+        cover = context.black() if self.baseline == "black" else images.new_zeros(())
 
         def inputs(part: slice) -> Tensor:
             image, window = numbers[part] // windows, numbers[part] % windows
@@ -79,9 +78,6 @@ class Occlusion(Explanation):
 
         numbers = torch.arange(len(images) * windows, device=images.device)
         return values_of(context, self.output, numbers // windows, inputs)
-
-    def _cover(self, context: AttributionContext) -> Tensor:
-        return context.black() if self.baseline == "black" else context.inputs.new_zeros(())
 
     def _axes(self, images: Tensor) -> list[tuple[int, int, int]]:
         """The window's length, the image's side and the stride, for rows and for columns."""
@@ -92,7 +88,7 @@ class Occlusion(Explanation):
 
 
 def _spans(length: int, side: int, stride: int, device: torch.device) -> Tensor:
-    """Which rows, or columns, each window covers: bool (windows, side)."""
+    """The rows, or columns, that each window covers: bool (windows, side)."""
     starts = torch.arange(0, side - length + stride, stride, device=device)[:, None]
     place = torch.arange(side, device=device)
     return (place >= starts) & (place < starts + length)

@@ -10,10 +10,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Control, Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Control, Explanation
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.registry import METHODS
 
 NAMES = ("untrained", "oracle", "oracle-edges", "oracle-7x7")
@@ -30,7 +29,17 @@ class Untrained(Explanation):
 
     name: ClassVar[str] = "untrained"
     reference: ClassVar[str] = "Adebayo et al. 2018, Sanity checks for saliency maps"
-    reduction: ClassVar[str] = "max_abs"
+    reduction: ClassVar[str] = by_parameters("max_abs")(lambda untrained: METHODS.load(untrained.of).reduction)
+    signed: ClassVar[bool] = by_parameters(Explanation.signed)(lambda untrained: METHODS.load(untrained.of).signed)
+    class_dependent: ClassVar[bool] = by_parameters(Explanation.class_dependent)(
+        lambda untrained: METHODS.load(untrained.of).class_dependent
+    )
+    resolution: ClassVar[str] = by_parameters(Explanation.resolution)(
+        lambda untrained: METHODS.load(untrained.of).resolution
+    )
+    defined_for: ClassVar[str] = by_parameters(Explanation.defined_for)(
+        lambda untrained: METHODS.load(untrained.of).defined_for
+    )
     control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
 
@@ -42,22 +51,20 @@ class Untrained(Explanation):
             raise SalgenError(
                 f"untrained: of={self.of!r} does not explain a model by its weights alone; choose another"
             )
-        for declared in ("reduction", "signed", "class_dependent", "resolution", "defined_for"):
-            object.__setattr__(self, declared, getattr(method, declared))
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """As the method."""
+        """Check as the method does."""
         METHODS.create(self.of).check(model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw attributions of the method."""
         method, fresh = METHODS.create(self.of), context.untrained()
-        asked = context.again(method.required_passes(fresh, context.inputs[:1]), model=fresh)
+        fresh_context = context.again(method.required_passes(fresh, context.inputs[:1]), model=fresh)
         try:
-            raw: Tensor = method.attribute(asked)
+            raw: Tensor = method.attribute(fresh_context)
             return raw
         finally:
-            asked.cache.release()
+            fresh_context.cache.release()
 
 
 @dataclass(frozen=True)
@@ -107,5 +114,5 @@ class Oracle7x7(Control):
 
 
 def _mask(context: AttributionContext) -> Tensor:
-    assert context.masks is not None  # since the method says that it needs them
+    assert context.masks is not None  # the method declares that it needs them
     return context.masks[:, None].to(context.pixels)

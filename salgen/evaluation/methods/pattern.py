@@ -1,4 +1,4 @@
-"""PatternNet and PatternAttribution: the gradient through what each unit responds to in the data."""
+"""PatternNet and PatternAttribution: the gradient through the pattern that each unit responds to in the data."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class PatternMethod(RelevanceMethod):
         rules = [_gradient_with(replaced(weight, pattern)) for weight, pattern in places]
         chosen = Rules(linear=lambda place: rules[place.position], passing=None, sharing=None)
         with projected(network.output) if self.project else nullcontext():
-            found = relevance(context, self.name, chosen, self.start)
-        return project(found) if self.project else found
+            signal = relevance(context, self.name, chosen, self.start)
+        return project(signal) if self.project else signal
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class PatternNet(PatternMethod):
 
 @dataclass(frozen=True)
 class PatternAttribution(PatternMethod):
-    """How much of the output the signal makes up: the gradient, with each unit's pattern times its weights."""
+    """The signal's share of the output: the gradient, with each unit's pattern times its weights."""
 
     name: ClassVar[str] = "pattern-attribution"
 
@@ -85,9 +85,9 @@ class PatternAttribution(PatternMethod):
 
 
 def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:
-    """Both of every linear map, in the order of calls, checked once for both methods."""
+    """The weights and patterns of all linear maps in the order of calls, checked once for both methods."""
     patterns = context.patterns
-    assert patterns is not None  # since the method says that it needs them
+    assert patterns is not None  # the method declares that it needs them
     weights = [network.calls[place].weight for place in range(network.linear_maps)]
     return weights, context.cache.get(Patterns, lambda: patterns.matched(weights, context.inputs.dtype))
 

@@ -1,6 +1,6 @@
 """Poly-CAM: class activation maps of several layers, the deep ones sharpened by the shallow ones.
 
-Each channel of a layer is weighted by what the network says of the image under a mask made from
+Each channel of a layer is weighted by the network's output for the image under a mask made from
 that channel; each layer's map, normalised by its own local mean, multiplies the map of the layers
 after it.
 """
@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.class_activation import activations_at, layer_names
-from salgen.evaluation.attribution.explanation import Explanation
 from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
@@ -34,7 +33,7 @@ FLOOR = 1e-6  # of a map's largest value: a local mean below it counts as that m
 
 @dataclass(frozen=True)
 class PolyCam(Explanation):
-    """What the three variants have in common; they differ in their channels' weights."""
+    """The base of the three variants, which differ in their channels' weights."""
 
     name: ClassVar[str]
     reference: ClassVar[str] = (
@@ -76,12 +75,12 @@ class PolyCam(Explanation):
 
     def attribute(self, context: AttributionContext) -> Tensor:
         """Non-negative (n, 1, h, w) at the resolution of the first layer."""
-        first, *others = reversed(self._layers(context.model, context.inputs[:1]))
-        found = self._map(context, first)
-        for layer in others:
+        first, *finer_layers = reversed(self._layers(context.model, context.inputs[:1]))
+        combined = self._map(context, first)
+        for layer in finer_layers:
             finer = self._map(context, layer)
-            found = _locally_normalised(finer, _size(found)) * resize(found, _size(finer))
-        return found
+            combined = _locally_normalised(finer, _size(combined)) * resize(combined, _size(finer))
+        return combined
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
         return list(layer_names(self.layers) if self.layers else NetworkTrace.of(model, image).stages)
@@ -98,29 +97,29 @@ class PolyCam(Explanation):
 
     def _kept(self, context: AttributionContext, layer: str) -> Tensor:
         """The value of each image where it is multiplied by a channel's mask, (n, K)."""
-        return self._once(context, layer, "kept")
+        return self._cached(context, layer, "kept")
 
     def _fall(self, context: AttributionContext, layer: str) -> Tensor:
-        """How far the value falls where the image is multiplied by one minus the mask, (n, K)."""
-        return self._once(context, layer, "fall")
+        """The fall of each value where the image is multiplied by one minus the mask, (n, K)."""
+        return self._cached(context, layer, "fall")
 
-    def _once(self, context: AttributionContext, layer: str, what: str) -> Tensor:
-        key = ("poly-cam", layer, what, self.channels, self.output, self.compat)
-        return context.cache.get(key, lambda: self._compared(context, layer, what))
+    def _cached(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
+        key = ("poly-cam", layer, kind, self.channels, self.output, self.compat)
+        return context.cache.get(key, lambda: self._compare_values(context, layer, kind))
 
-    def _compared(self, context: AttributionContext, layer: str, what: str) -> Tensor:
+    def _compare_values(self, context: AttributionContext, layer: str, kind: str) -> Tensor:
         """The value, or its fall, per image and channel; 0 for channels that are left out."""
         activations = activations_at(layer, context)
-        chosen = _chosen(activations, self.channels)
+        chosen = _choose_channels(activations, self.channels)
         owners, numbers = chosen.nonzero(as_tuple=True)
 
         def inputs(part: slice) -> Tensor:
             images = context.inputs[owners[part]]
             masks = self._masks(activations[owners[part], numbers[part], None], _size(images)).to(images)
-            return images * (masks if what == "kept" else 1 - masks)
+            return images * (masks if kind == "kept" else 1 - masks)
 
         values = values_of(context, self.output, owners, inputs)
-        if what == "fall":
+        if kind == "fall":
             values = value_of(context, context.passes.logits(), context.targets, self.output)[owners] - values
         return values.new_zeros(chosen.shape).index_put_((owners, numbers), values)
 
@@ -136,7 +135,7 @@ class PolyCam(Explanation):
 
 @dataclass(frozen=True)
 class PolyCamPlus(PolyCam):
-    """Poly-CAM+: a channel weighs what the network says where the channel keeps the image."""
+    """Poly-CAM+: a channel weighs the network's output where the channel keeps the image."""
 
     name: ClassVar[str] = "poly-cam-plus"
 
@@ -146,7 +145,7 @@ class PolyCamPlus(PolyCam):
 
 @dataclass(frozen=True)
 class PolyCamMinus(PolyCam):
-    """Poly-CAM-: a channel weighs how far the value falls where the channel removes the image, if it falls."""
+    """Poly-CAM-: a channel weighs the fall of the output where the channel removes the image, if it falls."""
 
     name: ClassVar[str] = "poly-cam-minus"
 
@@ -164,8 +163,8 @@ class PolyCamPm(PolyCam):
         return (self._kept(context, layer) + self._fall(context, layer)).clamp(min=0)
 
 
-def _chosen(activations: Tensor, most: int | None) -> Tensor:
-    """The channels that are not zero everywhere, at most so many, by their mean: bool (n, K)."""
+def _choose_channels(activations: Tensor, most: int | None) -> Tensor:
+    """The channels that are not zero everywhere, at most `most` of them, by their mean: bool (n, K)."""
     alive = (activations != 0).flatten(2).any(dim=2)
     if most is None or most >= alive.shape[1]:
         return alive

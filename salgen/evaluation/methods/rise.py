@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.forward_values import values_of
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -60,7 +59,7 @@ class Rise(Explanation):
 
 @dataclass(frozen=True)
 class Masks:
-    """Random masks of several images, as what they are made from.
+    """Random masks of several images, as grids and shifts.
 
     Enlarging is linear along each axis, so a mask is ``down[y].T @ grid @ across[x]`` with
     matrices that depend on its shift alone.

@@ -50,4 +50,4 @@ def _masks(channels: Tensor, images: Tensor) -> Tensor:
     enlarged = functional.interpolate(channels, images.shape[2:], mode="bilinear", align_corners=True)
     low, high = enlarged.amin(dim=(2, 3), keepdim=True), enlarged.amax(dim=(2, 3), keepdim=True)
     flat = channels.amin(dim=(2, 3), keepdim=True) == channels.amax(dim=(2, 3), keepdim=True)
-    return ((enlarged - low) / (high - low + 1e-8)).masked_fill(flat, 0).to(images)  # else enlarging leaves rounding
+    return ((enlarged - low) / (high - low + 1e-8)).masked_fill(flat, 0).to(images)  # enlarging leaves rounding errors

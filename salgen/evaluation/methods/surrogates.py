@@ -1,4 +1,4 @@
-"""LIME and KernelSHAP, by captum: linear models of what a network says when regions are removed."""
+"""LIME and KernelSHAP, by captum: linear models of a network's output when regions are removed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.explanation import Explanation
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.forward_values import output_param, values_of
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
@@ -23,7 +22,7 @@ Value = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Surrogate(Explanation):
-    """A linear model of what the network says when regions of the image are removed.
+    """A linear model of the network's output when regions of the image are removed.
 
     Its coefficients are the attributions of the regions; each pixel gets its region's.
     """
@@ -68,13 +67,13 @@ class Surrogate(Explanation):
         Parameters
         ----------
         value
-            Changed images (k, C, h, w) to what the network says of them (k,).
+            Changed images (k, C, h, w) to the network's values for them (k,).
         image, removed
             (1, C, h, w): the image, and what replaces its regions.
         regions
             int64 (1, 1, h, w) in 0 .. m - 1.
         at_once
-            How many changed images are made at once.
+            Number of changed images made at once.
         """
         raise NotImplementedError
 
@@ -108,7 +107,7 @@ class Lime(Surrogate):
         from captum._utils.models.linear_model import SkLearnRidge
 
         peer = captum.attr.Lime(value, SkLearnRidge(alpha=self.ridge), similarity_func=self._nearness)
-        found: Tensor = peer.attribute(
+        coefficients: Tensor = peer.attribute(
             image,
             baselines=removed,
             feature_mask=regions,
@@ -116,7 +115,7 @@ class Lime(Surrogate):
             perturbations_per_eval=at_once,
             return_input_shape=False,
         )
-        return found
+        return coefficients
 
     def _nearness(self, _image: Tensor, _changed: Tensor, kept: Tensor, **_: Any) -> float:
         distance = 1 - kept.float().mean().sqrt()  # the cosine of zeros and ones with all ones
@@ -138,9 +137,9 @@ class KernelShap(Surrogate):
     def _coefficients(self, value: Value, image: Tensor, removed: Tensor, regions: Tensor, at_once: int) -> Tensor:
         import captum.attr
 
-        if not bool(regions.any()):  # of one region there is nothing to draw
+        if not bool(regions.any()):  # with a single region there is nothing to draw
             return (value(image) - value(removed))[None]
-        found: Tensor = captum.attr.KernelShap(value).attribute(
+        coefficients: Tensor = captum.attr.KernelShap(value).attribute(
             image,
             baselines=removed,
             feature_mask=regions,
@@ -148,7 +147,7 @@ class KernelShap(Surrogate):
             perturbations_per_eval=at_once,
             return_input_shape=False,
         )
-        return found
+        return coefficients
 
 
 def grid(height: int, width: int, cells: int) -> Tensor:
@@ -159,7 +158,7 @@ def grid(height: int, width: int, cells: int) -> Tensor:
 
 
 def slic(image: Tensor, segments: int) -> Tensor:
-    """About so many connected segments of similar colour of an image (C, h, w), numbered from 0: int64 (h, w)."""
+    """About `segments` connected segments of similar colour of an image (C, h, w), numbered from 0: int64 (h, w)."""
     from skimage.segmentation import slic as segmented
 
     pixels = image.detach().double().cpu().movedim(0, -1).numpy()

@@ -1,4 +1,4 @@
-"""How the explained class's probability changes when the map masks the image."""
+"""Changes of the explained class's probability when the map masks the image."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.types import Float64
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NAMES = ("average-drop", "average-increase")
 
-SMALLEST = 1e-12  # what a probability is divided by at least
+SMALLEST = 1e-12  # the smallest divisor
 SPACES = ("normalised", "pixel")
 SPACE = "where the map multiplies the image: after the model's normalisation, or before it"
 
@@ -46,9 +46,10 @@ class AverageDrop(ModelMetric):
     space: str = param("normalised", SPACE, choices=SPACES)
     compat: str | None = param(None, "aabid: |p - o| / p, as printed in 001", choices=("aabid",))
 
-    def __post_init__(self) -> None:
-        if self.compat == "aabid":
-            object.__setattr__(self, "bounds", (0.0, math.inf))  # a gain counts as a loss
+    @by_parameters(ModelMetric.bounds)
+    def bounds(self) -> tuple[float, float]:
+        """As printed in 001 a gain counts as a loss, without a bound."""
+        return (0.0, math.inf) if self.compat == "aabid" else ModelMetric.bounds
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [0, 1]; of float64 differences."""
@@ -59,9 +60,9 @@ class AverageDrop(ModelMetric):
 
 @dataclass(frozen=True)
 class AverageIncrease(ModelMetric):
-    """Whether the explained class's probability rises when the map masks the image.
+    """1 if the explained class's probability rises when the map masks the image, else 0.
 
-    1 if p < o, else 0, with p and o as in ``average-drop``. The mean over samples is the paper's average
+    1 if p < o, with p and o as in ``average-drop``. The mean over samples is the paper's average
     increase, or increase in confidence.
 
     Ties: no ranking is involved; p = o is no rise. A constant map hides everything.

@@ -31,7 +31,7 @@ Levels = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class BoxAccuracy(DatasetMetric):
-    """Whether the box around the map's largest component overlaps the mask's box enough, at the best threshold.
+    """1 if the box around the map's largest component overlaps the mask's box enough, at the best threshold, else 0.
 
     max over t of the mean over maps of 1[IoU(A(t), B) >= iou]. A(t) is the tight box of the largest 8-connected
     component of the pixels where the map, scaled to [0, 1] over the scored region, is at least t; t is 0, 0.01,
@@ -70,12 +70,12 @@ class BoxAccuracy(DatasetMetric):
     def partial(self, rankings: Sequence[Ranking]) -> Float64:
         """The intersection over union at each of `THRESHOLDS`, with the acceptable mask that suits it best."""
         best = np.zeros(len(THRESHOLDS))
-        wanted = [tight_box(ranking.truth) if self.within == "box" else ranking.truth for ranking in rankings]
+        truths = [tight_box(ranking.truth) if self.within == "box" else ranking.truth for ranking in rankings]
         levels = levels_of(rankings[0])
         changes = np.bincount(levels.ravel(), minlength=len(THRESHOLDS) + 1)[:-1] > 0
         changes[0] = True
         for place, box, component in components(levels, np.flatnonzero(changes)):
-            best[place] = max(self._iou(box, component, truth) for truth in wanted)
+            best[place] = max(self._iou(box, component, truth) for truth in truths)
         last = np.maximum.accumulate(np.where(changes, np.arange(len(best)), 0))
         filled: Float64 = best[last]
         return filled
@@ -87,16 +87,16 @@ class BoxAccuracy(DatasetMetric):
         return np.asarray(best, dtype=np.float64)
 
     def _iou(self, box: Box, component: Mask, truth: Any) -> float:
-        """Of one selection, whose component is given within the box around it."""
+        """The overlap of one selection, whose component is given within the box around it."""
         if self.within == "box":
             return box_overlap(box, truth).iou
-        found = np.zeros_like(truth)
-        found[box.pixels] = component
-        return mask_overlap(found, truth).iou
+        selected = np.zeros_like(truth)
+        selected[box.pixels] = component
+        return mask_overlap(selected, truth).iou
 
 
 def levels_of(ranking: Ranking) -> Levels:
-    """How many of `THRESHOLDS` each pixel reaches, int8 (H, W) in 0..100; 0 outside the region."""
+    """Number of `THRESHOLDS` that each pixel reaches, int8 (H, W) in 0..100; 0 outside the region."""
     reached = THRESHOLDS.searchsorted(ranking.scaled, side="right")
     return np.where(ranking.region, reached, 0).astype(np.int8)
 
@@ -109,7 +109,7 @@ def components(levels: Levels, places: NDArray[np.int64]) -> Iterator[tuple[int,
     Parameters
     ----------
     levels
-        How many thresholds each pixel reaches.
+        Number of thresholds that each pixel reaches.
     places
         Ascending indices of thresholds.
 

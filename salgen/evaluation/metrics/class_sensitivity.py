@@ -1,4 +1,4 @@
-"""Whether a map depends on the class that it explains."""
+"""The dependence of a map on the class that it explains."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ class ClassSensitivity(ModelMetric):
         most, least = (
             data.explained(data.images, classes) for classes in (logits.argmax(axis=1), logits.argmin(axis=1))
         )
-        results = [_correlation(one, other) for one, other in zip(most, least, strict=True)]
+        results = [_correlation(first, second) for first, second in zip(most, least, strict=True)]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
 
 
-def _correlation(one: Values, other: Values) -> tuple[float, str]:
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+def _correlation(first: Values, second: Values) -> tuple[float, str]:
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return np.nan, NON_FINITE_MAP
-    value = pearson(one, other)
+    value = pearson(first, second)
     return (0.0, CONSTANT_MAP) if np.isnan(value) else (value, "")
 
 
 def _logits(probe: BatchedPredictor) -> NDArray[np.floating[Any]]:
-    """(N, K); probabilities would tie where the softmax runs out of digits."""
+    """The logits (N, K), since probabilities would tie where the softmax runs out of digits."""
     import torch
 
     inputs = probe.inputs
     with torch.inference_mode(False), torch.no_grad():
         parts = probe.batches.over(len(inputs), lambda part: probe.view.logits(inputs[part]))
-    found: NDArray[np.floating[Any]] = torch.cat(parts).double().cpu().numpy()
-    return found
+    logits: NDArray[np.floating[Any]] = torch.cat(parts).double().cpu().numpy()
+    return logits

@@ -1,4 +1,4 @@
-"""How much a map looks like the image's edges."""
+"""The similarity of a map to the image's edges."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class EdgeCorrelation(MaskMetric):
 
 
 def edges(image: Float32) -> Float64:
-    """What the control ``sobel`` makes of an image (C, H, W), float64 (H, W); exactly 0 where the image is flat."""
+    """The edges of an image (C, H, W) by the control ``sobel``, float64 (H, W); exactly 0 where the image is flat."""
     from salgen.evaluation.attribution.explaining import explain
 
-    found: Float64 = explain(None, image[None], method="sobel").values[0].double().cpu().numpy()
-    return np.where(found > ROUNDING * np.abs(image).max(), found, 0.0)
+    strength: Float64 = explain(None, image[None], method="sobel").values[0].double().cpu().numpy()
+    return np.where(strength > ROUNDING * np.abs(image).max(), strength, 0.0)

@@ -12,7 +12,7 @@ from salgen.evaluation.metrics.inputs.boxes import tight_box
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 
 NAMES = ("energy-pointing-game",)
 
@@ -36,16 +36,20 @@ class EnergyPointingGame(MaskMetric):
     """
 
     name: ClassVar[str] = "energy-pointing-game"
-    ignores_position: ClassVar[bool] = False
     reference: ClassVar[str] = "Wang et al. 2020, Score-CAM, energy-based pointing game"
 
     within: str = param("box", "count what lies in the mask's bounding box, or in the mask", choices=("box", "mask"))
     relative: bool = param(False, "divide by the share that a constant map has")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ignores_position", self.within == "mask")
-        if self.relative:
-            object.__setattr__(self, "bounds", (0.0, math.inf))
+    @by_parameters(False)
+    def ignores_position(self) -> bool:
+        """Whether only the mask's size matters."""
+        return self.within == "mask"
+
+    @by_parameters(MaskMetric.bounds)
+    def bounds(self) -> tuple[float, float]:
+        """Where relative, without an upper bound."""
+        return (0.0, math.inf) if self.relative else MaskMetric.bounds
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1], or [0, region / area] where relative."""

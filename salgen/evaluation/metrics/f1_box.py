@@ -1,4 +1,4 @@
-"""The F1 score of what a map marks: boxes, and the pixels themselves."""
+"""The F1 score of the box and of the pixels that a map marks."""
 
 from __future__ import annotations
 

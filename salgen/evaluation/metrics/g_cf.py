@@ -1,4 +1,4 @@
-"""How much of a map lies on a common feature, on average over the feature's pixels."""
+"""The mean strength of a map on a common feature."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric import PAIRED
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
+from salgen.parameters import by_parameters
 from salgen.types import Float64
 
 NAMES = ("g-cf",)
@@ -43,18 +44,19 @@ class GCf(MaskMetric):
 
     of: str = of_param()
 
-    def __post_init__(self) -> None:
-        if self.of == PAIRED:
-            object.__setattr__(self, "needs", frozenset({"mask", "paired_maps"}))
+    @by_parameters(MaskMetric.needs)
+    def needs(self) -> frozenset[str]:
+        """With ``of=paired`` the second model's maps."""
+        return frozenset({"mask", "paired_maps"}) if self.of == PAIRED else MaskMetric.needs
 
     def __call__(self, ranking: Ranking, paired_map: Values | None = None) -> tuple[float, str]:
         """In [0, 1]."""
         return mean_in_mask(ranking if paired_map is None else beside(ranking, paired_map)), ""
 
 
-def beside(ranking: Ranking, other: Values) -> Ranking:
+def beside(ranking: Ranking, second_map: Values) -> Ranking:
     """A second map under the same mask, in the same region."""
-    return Ranking(other, ranking.mask, ranking.valid)
+    return Ranking(second_map, ranking.mask, ranking.valid)
 
 
 def mean_in_mask(ranking: Ranking) -> float:

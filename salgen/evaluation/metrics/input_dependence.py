@@ -10,9 +10,12 @@ from salgen.evaluation.metrics.g_cf import beside, mean_in_mask
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric, of_param
 from salgen.evaluation.metrics.inputs.metric import OWN, PAIRED
 from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 
 NAMES = ("idr", "idr-bam", "iir")
+
+OWN_NEEDS = frozenset({"mask", "twin_maps"})
+PAIRED_NEEDS = frozenset({"mask", "paired_maps", "paired_twin_maps"})
 
 
 @dataclass(frozen=True)
@@ -21,15 +24,15 @@ class WithAndWithout(MaskMetric):
 
     kind: ClassVar[str] = "pair"
     family: ClassVar[str] = "contrast"
-    needs: ClassVar[frozenset[str]] = frozenset({"mask", "twin_maps"})
     only_correct: ClassVar[bool] = True
     counts_hits: ClassVar[bool] = True
 
     of: str = of_param()
 
-    def __post_init__(self) -> None:
-        if self.of == PAIRED:
-            object.__setattr__(self, "needs", frozenset({"mask", "paired_maps", "paired_twin_maps"}))
+    @by_parameters(OWN_NEEDS)
+    def needs(self) -> frozenset[str]:
+        """With ``of=paired`` the second model's maps."""
+        return PAIRED_NEEDS if self.of == PAIRED else OWN_NEEDS
 
     def strengths(self, ranking: Ranking, maps: Mapping[str, Values]) -> tuple[float, float]:
         """S_cf with the feature and without it, under the same mask."""
@@ -116,16 +119,15 @@ class Iir(WithAndWithout):
 
     name: ClassVar[str] = "iir"
     aliases: ClassVar[tuple[str, ...]] = ("input-independence-rate",)
-    needs: ClassVar[frozenset[str]] = frozenset({"mask", "twin_maps", "patched_maps"})
     reference: ClassVar[str] = "Yang & Kim 2019, Benchmarking attribution methods, input independence rate"
     version: ClassVar[str] = "2"
 
     tolerance: float = param(0.1, "t: the largest change that counts as none, as a share of S(x)", low=0.0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.of == PAIRED:
-            object.__setattr__(self, "needs", self.needs | {"paired_patched_maps"})
+    @by_parameters(OWN_NEEDS | {"patched_maps"})
+    def needs(self) -> frozenset[str]:
+        """With ``of=paired`` the second model's maps."""
+        return PAIRED_NEEDS | {"paired_patched_maps"} if self.of == PAIRED else OWN_NEEDS | {"patched_maps"}
 
     def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""

@@ -12,7 +12,7 @@ from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric import NO_TWIN
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.reference_images import REFERENCES, reference_images
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.types import Float64
 
 NAMES = ("insertion-auc", "deletion-auc")
@@ -62,10 +62,15 @@ class InsertionAuc(ModelMetric):
     step: int | None = step_param()
     baseline: str | None = param(None, "reference image; the variant's own by default", choices=REFERENCES)
 
-    def __post_init__(self) -> None:
-        _need_twins(self, self.baseline)
-        if self.variant == "li2020":
-            object.__setattr__(self, "bounds", (-1.0, 1.0))  # the reference's probability is subtracted
+    @by_parameters(ModelMetric.needs)
+    def needs(self) -> frozenset[str]:
+        """The twins too, where they are the reference."""
+        return _needs(self.baseline)
+
+    @by_parameters(ModelMetric.bounds)
+    def bounds(self) -> tuple[float, float]:
+        """From -1 where the reference's probability is subtracted."""
+        return (-1.0, 1.0) if self.variant == "li2020" else ModelMetric.bounds
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
@@ -97,8 +102,10 @@ class DeletionAuc(ModelMetric):
         None, "what pixels become; zero after the normalisation by default", choices=REFERENCES
     )
 
-    def __post_init__(self) -> None:
-        _need_twins(self, self.baseline)
+    @by_parameters(ModelMetric.needs)
+    def needs(self) -> frozenset[str]:
+        """The twins too, where they are what pixels become."""
+        return _needs(self.baseline)
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
@@ -154,23 +161,22 @@ def deletion_curve(data: MetricInputs, baseline: str = DELETED, step: int | None
     return data.cached(("deletion curve", baseline, step), compute)
 
 
-def _need_twins(metric: ModelMetric, baseline: str | None) -> None:
-    if baseline == "twin":
-        object.__setattr__(metric, "needs", ModelMetric.needs | {"twin"})
+def _needs(baseline: str | None) -> frozenset[str]:
+    return ModelMetric.needs | {"twin"} if baseline == "twin" else ModelMetric.needs
 
 
 def _with_twins(data: MetricInputs, baseline: str, curve: Curve, step: int | None) -> tuple[Float64, list[str]]:
-    """Curves of a batch, NaN with a reason for samples that lack the twin that is asked for."""
+    """Curves of a batch; NaN with a reason for samples without a twin where the twin is the baseline."""
     if baseline != "twin" or data.twins is None:
         return curve(data, baseline, step), [""] * len(data)
-    there = np.array([twin is not None for twin in data.twins])
-    if not there.any():
+    has_twin = np.array([twin is not None for twin in data.twins])
+    if not has_twin.any():
         return np.full((len(data), 2), np.nan), [NO_TWIN] * len(data)
-    usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(there)))
-    found = curve(usable, baseline, step)
-    curves = np.full((len(data), found.shape[1]), np.nan)
-    curves[there] = found
-    return curves, ["" if has else NO_TWIN for has in there]
+    usable = data.cached("samples with twins", lambda: data.take(np.flatnonzero(has_twin)))
+    usable_curves = curve(usable, baseline, step)
+    curves = np.full((len(data), usable_curves.shape[1]), np.nan)
+    curves[has_twin] = usable_curves
+    return curves, ["" if present else NO_TWIN for present in has_twin]
 
 
 def _area(curves: Float64) -> Float64:

@@ -46,6 +46,6 @@ class IoSR(MaskMetric):
         return inside / (inside + outside), ""
 
     def _salient(self, ascending: Values, top: np.floating[Any]) -> int:
-        """How many values are salient; in units of the largest, since t * max may be too small a number."""
+        """Number of salient values; compared in units of the largest, since t * max may be too small a number."""
         first = ascending.searchsorted(ascending.dtype.type(0), "right")
         return int(np.count_nonzero(np.divide(ascending[first:], top, dtype=np.float64) > self.threshold))

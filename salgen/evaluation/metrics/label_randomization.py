@@ -1,4 +1,4 @@
-"""Whether a map depends on what the labels meant."""
+"""The dependence of a map on the meaning of the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far what a map marks misses the mask: boxes, and the pixels themselves."""
+"""The localization error of the box and of the pixels that a map marks."""
 
 from __future__ import annotations
 
@@ -91,6 +91,6 @@ class OfficialLocalizationError(MarkMetric):
 
 
 def error(overlap: Overlap, compat: str | None) -> float:
-    """One minus the intersection over union; under `compat` over what is wanted. Counted, and divided once."""
-    whole = overlap.requirements if compat else overlap.union
+    """One minus the intersection over union; under `compat` over the reference alone. Counted, and divided once."""
+    whole = overlap.reference if compat else overlap.union
     return (whole - overlap.both) / whole

@@ -1,4 +1,4 @@
-"""How far a map moves when the image hardly does."""
+"""The largest change of a map under small changes of the image."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class MaxSensitivity(ModelMetric):
     def _changed(self, data: MetricInputs) -> Iterator[Float32]:
         """The images (N, C, H, W) with each draw added."""
         images = data.images
-        assert images is not None  # needs name it
+        assert images is not None  # the metric's `needs` names it
         if self.clip and len(images) and not (images.min() >= 0 and images.max() <= 1):
             raise SalgenError(
                 f"{self.name}: clip is for images in [0, 1]: these go from {images.min():g} to {images.max():g}; "
@@ -103,12 +103,12 @@ def _flat(maps: Values) -> Float64:
 
 
 def _l2(start: Float64, moved: Float64) -> Float64:
-    found: Float64 = np.linalg.norm(moved - start, axis=1)
-    return found
+    norms: Float64 = np.linalg.norm(moved - start, axis=1)
+    return norms
 
 
 def _relative(start: Float64, moved: Float64) -> Float64:
-    """NaN where a map of zeros changed."""
+    """The change relative to the map's norm; NaN where a map of zeros changed."""
     change, size = _l2(start, moved), np.linalg.norm(start, axis=1)
     return np.asarray(np.divide(change, size, out=np.where(change > 0, np.nan, 0.0), where=size > 0))
 

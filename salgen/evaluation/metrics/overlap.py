@@ -44,7 +44,7 @@ class IoU(PredictedMask):
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
-        return (overlap.both / overlap.requirements if self.compat == "aabid" else overlap.iou), ""
+        return (overlap.both / overlap.reference if self.compat == "aabid" else overlap.iou), ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Precision(PredictedMask):
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
-        return overlap.both / max(overlap.found, 1), ""
+        return overlap.both / max(overlap.predicted, 1), ""
 
 
 @dataclass(frozen=True)
@@ -112,4 +112,4 @@ class Recall(PredictedMask):
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
-        return overlap.both / overlap.requirements, ""
+        return overlap.both / overlap.reference, ""

@@ -1,4 +1,4 @@
-"""Whether a map depends on what the model has learnt."""
+"""The dependence of a map on the model's weights."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class ParameterRandomization(ModelMetric):
             return np.full(len(data), np.nan), [FITTED_METHOD] * len(data)
         key = (self.name, self.order, self.layers)
         stages = data.cached(key, lambda: self._stages(data))
-        results = [self._compared(own, [maps[i] for maps in stages]) for i, own in enumerate(data.maps)]
+        results = [self._compare(own, [maps[i] for maps in stages]) for i, own in enumerate(data.maps)]
         return np.array([value for value, _ in results], dtype=np.float64), [reason for _, reason in results]
 
     def _stages(self, data: MetricInputs) -> list[Values]:
         """Maps (N, H, W) under each stage that counts."""
         from salgen.evaluation.models.inspection.randomised_layers import layers_of, randomised
 
-        assert data.view is not None  # needs name it
+        assert data.view is not None  # the metric's `needs` names it
         layers = layers_of(data.view, data.predictor.inputs[:1])
         if self.layers is not None and self.layers > len(layers):
             raise SalgenError(
@@ -84,7 +84,7 @@ class ParameterRandomization(ModelMetric):
         models = randomised(data.view, layers, self.order == "cascading", stages, data.seed)
         return [data.explained(data.images, data.targets, view=model) for model in models]
 
-    def _compared(self, own: Values, others: list[Values]) -> tuple[float, str]:
-        if not all(np.isfinite(other).all() for other in others):
+    def _compare(self, own: Values, stage_maps: list[Values]) -> tuple[float, str]:
+        if not all(np.isfinite(stage_map).all() for stage_map in stage_maps):
             return math.nan, NON_FINITE_MAP
-        return mean_similarity(self.similarity, own, others)
+        return mean_similarity(self.similarity, own, stage_maps)

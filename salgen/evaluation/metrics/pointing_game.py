@@ -10,7 +10,7 @@ import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.types import Mask
 
 NAMES = ("pointing-game",)
@@ -48,7 +48,11 @@ class PointingGame(MaskMetric):
                 f"{self.name}: compat={self.compat} means ties=any and no tolerance; give compat alone, or without it "
                 "tolerance and ties"
             )
-        object.__setattr__(self, "ignores_position", not self.tolerance and self.ties != "first")
+
+    @by_parameters(MaskMetric.ignores_position)
+    def ignores_position(self) -> bool:
+        """Whether only the mask's size matters."""
+        return not self.tolerance and self.ties != "first"
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; 0 or 1 unless ties are `expected`."""
@@ -58,7 +62,7 @@ class PointingGame(MaskMetric):
         return self._settled(cut.positives_tied, cut.positives_tied + cut.negatives_tied), ""
 
     def _by_place(self, ranking: Ranking) -> float:
-        """Where it matters which pixels are the largest."""
+        """The value where the positions of the largest pixels matter."""
         largest = (ranking.saliency == ranking.top) & ranking.region
         hit = _grown(ranking.truth, self.tolerance)[largest]  # in reading order
         return float(hit[0]) if self.ties == "first" else self._settled(int(np.count_nonzero(hit)), len(hit))

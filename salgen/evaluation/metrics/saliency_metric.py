@@ -58,8 +58,8 @@ class SaliencyMetric(ModelMetric):
 
         boxes = [box_of(saliency) for saliency in data.maps]
         shares = np.array([box.area for box in boxes]) / data.maps[0].size
-        found = original_probabilities(data) if self.compat else of_crops(data, boxes)
-        values = np.log(np.maximum(shares, SMALLEST_SHARE)) - np.log(np.clip(found, SMALLEST_PROBABILITY, 1.0))
+        probabilities = original_probabilities(data) if self.compat else of_crops(data, boxes)
+        values = np.log(np.maximum(shares, SMALLEST_SHARE)) - np.log(np.clip(probabilities, SMALLEST_PROBABILITY, 1.0))
         return values, [""] * len(data)
 
 

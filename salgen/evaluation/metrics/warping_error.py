@@ -1,4 +1,4 @@
-"""The warping error: what is wrong with a map's segmentation besides where its boundary lies."""
+"""The warping error: faults of a map's segmentation other than the position of its boundary."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class WarpingErrorMetric(MaskMetric):
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
-        found, truth = above_mean(ranking.saliency, ranking.region), ranking.truth
-        start, goal = (found, truth) if self.warp == "prediction" else (truth, found)
+        segmentation, truth = above_mean(ranking.saliency, ranking.region), ranking.truth
+        start, goal = (segmentation, truth) if self.warp == "prediction" else (truth, segmentation)
         wrong = warped(start, goal) != goal
         return int(np.count_nonzero(wrong)) / int(np.count_nonzero(ranking.region)), ""
 
 
 def simple_points() -> NDArray[np.bool_]:
-    """Whether flipping the centre keeps the topology, bool (256,), by its neighbours, one bit for each of `AROUND`.
+    """True where flipping the centre keeps the topology, bool (256,) by its neighbours, one bit for each of `AROUND`.
 
-    It does where exactly one background component (4-connected) touches the centre by an edge: the number of
+    It is kept where exactly one background component (4-connected) touches the centre by an edge: the number of
     edge neighbours in the background that the next two steps around the circle do not join to another one is 1.
     """
     bits = (np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1
@@ -111,10 +111,10 @@ def warped(start: Mask, goal: Mask) -> Mask:
             continue  # flipped already, or no simple point any more: a flip beside it puts it back
         wrong[place] = False
         for bit, step in enumerate(around):
-            other = place + step
-            codes[other] ^= 1 << (bit + 4) % 8  # seen from there, the place lies opposite
-            if wrong[other] and SIMPLE[codes[other]]:
-                heapq.heappush(queue, (order[other], other))
+            neighbour = place + step
+            codes[neighbour] ^= 1 << (bit + 4) % 8  # seen from there, the place lies opposite
+            if wrong[neighbour] and SIMPLE[codes[neighbour]]:
+                heapq.heappush(queue, (order[neighbour], neighbour))
     still_wrong: Mask = np.array(wrong).reshape(padded.shape)[1:-1, 1:-1]
     return goal ^ still_wrong
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class ModelPlugin(Protocol):
-    """What a registered model provides; its dataclass fields are its parameters.
+    """The members of a registered model; its dataclass fields are its parameters.
 
     :class:`~salgen.evaluation.models.declarations.FromScratch` has the last two methods for a network
     that takes images as they are and starts from the weights that it was built with.
@@ -22,7 +22,7 @@ class ModelPlugin(Protocol):
     reference
         Where the network was described.
     quick
-        Parameters that make it small, for the conformance checks.
+        Parameters of a small version, for the conformance checks.
     scales
         Scale name to the parameters in which it differs from the fields' own defaults.
     training
@@ -44,11 +44,11 @@ class ModelPlugin(Protocol):
         ...
 
     def normalise(self, channels: int) -> nn.Module:
-        """Images (N, C, H, W) in [0, 1] to what the network takes; what it needs to know is in its buffers."""
+        """A module from images (N, C, H, W) in [0, 1] to the network's input; its constants are buffers."""
         ...
 
     def load_weights(self, network: nn.Module) -> None:
-        """Put in what training starts from, if that is not what :meth:`build` gave.
+        """Load the weights that training starts from, where they are not those of :meth:`build`.
 
         Called once when a training starts, and never for a network whose weights come from a checkpoint.
         """

@@ -17,7 +17,7 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
-# Every count of channels, units and groups in these networks is a multiple of it.
+# Every count of channels, units and groups in these networks is a multiple of this.
 STEPS = 32
 
 
@@ -84,16 +84,16 @@ class Convolutional(FromTorchvision):
 
 
 def resize(network: nn.Module, seams: Seams, channels: int, share: Fraction) -> None:
-    """Replace the layers that have another size in a network of `channels` inputs and a share of the width."""
+    """Replace the layers whose size changes in a network of `channels` inputs and a share of the width."""
     for name, module in list(network.named_modules()):
-        resized = _resized(module, name, seams, channels, share)
+        resized = _resized_layer(module, name, seams, channels, share)
         if resized is not None:
             parent, _, own = name.rpartition(".")
             setattr(network.get_submodule(parent), own, resized.apply(he_uniform))
 
 
-def _resized(module: nn.Module, name: str, seams: Seams, channels: int, share: Fraction) -> nn.Module | None:
-    """A layer like `module` in its new size, or None where it has it already."""
+def _resized_layer(module: nn.Module, name: str, seams: Seams, channels: int, share: Fraction) -> nn.Module | None:
+    """A layer like `module` in its new size, or None where the size stays."""
     from torch import nn
 
     if isinstance(module, nn.Conv2d):

@@ -1,4 +1,4 @@
-"""What models declare unless they say otherwise: how images are normalised, and what training starts from."""
+"""Defaults of what models declare: the normalisation of images and the weights that training starts from."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FromScratch:
         return nn.Identity()
 
     def load_weights(self, network: nn.Module) -> None:
-        """Nothing: the weights stay as they are."""
+        """Leave the weights as they are."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class FromFile(FromScratch):
     part
         The module of the network that a file of weights is for; the whole by default.
     starts
-        What `weights` may be other than a file.
+        The values of `weights` besides a file.
     """
 
     name: ClassVar[str]
@@ -72,7 +72,7 @@ class FromFile(FromScratch):
             )
 
     def load_weights(self, network: nn.Module) -> None:
-        """Put what training starts from into a network that :meth:`build` gave.
+        """Load the weights that training starts from into a network of :meth:`build`.
 
         Weights for three channels are summed over the colours where the network takes one. The last
         layer stays as it is where the number of classes differs.
@@ -80,7 +80,7 @@ class FromFile(FromScratch):
         Raises
         ------
         SalgenError
-            If the weights cannot be had, or are not those of such a network.
+            If the weights cannot be read or fetched, or do not fit the network.
         """
         if self.weights != SCRATCH:
             self._fit(network.get_submodule(self.part), without_prefixes(self._tensors(), self.part))
@@ -131,7 +131,7 @@ class FromTorchvision(FromFile):
         Raises
         ------
         SalgenError
-            If there are neither 3 channels nor 1.
+            If the number of channels is neither 3 nor 1.
         """
         from salgen.evaluation.models.normalisation import imagenet_normalisation
 

@@ -1,4 +1,4 @@
-"""What networks of blocks that each halve the image have in common."""
+"""Checks shared by networks whose blocks each halve the image."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from salgen.errors import SalgenError
 def check_widths(name: str, widths: tuple[int, ...], example: tuple[int, ...]) -> None:
     """Raise a SalgenError if there is no block."""
     if not widths:
-        shown = ",".join(map(str, example))
-        raise SalgenError(f"{name}: widths is empty; it takes one number of channels per block, e.g. {shown}")
+        widths_text = ",".join(map(str, example))
+        raise SalgenError(f"{name}: widths is empty; it takes one number of channels per block, e.g. {widths_text}")
 
 
 def check_size(name: str, blocks: int, image_size: tuple[int, int]) -> None:

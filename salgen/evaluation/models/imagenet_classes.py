@@ -1,4 +1,4 @@
-"""Which of the 1000 outputs of an ImageNet-1k network belong to the classes of ImageNet-S50."""
+"""The outputs of an ImageNet-1k network that belong to the classes of ImageNet-S50."""
 
 from __future__ import annotations
 

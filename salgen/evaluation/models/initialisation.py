@@ -1,4 +1,4 @@
-"""How weights start where no library has a say."""
+"""Initial weights of layers that no library initialises."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ class Normalisation(nn.Module):
 
 
 def imagenet_normalisation(channels: int) -> Normalisation:
-    """What torchvision's networks were trained with; a single channel takes the means over the colours.
+    """The normalisation of torchvision's networks; a single channel takes the means over the colours.
 
     Raises
     ------
     SalgenError
-        If there are neither 3 channels nor 1.
+        If the number of channels is neither 3 nor 1.
     """
     if channels == 3:
         return Normalisation(IMAGENET_MEAN, IMAGENET_STD)

@@ -22,7 +22,7 @@ SUFFIXES = (".pth", ".pt", ".safetensors")
 
 @dataclass(frozen=True)
 class Seams:
-    """Where a network meets its images and its classes.
+    """The names of a network's first and last weights, which depend on images and classes.
 
     Attributes
     ----------
@@ -57,16 +57,16 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
     except OSError as error:
         raise SalgenError(f"weights = {file} cannot be read: {error.strerror or error}") from None
     try:
-        found = _decoded(data, file.suffix)
-    except Exception:  # a damaged file fails in any way, and none of them runs what it holds
-        found = None
-    named = isinstance(found, Mapping) and all(isinstance(name, str) for name in found)
-    if not found or not named or not all(isinstance(tensor, torch.Tensor) for tensor in found.values()):
+        tensors = _decode(data, file.suffix)
+    except Exception:  # a damaged file fails in any way; its content is never executed
+        tensors = None
+    named = isinstance(tensors, Mapping) and all(isinstance(name, str) for name in tensors)
+    if not tensors or not named or not all(isinstance(tensor, torch.Tensor) for tensor in tensors.values()):
         raise SalgenError(
-            f"weights = {file} is damaged, or holds something else than tensors by name: restore it, or write it "
+            f"weights = {file} is damaged, or is not a state dict of tensors: restore it, or write it "
             "with torch.save(network.state_dict(), file) or safetensors"
         )
-    return dict(found)
+    return dict(tensors)
 
 
 def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
@@ -75,7 +75,7 @@ def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
     Raises
     ------
     SalgenError
-        If they cannot be fetched, or what was fetched is damaged.
+        If they cannot be fetched, or arrive damaged.
     """
     import torch
     from torchvision.models import get_model_weights
@@ -83,20 +83,20 @@ def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
     weights = get_model_weights(architecture).IMAGENET1K_V1
     cached = Path(torch.hub.get_dir()) / "checkpoints" / Path(weights.url).name
     try:
-        found: dict[str, Tensor] = weights.get_state_dict(
+        tensors: dict[str, Tensor] = weights.get_state_dict(
             progress=sys.stderr.isatty(), map_location="cpu", check_hash=True, weights_only=True
         )
     except (OSError, HTTPException) as error:
         raise SalgenError(
-            f"weights = {IMAGENET}: {weights.url} cannot be fetched ({_reason(error)}): put the file at {cached} in "
-            f"another way, or give weights=<its path> or weights={SCRATCH}"
+            f"weights = {IMAGENET}: {weights.url} cannot be fetched ({_reason(error)}): download it to {cached} "
+            f"yourself, or give weights=<its path> or weights={SCRATCH}"
         ) from None
-    except Exception:  # a damaged file fails in any way, and none of them runs what it holds
+    except Exception:  # a damaged file fails in any way; its content is never executed
         raise SalgenError(
-            f"weights = {IMAGENET}: what was fetched from {weights.url} is damaged: remove {cached} if it is there, "
-            "and try again"
+            f"weights = {IMAGENET}: the file fetched from {weights.url} is damaged: remove {cached} if it "
+            "exists, and try again"
         ) from None
-    return found
+    return tensors
 
 
 def colour_map(colour: nn.Module, grey: nn.Module) -> tuple[Tensor, Tensor]:
@@ -142,7 +142,7 @@ def to_grey(tensors: Mapping[str, Tensor], seams: Seams, slope: Tensor, offset: 
 
 
 def load(network: nn.Module, tensors: Mapping[str, Tensor], seams: Seams, source: str) -> None:
-    """Put tensors into a network; its last layer stays as it is if theirs has another number of classes.
+    """Load tensors into a network; its last layer stays as it is if theirs has another number of classes.
 
     Raises
     ------
@@ -151,14 +151,14 @@ def load(network: nn.Module, tensors: Mapping[str, Tensor], seams: Seams, source
     """
     own = network.state_dict()
     last = [name for name in (f"{seams.logits}.weight", f"{seams.logits}.bias") if name in tensors]
-    anew = [name for name in last if _differ_in_number(tensors[name], own[name])]
-    given = {name: tensor for name, tensor in tensors.items() if name not in anew}
+    reset = [name for name in last if _differ_in_rows(tensors[name], own[name])]
+    loaded = {name: tensor for name, tensor in tensors.items() if name not in reset}
     for name in own:
-        if name in given and given[name].shape != own[name].shape:
-            raise _misfit(source, f"{name!r} has shape {tuple(given[name].shape)}, not {tuple(own[name].shape)}")
-    # Which names have to be there is torch's to say: older files lack some and spell others differently.
-    missing, unknown = network.load_state_dict(given, strict=False)
-    missing = [name for name in missing if name not in anew]
+        if name in loaded and loaded[name].shape != own[name].shape:
+            raise _misfit(source, f"{name!r} has shape {tuple(loaded[name].shape)}, not {tuple(own[name].shape)}")
+    # torch decides which names are required: older files lack some and spell others differently.
+    missing, unknown = network.load_state_dict(loaded, strict=False)
+    missing = [name for name in missing if name not in reset]
     if missing or unknown:
         raise _misfit(source, f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is unknown")
 
@@ -172,12 +172,12 @@ def without_prefixes(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tens
     return kept
 
 
-def _differ_in_number(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors hold different numbers of rows of the same kind."""
-    return one.ndim == other.ndim and len(one) != len(other) and one.shape[1:] == other.shape[1:]
+def _differ_in_rows(first: Tensor, second: Tensor) -> bool:
+    """True if two tensors differ in their number of rows alone."""
+    return first.ndim == second.ndim and len(first) != len(second) and first.shape[1:] == second.shape[1:]
 
 
-def _decoded(data: bytes, suffix: str) -> Any:
+def _decode(data: bytes, suffix: str) -> Any:
     import safetensors.torch
     import torch
 
@@ -190,8 +190,8 @@ def _reason(error: Exception) -> str:
     return str(getattr(error, "reason", None) or error or type(error).__name__).partition("\n")[0]
 
 
-def _misfit(source: str, what: str) -> SalgenError:
+def _misfit(source: str, fault: str) -> SalgenError:
     return SalgenError(
-        f"{source} does not fit: tensor {what}; give weights of this architecture, and set the model's parameters "
+        f"{source} does not fit: tensor {fault}; give weights of this architecture, and set the model's parameters "
         f"to what they were made with, or weights={SCRATCH}"
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from salgen.datasets.publishing.zenodo import deposit
 from salgen.datasets.publishing.zenodo import server as zenodo_server
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.run_release import published_run
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 
 
 def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **statements: Any) -> Path:
@@ -105,7 +105,6 @@ def upload(
         return deposit(found, out, at)[1]
 
 
-@contextmanager
 def edition(
     path: str | os.PathLike[str],
     *,
@@ -114,7 +113,7 @@ def edition(
     creators: Sequence[str] = (),
     url: str | None = None,
     may_redistribute: bool = False,
-) -> Iterator[Release]:
+) -> AbstractContextManager[Release]:
     """What is published of a folder, checked; files that had to be written are there within the ``with`` block."""
     publication = stated(licence, date, creators, url)
     folder = Path(path)
@@ -122,8 +121,7 @@ def edition(
         fault = "is not a folder" if folder.exists() else "does not exist"
         raise SalgenError(f"{folder} {fault}: give the folder of a data set or of a run")
     make = published_run if (folder / RECORD).is_file() else published
-    with make(folder, publication, may_redistribute=may_redistribute) as found:
-        yield found
+    return make(folder, publication, may_redistribute=may_redistribute)
 
 
 def _check_place(folder: Path, target: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
 from salgen.registry import METHODS
 
@@ -14,8 +15,8 @@ from salgen.registry import METHODS
 _PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
 
 
-def published_record(record: Mapping[str, Any], *, pixels: bool) -> dict[str, Any]:
-    """What a published ``run.json`` holds.
+def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
+    """The record that is published.
 
     Parameters
     ----------
@@ -25,18 +26,14 @@ def published_record(record: Mapping[str, Any], *, pixels: bool) -> dict[str, An
         Whether images may be passed on. If not, the maps of methods that show the image are left out, and
         `maps_left_out` names the methods.
     """
-    hidden = [] if pixels else [m["call"] for m in record["methods"] if _shows_image(m["name"])]
+    hidden = [] if pixels else [method.call for method in record.methods if _shows_image(method.name)]
     folders = set(map(folder_name, hidden))
-    maps = record.get("maps") or {}
-    kept = {name: key for name, key in maps.items() if parts_of(name)[0] not in folders}
-    plain = {key: _without_paths(value) for key, value in record.items() if key != "maps"}
-    command = record.get("command")
-    return {
-        **plain,
-        "command": None if command is None else [_last_parts(str(word)) for word in command],
-        "maps": kept,
-        "maps_left_out": list(dict.fromkeys([*(record.get("maps_left_out") or []), *(hidden if maps else [])])),
-    }
+    return replace(
+        RunRecord.from_json(_without_paths(record.to_json())),
+        command=None if record.command is None else [_last_parts(word) for word in record.command],
+        maps={name: key for name, key in record.maps.items() if parts_of(name)[0] not in folders},
+        maps_left_out=list(dict.fromkeys([*(record.maps_left_out or []), *(hidden if record.maps else [])])),
+    )
 
 
 def _last_parts(word: str) -> str:

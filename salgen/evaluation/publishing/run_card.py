@@ -16,10 +16,12 @@ from salgen.datasets.metadata.citation import SALGEN
 from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, file_object
 from salgen.datasets.metadata.frontmatter import licence_keys, yaml_text
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
+from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import FOLDER as MAPS
-from salgen.evaluation.runs.artifacts.saved_maps import OF_SAMPLES, folder_name, parts_of
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
 from salgen.evaluation.runs.run_snapshot import DATA
 from salgen.evaluation.statistics.score_cube import SCORES
 
@@ -65,7 +67,7 @@ class Contents:
     Attributes
     ----------
     record
-        What its ``run.json`` says.
+        Its ``run.json``.
     summary
         Its results as plain text.
     pixels
@@ -74,7 +76,7 @@ class Contents:
         Whether all models' weights are there.
     """
 
-    record: Mapping[str, Any]
+    record: RunRecord
     summary: str
     pixels: bool
     models: bool
@@ -82,23 +84,22 @@ class Contents:
     @property
     def maps(self) -> list[str]:
         """The methods whose maps are there."""
-        there = {parts_of(name)[0] for name in self.record["maps"]}
-        calls = [str(method["call"]) for method in self.record["methods"]]
-        return [call for call in calls if folder_name(call) in there]
+        folders = {parts_of(name)[0] for name in self.record.maps}
+        return [method.call for method in self.record.methods if folder_name(method.call) in folders]
 
     @property
     def title(self) -> str:
         """What it is called when it is cited."""
-        models = " and ".join(sorted({model["name"] for model in self.record["models"]}))
-        return f"Saliency methods on {self.record['dataset']['generator']}, {models} (a run of salgen)"
+        models = " and ".join(sorted({model.name for model in self.record.models}))
+        return f"Saliency methods on {self.record.dataset.generator}, {models} (a run of salgen)"
 
     @property
     def abstract(self) -> str:
         """What was measured, in a sentence."""
         record = self.record
         return (
-            f"Scores of {len(record['methods'])} saliency methods and controls under {len(record['metrics'])} metrics, "
-            f"on {record['samples']['with_mask']} images of {record['dataset']['generator']}."
+            f"Scores of {len(record.methods)} saliency methods and controls under {len(record.metrics)} metrics, "
+            f"on {record.samples.with_mask} images of {record.dataset.generator}."
         )
 
 
@@ -141,17 +142,17 @@ def run_croissant(contents: Contents, digests: Mapping[str, str], publication: P
 
 def _what(contents: Contents) -> str:
     record = contents.record
-    data, names = record["dataset"], sorted({model["name"] for model in record["models"]})
+    data, names = record.dataset, sorted({model.name for model in record.models})
     models = "\n".join(
-        f"- {model['name']}, training seed {model['seed']}: right on {model['accuracy']:.1%} of {model['n_images']} "
-        f"images (chance {model['chance']:.1%})"
-        for model in record["models"]
+        f"- {model.name}, training seed {model.seed}: right on {model.accuracy:.1%} of {model.n_images} "
+        f"images (chance {model.chance:.1%})"
+        for model in record.models
     )
     return f"""## What was measured
 
 {contents.abstract}
-The data set is `{data["generator"]}`, split `{data["split"]}`, fingerprint
-`{data["fingerprint"]}`. Explained: {", ".join(f"`{name}`" for name in names)}.
+The data set is `{data.generator}`, split `{data.split}`, fingerprint
+`{data.fingerprint}`. Explained: {", ".join(f"`{name}`" for name in names)}.
 
 {models}"""
 
@@ -201,9 +202,9 @@ def _lacking(contents: Contents) -> str:
             "- The weights of a model that salgen has neither trained nor read from a checkpoint: metrics that ask the "
             "model need it."
         )
-    if left_out := contents.record["maps_left_out"]:
+    if left_out := contents.record.maps_left_out:
         lines.append(f"- Maps by {', '.join(f'`{call}`' for call in left_out)}, since they show the image.")
-    if not contents.record["maps"]:
+    if not contents.record.maps:
         lines.append("- Maps: the run did not keep them.")
     return "## What is not included\n\n" + "\n".join(lines) if lines else ""
 
@@ -222,12 +223,12 @@ def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publica
     configs: list[dict[str, Any]] = [{"config_name": "scores", "data_files": SCORES, "default": True}]
     configs.append({"config_name": "predictions", "data_files": predictions.FILE})
     if contents.maps:
-        split = contents.record["dataset"]["split"]
+        split = contents.record.dataset.split
         configs.append({"config_name": "samples", "data_files": f"{DATA}/data/{split}-*.parquet"})
         configs += [
             {
                 "config_name": f"maps-{folder_name(call)}",
-                "data_files": f"{MAPS}/*/{folder_name(call)}/{OF_SAMPLES}-*.parquet",
+                "data_files": f"{MAPS}/*/{folder_name(call)}/{MapKind.SAMPLES}-*.parquet",
             }
             for call in contents.maps
         ]
@@ -242,10 +243,10 @@ def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publica
 
 def _responsible(contents: Contents) -> dict[str, Any]:
     """Properties of the ``rai`` namespace that are true of a run."""
-    data = contents.record["dataset"]
+    data = contents.record.dataset
     return {
-        "rai:dataCollection": f"Computed by salgen {contents.record['salgen']}: models were asked about split "
-        f"{data['split']} of {data['name']}, explained by saliency methods, and the maps scored against its masks.",
+        "rai:dataCollection": f"Computed by salgen {contents.record.salgen}: models were asked about split "
+        f"{data.split} of {data.name}, explained by saliency methods, and the maps scored against its masks.",
         "rai:dataUseCases": [
             "Comparing saliency methods and metrics on images whose cause is known.",
             "Not for claims about other models or images: a method that finds the cause here may miss it elsewhere.",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from salgen.datasets.format import checksums
 from salgen.datasets.format import manifest as manifests
@@ -21,12 +20,11 @@ from salgen.evaluation.publishing.redaction import published_record
 from salgen.evaluation.publishing.run_card import TAGS, Contents, run_card, run_croissant
 from salgen.evaluation.report import console_summary
 from salgen.evaluation.report.page import PAGE, render
-from salgen.evaluation.report.runs import content_faults, read_runs
+from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts import predictions
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
-from salgen.evaluation.runs.gallery_maps import GALLERY
-from salgen.evaluation.runs.run_record import RECORD, record_text
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.saved_maps import GALLERY
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_files, checkpoint_of
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES
@@ -56,31 +54,27 @@ def published_run(
         If the run is not finished or was altered.
     """
     check_sound(folder, run_problems(folder, samples=0))
-    there = read_record(folder / RECORD)
-    pixels = may_redistribute or _is_redistributable(folder, there)
-    record = published_record(there, pixels=pixels)
-    checkpoints = _checkpoints(folder, record)
+    own = RunRecord.read(folder / RECORD)
+    pixels = may_redistribute or _is_redistributable(folder, own)
+    record = published_record(own, pixels=pixels)
+    checkpoints = [checkpoint_of(folder, model.name, model.seed, model.weights_sha256) for model in record.models]
     with _data(folder, record, pixels) as (data, images):
         contents = Contents(record, console_summary([folder]), images, all(checkpoints))
-        files: dict[str, Path | bytes] = {name: folder / name for name in (*TABLES, *record["maps"])}
-        files |= {path.relative_to(folder).as_posix(): path for path in _others(folder, checkpoints, images)}
-        files |= {**data, RECORD: record_text(record).encode()}
-        yield _edition(contents, {**files, PAGE: _page(folder, contents)}, publication)
+        names = [*TABLES, *record.maps]
+        names += [name for name in (CERTIFICATES, *((GALLERY,) if images else ())) if (folder / name).is_file()]
+        models = [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
+        files: dict[str, Path | bytes] = {name: folder / name for name in names}
+        files |= {path.relative_to(folder).as_posix(): path for path in models}
+        files |= {**data, RECORD: record.to_text().encode(), PAGE: _page(folder, contents)}
+        yield _edition(contents, files, publication)
 
 
-def _is_redistributable(folder: Path, record: Mapping[str, Any]) -> bool:
+def _is_redistributable(folder: Path, record: RunRecord) -> bool:
     """Whether the run, and the data that it keeps, say that pixels may be passed on."""
     data = folder / DATA
-    return bool(record["dataset"].get("redistributable")) and (
+    return bool(record.dataset.redistributable) and (
         not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
     )
-
-
-def _others(folder: Path, checkpoints: Sequence[Path | None], images: bool) -> list[Path]:
-    """What a run may lack: certificates, pictures, models."""
-    names = [CERTIFICATES, *((GALLERY,) if images else ())]
-    found = [folder / name for name in names if (folder / name).is_file()]
-    return found + [path for checkpoint in checkpoints if checkpoint for path in checkpoint_files(checkpoint)]
 
 
 def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
@@ -94,7 +88,7 @@ def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication:
     texts[checksums.CROISSANT] = run_croissant(contents, digests, publication).encode()
     return Release(
         files=with_checksums({**files, **texts}, sums),
-        root=f"{contents.record['dataset']['generator']}-run",
+        root=f"{contents.record.dataset.generator}-run",
         title=contents.title,
         card=card,
         keywords=TAGS,
@@ -106,25 +100,16 @@ def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication:
 
 def _checksums(files: Mapping[str, Path | bytes]) -> dict[str, str]:
     """SHA-256 of every file."""
-    paths = {name: content for name, content in files.items() if isinstance(content, Path)}
-    found = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if isinstance(content, bytes)}
-    with progress("checksums", len(paths), "files") as advance:
-        for name, path in paths.items():
-            found[name] = sha256_of(path)
+    found = {}
+    with progress("checksums", len(files), "files") as advance:
+        for name, content in files.items():
+            found[name] = sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
             advance()
     return found
 
 
-def _checkpoints(folder: Path, record: Mapping[str, Any]) -> list[Path | None]:
-    """The folder of each model's weights, if it has one."""
-    return [
-        checkpoint_of(folder, model["name"], model["seed"], str(model.get("weights_sha256")))
-        for model in record["models"]
-    ]
-
-
 @contextmanager
-def _data(folder: Path, record: Mapping[str, Any], pixels: bool) -> Iterator[tuple[dict[str, Path | bytes], bool]]:
+def _data(folder: Path, record: RunRecord, pixels: bool) -> Iterator[tuple[dict[str, Path | bytes], bool]]:
     """The split's data that a run with maps keeps, without pixels where they may not be passed on.
 
     Yields
@@ -132,12 +117,12 @@ def _data(folder: Path, record: Mapping[str, Any], pixels: bool) -> Iterator[tup
     The files, and whether pixels are published.
     """
     data = folder / DATA
-    if not record["maps"]:
+    if not record.maps:
         yield {}, pixels
         return
     there = read_manifest(data)
     described = as_published(there, pixels=pixels)
-    shards = shards_of(there, record["dataset"]["split"])
+    shards = shards_of(there, record.dataset.split)
     with shards_to_publish(data, there, described, shards) as found:
         named: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in found.items()}
         yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels and pixels
@@ -159,7 +144,7 @@ def _citation(contents: Contents, digest: str, publication: PublicationMetadata)
         version=VERSION,
         identifier=(digest, f"SHA-256 of the run's record, {RECORD}"),
         publication=publication,
-        references=citation.papers_in(_reference(method["reference"]) for method in contents.record["methods"]),
+        references=citation.papers_in(_reference(method.reference) for method in contents.record.methods),
     )
 
 

@@ -1,4 +1,4 @@
-"""Does a model rely on the feature, and on nothing else? The verdict on one sample, from what the model says.
+"""Does a model rely on the feature, and on nothing else? The verdict on one sample, from the model's answers.
 
 The sample is shown again in three ways, each with all else fixed: as its twin, on other backgrounds, and
 without each of its features alone.
@@ -40,15 +40,13 @@ class Answers:
     without: Mapping[str, Float64]
 
     def about(self, target: int) -> Answers:
-        """What a model of several labels says of one: whether it is there, logits (2,) of no and yes."""
+        """A multi-label model's answers about one label: logits (2,) for absent and present."""
 
-        def asked(logits: Float64) -> Float64:
+        def pair(logits: Float64) -> Float64:
             return np.stack([np.zeros_like(logits[..., target]), logits[..., target]], axis=-1)
 
-        without = {feature: asked(logits) for feature, logits in self.without.items()}
-        return Answers(
-            asked(self.sample), None if self.twin is None else asked(self.twin), asked(self.redraws), without
-        )
+        without = {feature: pair(logits) for feature, logits in self.without.items()}
+        return Answers(pair(self.sample), None if self.twin is None else pair(self.twin), pair(self.redraws), without)
 
 
 @dataclass(frozen=True)

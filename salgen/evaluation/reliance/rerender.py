@@ -37,7 +37,7 @@ class Renderer:
 
     @classmethod
     def of(cls, dataset: Dataset, source: str | None, index: int) -> Renderer:
-        """What renders a data set, tried on one of its samples.
+        """The renderer of a data set, tested on one of its samples.
 
         Raises
         ------
@@ -55,35 +55,35 @@ class Renderer:
         return renderer
 
     def answers(self, recipes: Sequence[Recipe], ask: Ask) -> list[Answers]:
-        """What a model says of samples shown in all ways; of each way, as many images are held as there are recipes."""
+        """A model's answers about samples shown in all ways, holding one image per recipe at a time."""
         pairs = list(self.generator.render_pairs(recipes))
         sample = ask(_images(sample.image for sample, _ in pairs))
-        twins = self._of_some([twin for _, twin in pairs], ask)
-        redraws = [self._redrawn(recipes, number, ask) for number in range(REDRAWS)]
-        without = self._without_each(recipes, ask)
+        twins = self._ask_twins([twin for _, twin in pairs], ask)
+        redraws = [self._ask_redrawn(recipes, number, ask) for number in range(REDRAWS)]
+        without = self._ask_without_each(recipes, ask)
         return [
             Answers(sample[i], twins[i], np.stack([redraw[i] for redraw in redraws]), without[i])
             for i in range(len(recipes))
         ]
 
-    def _of_some(self, levels: Sequence[NDArray[Any] | None], ask: Ask) -> list[Float64 | None]:
-        there = [image for image in levels if image is not None]
-        logits = iter(ask(_images(there)) if there else ())
+    def _ask_twins(self, levels: Sequence[NDArray[Any] | None], ask: Ask) -> list[Float64 | None]:
+        present = [image for image in levels if image is not None]
+        logits = iter(ask(_images(present)) if present else ())
         return [None if image is None else next(logits) for image in levels]
 
-    def _redrawn(self, recipes: Sequence[Recipe], number: int, ask: Ask) -> Float64:
+    def _ask_redrawn(self, recipes: Sequence[Recipe], number: int, ask: Ask) -> Float64:
         redrawn = [self.generator.redraw(recipe, self.seed, number) for recipe in recipes]
         return ask(_images(sample.image for sample, _ in self.generator.render_pairs(redrawn, twins=False)))
 
-    def _without_each(self, recipes: Sequence[Recipe], ask: Ask) -> list[dict[str, Float64]]:
-        found: list[dict[str, Float64]] = [{} for _ in recipes]
+    def _ask_without_each(self, recipes: Sequence[Recipe], ask: Ask) -> list[dict[str, Float64]]:
+        logits_by_feature: list[dict[str, Float64]] = [{} for _ in recipes]
         single = [(i, name) for i, recipe in enumerate(recipes) for name in self.generator.features(recipe)]
         for start in range(0, len(single), len(recipes)):
             part = single[start : start + len(recipes)]
             logits = ask(_images(self.generator.render(recipes[i], omit=(name,)).image for i, name in part))
-            for (i, name), said in zip(part, logits, strict=True):
-                found[i][name] = said
-        return found
+            for (i, name), answer in zip(part, logits, strict=True):
+                logits_by_feature[i][name] = answer
+        return logits_by_feature
 
 
 def _images(levels: Iterable[NDArray[Any]]) -> Float32:

@@ -26,7 +26,7 @@ class Agreement:
 
 def agreements(runs: Sequence[Run]) -> list[Agreement]:
     """A table for each model that all runs have, if they are of three data sets or more and share metrics."""
-    if len({run.record["dataset"]["fingerprint"] for run in runs}) < LEAST:
+    if len({run.record.dataset.fingerprint for run in runs}) < LEAST:
         return []
     first, *rest = runs
     metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in rest)]

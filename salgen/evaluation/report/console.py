@@ -9,9 +9,10 @@ import numpy as np
 
 from salgen.evaluation.report.images import images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
-from salgen.evaluation.report.runs import Model, Run, content_faults, read_runs
+from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.scoring.metric_groups import canonical
 from salgen.evaluation.statistics.comparison_groups import Key
 
@@ -39,7 +40,7 @@ def _block(run: Run, model: str) -> str:
     lines += [_warning(run, trained) for trained in run.trained(model) if trained.near_chance or trained.too_few]
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     lines += [_warning(run, second) for second in run.second_models if second.near_chance or second.too_few]
-    left_out = run.record.get("left_out") or {}
+    left_out = run.record.left_out
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
     learnt = not run.unlearnt(model)
     if not learnt:

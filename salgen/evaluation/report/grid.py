@@ -12,8 +12,9 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
-from salgen.evaluation.report.runs import Model, Run, content_faults, read_runs
+from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.study import Cell
+from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.summary import csv_text
 
 FLOOR_CALL, CEILING_CALL = "random", "oracle"

@@ -24,12 +24,12 @@ def images_counted(run: Run, metrics: Sequence[str]) -> tuple[str, str]:
     -------
     Such as ``("8 images with a mask", "roar, kar: all 16 images")``; the second is empty if there are none.
     """
-    samples, everything = run.record["samples"], of_all_images(metrics)
+    samples, everything = run.record.samples, of_all_images(metrics)
     if _counted(run) not in of_all_images(run.metrics):
-        return f"{samples['with_mask']} images with a mask", _of(everything, f"all {samples['considered']} images")
+        return f"{samples.with_mask} images with a mask", _of(everything, f"all {samples.considered} images")
     others = [metric for metric in metrics if metric not in everything]
-    words = f"{samples['considered']} images, with a mask or without"
-    return words, _of(others, f"the {samples['with_mask']} images with a mask")
+    words = f"{samples.considered} images, with a mask or without"
+    return words, _of(others, f"the {samples.with_mask} images with a mask")
 
 
 def wrong(run: Run, model: str) -> float:

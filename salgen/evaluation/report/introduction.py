@@ -44,7 +44,7 @@ class Introduction:
 def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) -> Introduction:
     """The introduction of a page on which `methods` are under test unless a study names its own."""
     imported = [run for run in runs if _imported(run)]
-    made = [run for run in runs if run.record["dataset"].get("generator") and not _imported(run)]
+    made = [run for run in runs if run.record.dataset.generator and not _imported(run)]
     return Introduction(
         methods=len(study.methods) if study is not None else methods,
         classes=_shared_classes(runs),
@@ -56,12 +56,12 @@ def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) 
 
 def _imported(run: Run) -> bool:
     """Whether the images were read from a copy of published data."""
-    return bool(run.record["dataset"].get("source") == OWN_COPY)
+    return run.record.dataset.source == OWN_COPY
 
 
 def _shared_classes(runs: Sequence[Run]) -> tuple[str, ...]:
     """The classes of the first task, where they are the same in all runs."""
-    found = {tuple(next(iter(run.record["dataset"]["tasks"].values()))) for run in runs}
+    found = {tuple(run.record.dataset.class_names) for run in runs}
     return found.pop() if len(found) == 1 else ()
 
 
@@ -72,4 +72,4 @@ def _names(runs: Sequence[Run], others: Sequence[Run]) -> list[str]:
 
 
 def _name(run: Run) -> str:
-    return str(run.record["dataset"]["name"])
+    return run.record.dataset.name

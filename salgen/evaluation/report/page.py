@@ -19,13 +19,14 @@ from salgen.evaluation.report.images import images_counted, of_all_images, wrong
 from salgen.evaluation.report.introduction import introduction
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
-from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, content_faults, read_runs
+from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, read_runs
 from salgen.evaluation.report.sections import comparison, galleries, make_section
 from salgen.evaluation.report.study import Study
 from salgen.evaluation.report.study_section import StudySection, study_section
 from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
+from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS, RESAMPLES
 from salgen.evaluation.statistics.intervals import accuracy_interval
 from salgen.evaluation.statistics.permutation import ALPHA

@@ -48,19 +48,19 @@ class RelianceLine:
 
 def reliance_lines(run: Run) -> list[RelianceLine]:
     """A line for each trained model of a run that has certificates."""
-    found = (run.record.get("certificates") or {}).get("models", [])
+    certificates = run.record.certificates
     return [
         RelianceLine(
             run=run.label,
-            model=entry["name"],
-            seed=entry["seed"],
-            samples=entry["samples"],
-            coverage=_share(entry["coverage"]),
-            uses_feature=_share(entry["uses_feature"]),
-            ignores_background=_share(entry["ignores_background"]),
-            needed={feature: _share(share) for feature, share in entry["needed"].items()},
+            model=entry.name,
+            seed=entry.seed,
+            samples=entry.samples,
+            coverage=_share(entry.coverage),
+            uses_feature=_share(entry.uses_feature),
+            ignores_background=_share(entry.ignores_background),
+            needed={feature: _share(share) for feature, share in entry.needed.items()},
         )
-        for entry in found
+        for entry in (certificates.models if certificates else ())
     ]
 
 
@@ -108,7 +108,7 @@ def _share(value: float | None) -> float:
 
 def uncertified(run: Run) -> str:
     """Why a run has no certificates; empty if it has some."""
-    certificates = run.record.get("certificates")
+    certificates = run.record.certificates
     if certificates is None:
         return OLDER
-    return "" if certificates["models"] else str(certificates["reason"]) or "no reason was given"
+    return "" if certificates.models else certificates.reason or "no reason was given"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from salgen.datasets.archives.archive_formats import is_archive
-from salgen.errors import SalgenError, reason
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
 from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
 from salgen.evaluation.statistics.comparisons import Comparison, compare_families
@@ -21,10 +18,6 @@ from salgen.evaluation.statistics.intervals import near_chance, too_few_to_tell
 from salgen.evaluation.statistics.score_cube import ALL, ScoreCube, read_scores
 from salgen.evaluation.statistics.summary import ALL_SEEDS, SummaryRow, summarise
 
-STRANGE = (  # what content that is no run's leads to
-    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
-    *(StopIteration, MemoryError),
-)
 METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
 
 
@@ -58,14 +51,14 @@ class Run:
     label
         What the page calls it: the data set's name, with the folder's where two runs share it.
     record
-        What ``run.json`` holds.
+        Its ``run.json``.
     higher_is_better
         For each metric; None for a diagnostic.
     """
 
     path: Path
     label: str
-    record: Mapping[str, Any]
+    record: RunRecord
     cube: ScoreCube
     higher_is_better: Mapping[str, bool | None]
 
@@ -73,30 +66,27 @@ class Run:
     def models(self) -> list[Model]:
         """The trained models, one for each training seed."""
         return [
-            Model(m["name"], m["seed"], float(m["accuracy"]), int(m["n_images"]), float(m["chance"]))
-            for m in self.record["models"]
+            Model(model.name, model.seed, model.accuracy, model.n_images, model.chance) for model in self.record.models
         ]
 
     @cached_property
     def second_models(self) -> list[Model]:
         """Those that metrics contrast the first ones with, as far as it is known how well they do."""
-        paired = self.record.get("paired_model")
         return [
-            Model(f"{m['name']}, {m['task']}", m["seed"], float(m["accuracy"]), int(m["n_images"]), float(m["chance"]))
-            for m in (paired if isinstance(paired, list) else [])
-            if "accuracy" in m
+            Model(f"{model.name}, {model.task}", model.seed, model.accuracy, model.n_images or 0, model.chance or 0.0)
+            for model in self.record.paired_model or ()
+            if model.accuracy is not None
         ]
 
     @property
     def split(self) -> str:
         """The split that was evaluated."""
-        return str(self.record["dataset"]["split"])
+        return self.record.dataset.split
 
     @cached_property
     def notes(self) -> list[str]:
         """What the data set's source says of itself."""
-        notes = self.record.get("notes") or []
-        return [notes] if isinstance(notes, str) else list(notes)
+        return self.record.notes
 
     @cached_property
     def model_names(self) -> list[str]:
@@ -106,7 +96,7 @@ class Run:
     @cached_property
     def metrics(self) -> list[str]:
         """The metrics that have scores, in the run's order."""
-        return [name for name in self.record["metrics"] if name in self.cube.metrics]
+        return [name for name in self.record.metrics if name in self.cube.metrics]
 
     @cached_property
     def headline(self) -> str | None:
@@ -116,7 +106,7 @@ class Run:
     @cached_property
     def variants(self) -> list[str]:
         """The variants that have scores, the headline first."""
-        headline = self.record["headline_variant"]
+        headline = self.record.headline_variant
         return sorted(self.cube.variants, key=lambda variant: variant != headline)
 
     def has(self, metric: str, variant: str) -> bool:
@@ -128,9 +118,9 @@ class Run:
         return next(variant for variant in self.variants if self.has(metric, variant))
 
     @cached_property
-    def methods(self) -> dict[str, Mapping[str, Any]]:
-        """What ``run.json`` says of each method, by its call."""
-        return {method["call"]: method for method in self.record["methods"]}
+    def methods(self) -> dict[str, MethodRecord]:
+        """The methods by their calls."""
+        return {method.call: method for method in self.record.methods}
 
     def trained(self, model: str) -> list[Model]:
         """The trainings of one architecture."""
@@ -147,7 +137,7 @@ class Run:
 
     def role(self, call: str) -> str:
         """Whether a method is under test, a floor or a ceiling."""
-        if not self.methods[call]["control"]:
+        if not self.methods[call].control:
             return METHOD
         return CEILING if is_ceiling(call) else FLOOR
 
@@ -205,29 +195,6 @@ class Run:
         return {}
 
 
-@contextmanager
-def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
-    """Turn what strange content of run files leads to into one line that names the runs.
-
-    Files are checked as they are read; whatever passes those checks and still cannot be a run's, such as
-    a number where a list belongs, is caught here.
-    """
-    from jinja2 import TemplateError
-
-    names = ", ".join(map(str, paths))
-    try:
-        yield
-    except SalgenError as error:
-        if any(str(path) in str(error) for path in paths):
-            raise
-        raise SalgenError(f"{names}: {error}") from error
-    except (*STRANGE, TemplateError) as error:
-        raise SalgenError(
-            f"a file of {names} holds what `salgen evaluate` does not write ({type(error).__name__}: {reason(error)}): "
-            "evaluate again"
-        ) from error
-
-
 def read_runs(paths: Sequence[Path | str]) -> list[Run]:
     """Read run folders, with a label of its own for each.
 
@@ -268,12 +235,12 @@ def _read_run(path: Path) -> Run:
         raise SalgenError(f"{path} is an archive: unpack it first, with  salgen unpack {path} DIR")
     if not path.is_dir():
         raise SalgenError(f"{path} is not a run folder: name one that `salgen evaluate` wrote")
-    record = read_record(path / RECORD)
+    record = RunRecord.read(path / RECORD)
     cube = read_scores(path)
-    unknown = [call for _, call, _ in cube.series if call not in {m["call"] for m in record["methods"]}]
+    unknown = [call for _, call, _ in cube.series if call not in {method.call for method in record.methods}]
     if unknown:
         raise SalgenError(f"{path / RECORD} says nothing of method {unknown[0]!r}, which has scores: evaluate again")
-    if not set(record["metrics"]) & set(cube.metrics):
+    if not set(record.metrics) & set(cube.metrics):
         raise SalgenError(f"{path / RECORD} names no metric that has scores: evaluate again")
-    better = {metric: higher_is_better(metric) for metric in record["metrics"]}
-    return Run(path, record["dataset"]["name"], record, cube, better)
+    better = {metric: higher_is_better(metric) for metric in record.metrics}
+    return Run(path, record.dataset.name, record, cube, better)

@@ -14,8 +14,7 @@ from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.diagnostics.clever_hans import Suspect
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.training.checkpoints import check_fits, load_checkpoint
 from salgen.files import atomic_path
 from salgen.parameters import parse_call
@@ -38,7 +37,7 @@ def check_gallery(
     SalgenError
         If the data set is another one, the method is unknown, or a model's checkpoint is not in the run.
     """
-    record = read_record(Path(run) / RECORD)
+    record = RunRecord.read(Path(run) / RECORD)
     _dataset(run, data, record)
     METHODS.create(*parse_call(method))
     for suspect in suspects[:most]:
@@ -64,7 +63,7 @@ def save_gallery_of(
     SalgenError
         If the data set is another one, or a model's checkpoint is not in the run.
     """
-    record = read_record(Path(run) / RECORD)
+    record = RunRecord.read(Path(run) / RECORD)
     dataset = _dataset(run, data, record)
     shown = list(suspects[:most])
     maps = _maps(shown, Path(run), dataset, record, method)
@@ -74,16 +73,16 @@ def save_gallery_of(
     return path
 
 
-def _dataset(run: str | Path, data: str | Path, record: Any) -> Dataset:
-    dataset = open_dataset(data, record["dataset"]["split"])
-    if dataset.fingerprint != record["dataset"]["fingerprint"]:
-        raise SalgenError(f"{data} is not the data set of {run}, which is {record['dataset']['name']}: give that one")
+def _dataset(run: str | Path, data: str | Path, record: RunRecord) -> Dataset:
+    dataset = open_dataset(data, record.dataset.split)
+    if dataset.fingerprint != record.dataset.fingerprint:
+        raise SalgenError(f"{data} is not the data set of {run}, which is {record.dataset.name}: give that one")
     return dataset
 
 
-def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: Any, method: str) -> list[Any]:
+def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
     """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
-    conventions, found = record["conventions"], []
+    conventions, found = record.conventions, []
     known: dict[tuple[str, int], tuple[Any, Any]] = {}
     for suspect in shown:
         who = suspect.model, suspect.training_seed
@@ -107,7 +106,7 @@ def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: Any, me
     return found
 
 
-def _model(run: Path, dataset: Dataset, record: Any, who: tuple[str, int], method: str) -> tuple[Any, Any]:
+def _model(run: Path, dataset: Dataset, record: RunRecord, who: tuple[str, int], method: str) -> tuple[Any, Any]:
     """A model of the run, and its patterns if the method needs them."""
     checkpoint = load_checkpoint(_checkpoint(run, record, who))
     check_fits(checkpoint, dataset)
@@ -117,9 +116,9 @@ def _model(run: Path, dataset: Dataset, record: Any, who: tuple[str, int], metho
     return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
 
 
-def _checkpoint(run: Path, record: Any, who: tuple[str, int]) -> Path:
-    entry = next(model for model in record["models"] if (model["name"], model["seed"]) == who)
-    place = run / str(entry.get("checkpoint") or entry["name"])  # a model that was given need not have one
+def _checkpoint(run: Path, record: RunRecord, who: tuple[str, int]) -> Path:
+    entry = next(model for model in record.models if (model.name, model.seed) == who)
+    place = run / (entry.checkpoint or entry.name)  # a model that was given need not have one
     if not place.is_dir():
         raise SalgenError(f"{place} is missing: the gallery explains again, and takes a model that the run trained")
     return place

@@ -101,14 +101,14 @@ def insignificant_patches(
     with torch.inference_mode(False):
         first = view.normalise(view.like(torch.from_numpy(images[:1].copy())))
         parts = MicroBatches(images_at_once(view, first.detach(), AT_ONCE, budget, WITH_GRADIENT))
-        found = parts.over(
+        patched = parts.over(
             len(images), lambda part: _patched(view, images[part], twins[part], masks[part], labels[part])
         )
     return Patched(
-        np.concatenate([one.images for one in found]),
-        np.concatenate([one.change for one in found]),
-        np.concatenate([one.seen for one in found]),
-        [fault for one in found for fault in one.faults],
+        np.concatenate([part.images for part in patched]),
+        np.concatenate([part.change for part in patched]),
+        np.concatenate([part.seen for part in patched]),
+        [fault for part in patched for fault in part.faults],
     )
 
 
@@ -123,7 +123,7 @@ def _patched(view: ModelView, images: Float32, twins: Float32, masks: Mask, labe
         logits = _logits(view, pixels)
     change = ((logits - aim).abs().amax(dim=1) / _spread(view, aim)).double().cpu().numpy()
     seen = _seen(pixels, feature, plain, place)
-    before, after = (_classes(view, one, labels) for one in (aim, logits))
+    before, after = (_classes(view, output, labels) for output in (aim, logits))
     ignored = (before == after) & (change <= MOST_CHANGE)
     faults = [
         PATCH_MATTERS if not holds else "" if much >= LEAST_SEEN else PATCH_VANISHED
@@ -175,16 +175,16 @@ def _check_gradient(logits: Tensor, aim: Tensor) -> None:
 def _spread(view: ModelView, logits: Tensor) -> Tensor:
     """How far the logits (n, K) lie apart, (n,); where each has a probability of its own, also from 0."""
     alone = view.multi_label or logits.shape[1] == 1
-    known = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if alone else logits
-    apart: Tensor = known.amax(dim=1) - known.amin(dim=1)
+    compared = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if alone else logits
+    apart: Tensor = compared.amax(dim=1) - compared.amin(dim=1)
     return apart.clamp(min=torch.finfo(logits.dtype).tiny)
 
 
 def _seen(pixels: Tensor, feature: Tensor, plain: Tensor, place: Tensor) -> Float64:
     """The patch's mean difference from the twin in that of the feature, float64 (n,); 0 where there is no feature."""
-    own, left = (((one - plain).abs() * place).double().sum(dim=(1, 2, 3)) for one in (feature, pixels))
-    found: Any = torch.where(own > 0, left / own.clamp(min=torch.finfo(own.dtype).tiny), 0.0).cpu().numpy()
-    return np.asarray(found)
+    own, left = (((shown - plain).abs() * place).double().sum(dim=(1, 2, 3)) for shown in (feature, pixels))
+    share: Any = torch.where(own > 0, left / own.clamp(min=torch.finfo(own.dtype).tiny), 0.0).cpu().numpy()
+    return np.asarray(share)
 
 
 def _classes(view: ModelView, logits: Tensor, labels: Classes) -> Classes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -13,25 +13,44 @@ from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.score_table import write_scores
-from salgen.evaluation.runs.certificate import Certification, certify
-from salgen.evaluation.runs.chunk_executors import scoring_by
+from salgen.evaluation.runs.certificate import certify
 from salgen.evaluation.runs.gallery_maps import save_gallery
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_workers
+from salgen.evaluation.runs.recording import run_record
 from salgen.evaluation.runs.retraining import retrain
-from salgen.evaluation.runs.run_record import RECORD, write_run_record
 from salgen.evaluation.runs.run_snapshot import keep_for_scoring
 from salgen.evaluation.statistics.comparisons import write_comparisons
 from salgen.evaluation.statistics.score_cube import SCORES, read_scores
 from salgen.evaluation.statistics.summary import write_summary
 from salgen.files import remove_temporaries
+from salgen.progress import progress
+
+
+def ray_executor(name: str, workers: int | None, address: str | None) -> Executor | None:
+    """The Ray that shall do the work, checked before any is done; None for this process.
+
+    Raises
+    ------
+    SalgenError
+        If its parts do not go together, Ray is not installed, or none answers at the address.
+    """
+    if (name, workers, address) == ("local", None, None):
+        return None
+    executor = Executor(name, workers, address)
+    if name != "ray":
+        raise SalgenError(f"workers = {workers}: is for executor = ray; without it this process does all the work")
+    check_address_of(executor)
+    return executor
 
 
 def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None) -> None:
-    """Whether a run on a data set may be written to a folder.
+    """Raise a SalgenError if a run on a data set may not be written to a folder.
 
     Parameters
     ----------
@@ -45,15 +64,18 @@ def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None
     """
     if (run / MANIFEST).exists():
         raise SalgenError(f"{run} is a data set: choose another folder for the run")
-    try:
-        record = json.loads((run / RECORD).read_text(encoding="utf-8"))
-        there, source = record["dataset"], record.get("scored_from")
-        name, fingerprint, split = there["name"], there["fingerprint"], there["split"]
-        digest = None if source is None else source["record_sha256"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or none that says
+    if not (run / RECORD).is_file():
         return
-    if (fingerprint, split) != (dataset.fingerprint, dataset.split):
-        raise SalgenError(f"{run} holds a run on {name}, split {split}: choose another folder, or remove it")
+    try:
+        record = RunRecord.read(run / RECORD)
+    except SalgenError:  # of a run that cannot be told
+        return
+    evaluated = record.dataset
+    if (evaluated.fingerprint, evaluated.split) != (dataset.fingerprint, dataset.split):
+        raise SalgenError(
+            f"{run} holds a run on {evaluated.name}, split {evaluated.split}: choose another folder, or remove it"
+        )
+    digest = record.scored_from and record.scored_from.record_sha256
     if digest != scored_from:
         what = "a run that explained its maps itself" if digest is None else "scores of another run's maps"
         raise SalgenError(f"{run} holds {what}: choose another folder, or remove it")
@@ -103,7 +125,7 @@ def execute_run(
     source
         The outside material the data set was made from, where that is not the generator's default.
     executor
-        What explains and scores; this process if None.
+        The Ray that explains and scores; this process if None.
     command
         What to record as the command.
 
@@ -113,31 +135,42 @@ def execute_run(
     """
     (run / PARTS).mkdir(exist_ok=True)
     remove_temporaries(run, below=True)
-    with scoring_by(executor or Executor(), run) as (score, device):
-        plan = plan.changed(device=device)
-        works = [ModelRunner(plan, subject, run) for subject in plan.models]
-        for work in works:
-            work.finish(score)
-    units = [unit for work in works for unit in work.units]
-    predictions = [work.predictions for work in works]
-    who = [(work.subject.name, work.subject.seed) for work in works]
-    write_predictions(run, [str(name) for name in plan.dataset.column("id")], who, predictions)
-    certificates = _certificates(plan, works, run, source)
-    write_scores(units, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, others=retrain(works))
-    if plan.given is not None:
-        plan.given.copy_gallery(run)
+    with ray_workers(executor, run) if executor else nullcontext() as workers:
+        plan = replace(plan, device=workers.device if workers else None)
+        runners = [ModelRunner(plan, model, run) for model in plan.models]
+        for runner in runners:
+            _write_missing(runner, workers)
+    models = [(model.name, model.seed) for model in plan.models]
+    ids = [str(name) for name in plan.dataset.column("id")]
+    write_predictions(run, ids, models, [runner.predictions for runner in runners])
+    certificates = certify(runners, source) if plan.source_run is None else plan.source_run.copy_certificates(run)
+    chunks = [chunk for runner in runners for chunk in runner.all_chunks]
+    write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, others=retrain(runners))
+    if plan.source_run is None:
+        save_gallery(runners[0])
     else:
-        save_gallery(plan, works[0].subject, predictions[0], works[0].patterns, run)
+        plan.source_run.copy_gallery(run)
     if plan.keep_maps:
-        keep_for_scoring(plan, run)
-    patterns = [work.patterns for work in works]
-    kept = {name: key for work in works for name, key in work.kept_files.items()}
-    write_run_record(plan, predictions, patterns, certificates, units, kept, run, monotonic() - started, command)
+        keep_for_scoring(plan.dataset, plan.models, run)
+    run_record(runners, certificates, monotonic() - started, command).write(run)
     cube = read_scores(run)
     write_summary(run, cube)
     write_comparisons(run, cube)
     return run
 
 
-def _certificates(plan: Plan, works: Sequence[ModelRunner], run: Path, source: str | None) -> Certification:
-    return certify(works, source) if plan.given is None else plan.given.copy_certificates(run)
+def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
+    """Have the scores written that a stopped run has not, by this process or by the workers of a Ray."""
+    missing = {number: chunks for number in range(len(runner.chunks)) if (chunks := runner.missing(number))}
+    total = len(runner.plan.scored) * len(runner.plan.methods)
+    done = total - sum(len(chunk.indices) for chunks in missing.values() for chunk in chunks)
+    doing = "score" if runner.plan.source_run else "explain and score"
+    with progress(f"{doing}, {runner.model.name} seed {runner.model.seed}", total, "maps", done=done) as advance:
+        written = workers.write(runner, missing) if workers else _written_here(runner, missing)
+        for chunk in written:
+            advance(len(chunk.indices))
+
+
+def _written_here(runner: ModelRunner, numbers: Iterable[int]) -> Iterator[ScoreChunk]:
+    for number in numbers:
+        yield from runner.write(number, runner.predicted(number))

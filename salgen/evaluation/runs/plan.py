@@ -1,39 +1,35 @@
-"""What a run does: data, models, methods, metrics and conventions, fixed before any work."""
+"""The plan of a run: data, models, methods, metrics and conventions, and what follows from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from salgen.datasets.reading.reader import Batch, Dataset
 from salgen.errors import SalgenError, unknown_name
-from salgen.evaluation.attribution.batch_explainer import Explained
-from salgen.evaluation.attribution.explaining import explain_all
-from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.conventions import CHUNK, LABEL, PREDICTED, Conventions
 from salgen.evaluation.runs.artifacts.predictions import Classes
-from salgen.evaluation.runs.artifacts.saved_maps import KINDS, OF_SAMPLES
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-from salgen.types import Float32, Mask
-
-if TYPE_CHECKING:
-    from salgen.evaluation.runs.source_run import SourceRun
+from salgen.evaluation.runs.source_run import SourceRun
+from salgen.types import Mask
 
 WHOLE_IMAGE = "region:image"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run's scores depend on.
+    """All that a run's scores depend on; made by :meth:`of`.
 
     Attributes
     ----------
+    scored
+        The considered samples that have a ground-truth mask: what is absent cannot be found.
     methods, metrics
         Display call to plug-in instance.
     left_out
@@ -46,38 +42,59 @@ class Plan:
         Training seed to a model that was trained with it on permuted labels.
     keep_maps
         Whether the maps stay on disk.
-    given
+    source_run
         The run whose maps are scored, where nothing is explained.
     device
         The type of device on which predictions and maps are made, where others than this process make them.
     """
 
     dataset: Dataset
+    conventions: Conventions
+    scored: tuple[int, ...]
     models: list[EvaluatedModel]
     methods: dict[str, Any]
     metrics: dict[str, Metric]
-    conventions: Conventions
-    left_out: dict[str, str]
-    max_memory: float | None
+    left_out: dict[str, str] = field(default_factory=dict)
+    max_memory: float | None = None
     paired: Mapping[int, EvaluatedModel] = field(default_factory=dict)
     shuffled: Mapping[int, EvaluatedModel] = field(default_factory=dict)
     keep_maps: bool = False
-    given: SourceRun | None = None
+    source_run: SourceRun | None = None
     device: str | None = None
 
-    def changed(self, **fields: Any) -> Plan:
-        """The same plan with other values of fields that leave the scored samples as they are."""
-        plan = replace(self, **fields)
-        vars(plan).update(scored=self.scored, chunks=self.chunks)  # which takes reading all masks
-        return plan
+    @classmethod
+    def of(
+        cls,
+        dataset: Dataset,
+        conventions: Conventions,
+        models: list[EvaluatedModel],
+        methods: dict[str, Any],
+        metrics: dict[str, Metric],
+        **others: Any,
+    ) -> Plan:
+        """The plan for those samples of a split that can be scored; all its masks are read for that.
 
-    def of(self, subject: EvaluatedModel) -> Plan:
-        """The plan for one of its models alone, and those that stand beside it."""
-        seed = subject.seed
-        beside = {"paired": self.paired, "shuffled": self.shuffled}
-        return self.changed(
-            models=[subject], **{name: {seed: m[seed]} if seed in m else {} for name, m in beside.items()}
+        Raises
+        ------
+        SalgenError
+            If a region or a class is unknown, or no sample has a mask.
+        """
+        plan = cls(dataset, conventions, (), models, methods, metrics, **others)
+        plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # raises for an unknown class
+        present = dataset.present(plan.mask, plan.considered)
+        scored = tuple(index for index in range(plan.considered) if present[index])
+        if not scored:
+            advice = "raise limit" if plan.considered < len(dataset) else "name another region, as mask"
+            raise SalgenError(f"none of the {plan.considered} samples has a ground-truth mask ({plan.mask}): {advice}")
+        return replace(plan, scored=scored)
+
+    def for_model(self, model: EvaluatedModel) -> Plan:
+        """The plan for one of its models, and those that stand beside it."""
+        paired, shuffled = (
+            {seed: other for seed, other in beside.items() if seed == model.seed}
+            for beside in (self.paired, self.shuffled)
         )
+        return replace(self, models=[model], paired=paired, shuffled=shuffled)
 
     @cached_property
     def task(self) -> str:
@@ -93,59 +110,40 @@ class Plan:
         SalgenError
             If the data set has no such region.
         """
-        given = self.conventions.mask
-        if given is not None and given not in self.dataset.region_names:
-            raise unknown_name(f"region of {self.dataset.path}", given, self.dataset.region_names)
-        return self.dataset.manifest.targets[self.task] if given is None else given
+        region = self.conventions.mask
+        if region is not None and region not in self.dataset.region_names:
+            raise unknown_name(f"region of {self.dataset.path}", region, self.dataset.region_names)
+        return self.dataset.manifest.targets[self.task] if region is None else region
 
     def masks(self, batch: Batch) -> Mask:
         """The masks that count as correct, bool (N, K, H, W)."""
         return batch.acceptable if self.conventions.mask is None else batch.region(self.mask)[:, np.newaxis]
 
-    @cached_property
-    def named_class(self) -> int | None:
-        """The one class that is explained for every sample, if the conventions name one.
+    def targets(self, labels: Classes, predicted: Callable[[], Classes]) -> Classes:
+        """The class that is explained for each sample, int64 (N,); `predicted` is called only where it is needed.
 
         Raises
         ------
         SalgenError
-            If the task has no such class.
+            If the conventions name a class that the task does not have.
         """
         target, classes = self.conventions.target, self.dataset.tasks[self.task]
         if target in (LABEL, PREDICTED):
-            return None
+            return labels if target == LABEL else predicted()
         if target not in classes:
             raise unknown_name("target", target, [LABEL, PREDICTED, *classes])
-        return classes.index(target)
+        return np.full(len(labels), classes.index(target), dtype=np.int64)
 
-    def targets(self, labels: Classes, predicted: Callable[[], Classes]) -> Classes:
-        """The class that is explained for each sample, int64 (N,); `predicted` is asked only where it is needed."""
-        if self.named_class is not None:
-            return np.full(len(labels), self.named_class, dtype=np.int64)
-        return labels if self.conventions.target == LABEL else predicted()
-
-    @cached_property
+    @property
     def considered(self) -> int:
         """How many samples from the split's start on are looked at."""
         limit = self.conventions.limit
         return len(self.dataset) if limit is None else min(limit, len(self.dataset))
 
     @cached_property
-    def scored(self) -> list[int]:
-        """The considered samples that have a ground-truth mask: what is absent cannot be found."""
-        present = self.dataset.present(self.mask, self.considered)
-        return [index for index in range(self.considered) if present[index]]
-
-    def check_scored(self) -> None:
-        """Raise a SalgenError if there is nothing to score."""
-        if not self.scored:
-            advice = "raise limit" if self.considered < len(self.dataset) else "name another region, as mask"
-            raise SalgenError(f"none of the {self.considered} samples has a ground-truth mask ({self.mask}): {advice}")
-
-    @cached_property
     def chunks(self) -> list[tuple[int, ...]]:
         """The scored samples, `CHUNK` at a time."""
-        return [tuple(self.scored[start : start + CHUNK]) for start in range(0, len(self.scored), CHUNK)]
+        return [self.scored[start : start + CHUNK] for start in range(0, len(self.scored), CHUNK)]
 
     @cached_property
     def variants(self) -> dict[str, str | None]:
@@ -167,9 +165,9 @@ class Plan:
         return frozenset().union(*(metric.needs for metric in self.of_maps.values()))
 
     @cached_property
-    def kinds(self) -> list[str]:
+    def kinds(self) -> list[MapKind]:
         """The kinds of maps that are scored."""
-        return [kind for kind in KINDS if kind == OF_SAMPLES or kind in self.needs]
+        return [kind for kind in MapKind if kind is MapKind.SAMPLES or kind in self.needs]
 
     def metrics_in(self, variant: str) -> dict[str, Metric]:
         """Those that are scored in a variant: some look at the whole image only."""
@@ -182,35 +180,3 @@ class Plan:
         for call, method in self.methods.items():
             groups.setdefault(method.shares or call, []).append(call)
         return list(groups.values())
-
-    def explain(
-        self,
-        model: ModelView,
-        calls: Sequence[str],
-        images: Float32,
-        targets: Classes | None,
-        batch: Batch,
-        patterns: Patterns | None,
-    ) -> Explained:
-        """The maps of some methods, under the run's conventions.
-
-        Parameters
-        ----------
-        images, targets
-            float32 (n, C, H, W), of the batch's samples, and the classes to explain; None for the predicted.
-        batch
-            Whose masks and ids they are.
-        """
-        return explain_all(
-            model,
-            images,
-            targets,
-            methods=[self.methods[call] for call in calls],
-            reduce=self.conventions.reduce,
-            score=self.conventions.score,
-            masks=self.masks(batch)[:, 0],
-            ids=batch.ids,
-            seed=self.conventions.seed,
-            max_memory=self.max_memory,
-            patterns=patterns,
-        )

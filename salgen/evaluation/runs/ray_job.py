@@ -1,29 +1,30 @@
-"""A model's work as a task of Ray gets it: no weights and no data, but where they lie."""
+"""A model's runner as a task of Ray gets it: no weights and no data, but where they lie."""
 
 from __future__ import annotations
 
 import io
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import chdir, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from torch import nn
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-from salgen.evaluation.runs.model_references import SavedSubject
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.artifacts.provenance import library_versions
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, load_model, weights_digest
 from salgen.evaluation.runs.model_runner import ModelRunner
-from salgen.evaluation.runs.run_record import library_versions
-
-if TYPE_CHECKING:
-    from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.plan import Plan
 
 CPU, CUDA = "cpu", "cuda"
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker needs of a model's work.
+    """All that a worker needs to have a model's runner.
 
     Attributes
     ----------
@@ -48,31 +49,81 @@ class Job:
     plan: bytes
 
     @classmethod
-    def of(cls, work: ModelRunner, device: str) -> Job:
+    def of(cls, runner: ModelRunner, device: str) -> Job:
         """What workers need to do as this process would."""
-        data = work.plan.dataset
-        given = data.source
-        source = str(Path(given).absolute()) if given is not None and Path(given).exists() else given
+        data = runner.plan.dataset
+        source = data.source
+        if source is not None and Path(source).exists():
+            source = str(Path(source).absolute())
         pickled = io.BytesIO()
-        _Pickler(pickled).dump(work.plan.of(work.subject))
-        place = (work.run.absolute(), data.path.absolute(), data.split, data.name, source)
+        _Pickler(pickled).dump(runner.plan.for_model(runner.model))
+        place = (runner.run.absolute(), data.path.absolute(), data.split, data.name, source)
         return cls(*place, device, library_versions(), pickled.getvalue())
 
     def load(self) -> ModelRunner:
-        """The work, with its data and its models."""
+        """The runner, with its data and its models."""
         dataset = open_dataset(self.data, self.split, self.source)
         dataset.name = self.name
         plan: Plan = _Unpickler(io.BytesIO(self.plan), dataset).load()
         return ModelRunner(plan, plan.models[0], self.run)
 
 
+@dataclass(frozen=True)
+class ModelReference:
+    """An evaluated model without its weights, but with how they are loaded again.
+
+    Attributes
+    ----------
+    path
+        The checkpoint's folder, or ``package.module:function``.
+    within
+        The working directory in which the function is looked up; None for a checkpoint.
+    weights
+        Digest of modules and weights; unlike a model's own it does not depend on what computes with them.
+    fields
+        The other fields of the model.
+    """
+
+    path: str
+    within: Path | None
+    weights: str
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, model: EvaluatedModel) -> ModelReference:
+        """The reference by which a model is loaded from any working directory."""
+        fields = {name: getattr(model, name) for name in ("name", "seed", "digest", "origin", "task")}
+        folder = model.folder.absolute()
+        by_function = model.origin["trained_on"] is None
+        path = str(model.origin["checkpoint"] if by_function else folder)
+        return cls(path, Path.cwd() if by_function else None, _weights(model.classifier), {**fields, "folder": folder})
+
+    def load(self, dataset: Dataset) -> EvaluatedModel:
+        """The model, its weights on a CUDA device if this process sees one.
+
+        Raises
+        ------
+        SalgenError, OSError
+            If it cannot be loaded, does not fit the data, or has other weights than it had.
+        """
+        with nullcontext() if self.within is None else chdir(self.within):
+            model = load_model(dataset, self.path, self.fields["folder"], any_task=True)
+        if _weights(model.classifier) != self.weights:
+            raise SalgenError(f"model {self.path}: it has other weights than where the run was started")
+        return replace(model, **self.fields)
+
+
+def _weights(classifier: nn.Module) -> str:
+    return weights_digest(classifier, repr(classifier))
+
+
 class _Pickler(pickle.Pickler):
     """Models and data sets are named rather than pickled."""
 
-    def persistent_id(self, thing: Any) -> Any:
-        if isinstance(thing, Dataset):
+    def persistent_id(self, value: Any) -> Any:
+        if isinstance(value, Dataset):
             return "data"
-        return SavedSubject.of(thing) if isinstance(thing, EvaluatedModel) else None
+        return ModelReference.of(value) if isinstance(value, EvaluatedModel) else None
 
 
 class _Unpickler(pickle.Unpickler):
@@ -80,5 +131,5 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file)
         self._dataset = dataset
 
-    def persistent_load(self, known: Any) -> Any:
-        return known.load(self._dataset) if isinstance(known, SavedSubject) else self._dataset
+    def persistent_load(self, reference: Any) -> Any:
+        return reference.load(self._dataset) if isinstance(reference, ModelReference) else self._dataset

@@ -7,7 +7,6 @@ file of their own, so that a stopped run goes on where it was.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,17 +21,18 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, worst_of
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
 from salgen.evaluation.metrics.inputs.pixel_order import pixel_ranks
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS, read_rows
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
+from salgen.evaluation.runs.artifacts.provenance import provenance
 from salgen.evaluation.runs.evaluated_models import train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
-from salgen.evaluation.runs.run_record import library_versions
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.training.training_config import SPLITS
 from salgen.files import atomic_path
-from salgen.parameters import canonical_json, to_json
+from salgen.parameters import to_json
 from salgen.progress import progress
 from salgen.seeding import Stream
 
@@ -41,25 +41,25 @@ RANKS_VERSION = "1"
 FAILED = -1  # instead of ranks, where a map is not finite
 
 
-def retrain(works: Sequence[ModelRunner]) -> Iterator[pa.Table]:
+def retrain(runners: Sequence[ModelRunner]) -> Iterator[pa.Table]:
     """The rows of all metrics that train again, for every model and method of a run."""
-    for work in works:
-        metrics = {name: m for name, m in work.plan.metrics.items() if "training" in m.needs}
-        for call in work.plan.methods if metrics else ():
-            yield from Retraining(work, call).tables(metrics)
+    for runner in runners:
+        metrics = {name: m for name, m in runner.plan.metrics.items() if "training" in m.needs}
+        for call in runner.plan.methods if metrics else ():
+            yield from Retraining(runner, call).tables(metrics)
 
 
 @dataclass(frozen=True)
 class Retraining:
     """All trainings behind one model and method."""
 
-    work: ModelRunner
+    runner: ModelRunner
     call: str
 
     def tables(self, metrics: Mapping[str, Any]) -> Iterator[pa.Table]:
         """The rows of each metric; what was trained before is read."""
         for name, metric in metrics.items():
-            path = self.work.run / PARTS / f"{self._key(name, to_json(metric), metric.version)}.parquet"
+            path = self.runner.run / PARTS / f"{self._key(name, to_json(metric), metric.version)}.parquet"
             if not path.exists():
                 answers = self._answers(name, metric)
                 with atomic_path(path) as temporary:
@@ -70,39 +70,36 @@ class Retraining:
     @cached_property
     def folder(self) -> Path:
         """Where ranks and changed images are while they are needed."""
-        return self.work.run / FOLDER / self._key("ranks")
+        return self.runner.run / FOLDER / self._key("ranks")
 
     def _key(self, *what: Any) -> str:
         """A digest of all that a file depends on."""
-        plan, subject = self.work.plan, self.work.subject
-        method = plan.methods[self.call]
-        known = {
-            "what": [*what, RANKS_VERSION],
-            "dataset": [plan.dataset.fingerprint, plan.dataset.split, plan.considered],
-            "model": [subject.name, subject.seed, subject.digest],
-            "by": [subject.device.type, library_versions()],
-            "method": [self.call, to_json(method), method.version],
-            "conventions": {**to_json(plan.conventions), "limit": None},
-        }
-        return hashlib.sha256(canonical_json(known).encode()).hexdigest()[:32]
+        plan, method = self.runner.plan, self.runner.plan.methods[self.call]
+        return provenance(
+            {
+                **self.runner.depends_on(plan.considered, self.runner.model.device.type),
+                "what": [*what, RANKS_VERSION],
+                "method": [self.call, to_json(method), method.version],
+                "conventions": {**to_json(plan.conventions), "limit": None},
+            }
+        )
 
     # Training ---------------------------------------------------------------------------------------
 
     def _answers(self, name: str, metric: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """For each considered image whether the new model is right, and whether its map was finite."""
-        shown = self.work.plan.dataset.split
+        shown = self.runner.plan.dataset.split
         changed = self.folder / self._key(name)
         for split in {*SPLITS, shown}:
             if not (changed / f"{split}.npy").exists():
                 self._change(split, metric, changed)
-        plan, out = self.work.plan, self.work.run / FOLDER / f"{self._key(name)}-model"
-        trained = train_again(self.work.subject, plan.dataset, out, images=changed)
-        work = ModelRunner(plan, trained, self.work.run)
+        plan, out = self.runner.plan, self.runner.run / FOLDER / f"{self._key(name)}-model"
+        trained = train_again(self.runner.model, plan.dataset, out, images=changed)
         considered = slice(plan.considered)
         images = np.load(changed / f"{shown}.npy", mmap_mode="r")[considered]
         parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]
         labels = np.asarray(self._split(shown).column(plan.task))[considered]
-        predicted = np.concatenate([work.predict(to_unit(images[part]), labels[part]) for part in parts])
+        predicted = np.concatenate([trained.predict(to_unit(images[part]), labels[part]) for part in parts])
         finite = self._ranks(shown)[considered, 0, 0] != FAILED
         shutil.rmtree(changed)
         return predicted == labels, finite
@@ -136,22 +133,22 @@ class Retraining:
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             dataset = self._split(split)
-            found = np.empty((len(dataset), *dataset.spec.image_size), dtype=np.int32)
+            ranked = np.empty((len(dataset), *dataset.spec.image_size), dtype=np.int32)
             start = 0
             with progress(f"rank pixels of {split}, {self.call}", len(dataset), "maps") as advance:
                 for batch in dataset.batches(CHUNK):
-                    found[start : start + len(batch)] = self._ranks_of(batch)
+                    ranked[start : start + len(batch)] = self._ranks_of(batch)
                     start += len(batch)
                     advance(len(batch))
             with atomic_path(path) as temporary, open(temporary, "wb") as handle:
-                np.save(handle, found)
+                np.save(handle, ranked)
         ranks: NDArray[np.int32] = np.load(path, mmap_mode="r")
         return ranks
 
     def _ranks_of(self, batch: Batch) -> NDArray[np.int32]:
-        plan, work = self.work.plan, self.work
-        targets = plan.targets(batch.labels, lambda: work.predict(batch.images, batch.labels))
-        explained = plan.explain(work.view, [self.call], batch.images, targets, batch, work.patterns)
+        plan, model = self.runner.plan, self.runner.model
+        targets = plan.targets(batch.labels, lambda: model.predict(batch.images, batch.labels))
+        explained = self.runner.explain([self.call], batch.images, targets, plan.masks(batch)[:, 0], batch.ids)
         maps = explained[self.call].values.cpu().numpy()
         finite = np.isfinite(maps).all(axis=(1, 2))
         streams = [Stream(plan.conventions.seed, "order of tied pixels", sample) for sample in batch.ids]
@@ -159,23 +156,23 @@ class Retraining:
         return np.where(finite[:, np.newaxis, np.newaxis], ranks, np.int32(FAILED))
 
     def _split(self, split: str) -> Dataset:
-        return self.work.plan.dataset.of_split(split)
+        return self.runner.plan.dataset.of_split(split)
 
     # Rows -------------------------------------------------------------------------------------------
 
     def _rows(self, name: str, metric: Any, answers: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> pa.Table:
         """One row for each considered image, with or without the feature."""
         right, finite = answers
-        unit = next(unit for unit in self.work.units if unit.call == self.call)
-        shared = self.work.shared_columns(unit.record())
+        chunk = next(chunk for chunk in self.runner.chunks[0] if chunk.call == self.call)
+        shared = self.runner.shared_columns(chunk.record())
         count = len(right)
-        said = self.work.predictions
+        labels, predicted = self.runner.predictions.labels, self.runner.predictions.predicted
         value = np.where(finite, right.astype(np.float64), np.nan)
         columns: dict[str, Any] = {key: [shared.get(key)] * count for key in RESULT_COLUMNS}
         columns |= {
-            "sample_id": self.work.plan.dataset.column("id")[:count],
-            "target": self.work.plan.targets(said.labels, lambda: said.predicted)[:count],
-            "correct": (said.labels == said.predicted)[:count],
+            "sample_id": self.runner.plan.dataset.column("id")[:count],
+            "target": self.runner.plan.targets(labels, lambda: predicted)[:count],
+            "correct": (labels == predicted)[:count],
             "metric": [name] * count,
             "variant": [WHOLE_IMAGE] * count,
             "value": value,

@@ -1,39 +1,36 @@
-"""What a run keeps beside its maps, so that it can be scored again elsewhere: the split's data and the models."""
+"""Copies of the split's data and of the models, kept beside a run's maps so that these can be scored elsewhere."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.shards import shards_of
+from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenWarning
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.files import copy_file, sha256_of
-
-if TYPE_CHECKING:
-    from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-    from salgen.evaluation.runs.plan import Plan
 
 DATA = "dataset"
 CHECKPOINTS = "checkpoints"
 
 
-def keep_for_scoring(plan: Plan, run: Path) -> None:
+def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path) -> None:
     """Copy the split that was evaluated, and models that lie outside the run folder, into it."""
-    data = plan.dataset
     names = [manifests.FILE, *(shard.path for shard in shards_of(data.manifest, data.split))]
     for name in names:
         copy_file(data.path / name, run / DATA / name)
-    for subject in plan.models:
-        there = checkpoint_of(run, subject.name, subject.seed, subject.digest)
-        if there is None and (subject.folder / WEIGHTS).is_file():
-            _copy_checkpoint(subject, run)
-        elif there is None:
+    for model in models:
+        kept = checkpoint_of(run, model.name, model.seed, model.digest)
+        if kept is None and (model.folder / WEIGHTS).is_file():
+            _copy_checkpoint(model, run)
+        elif kept is None:
             message = (
-                f"the weights of {subject.name} are not kept: no metric that asks the model can be scored from the maps"
+                f"the weights of {model.name} are not kept: no metric that asks the model can be scored from the maps"
             )
             warnings.warn(message, SalgenWarning, stacklevel=2)
 
@@ -52,7 +49,7 @@ def checkpoint_files(folder: Path) -> list[Path]:
     return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
 
 
-def _copy_checkpoint(subject: EvaluatedModel, run: Path) -> None:
-    target = run / CHECKPOINTS / f"{folder_name(subject.name)}-seed{subject.seed}"
-    for path in checkpoint_files(subject.folder):
+def _copy_checkpoint(model: EvaluatedModel, run: Path) -> None:
+    target = run / CHECKPOINTS / f"{folder_name(model.name)}-seed{model.seed}"
+    for path in checkpoint_files(model.folder):
         copy_file(path, target / path.name)

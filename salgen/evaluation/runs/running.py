@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.errors import SalgenError
-from salgen.evaluation.attribution.arguments import check_methods_given
-from salgen.evaluation.attribution.method_selection import Selection, select_methods
-from salgen.evaluation.metrics.inputs.metric import Metric
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
+from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
+from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
-from salgen.evaluation.runs.chunk_executors import unit_executor
-from salgen.evaluation.runs.evaluated_models import is_factory, load_subject, train_again, train_subjects
-from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_folder
+from salgen.evaluation.runs.evaluated_models import Pairing, is_factory, load_model, train_again, train_models
+from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, ray_executor, run_folder
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.run_metrics import run_metrics
-from salgen.evaluation.runs.second_model import Pairing
+from salgen.evaluation.scoring.metric_selection import (
+    ALL,
+    DEFAULT,
+    HOW_TO_GIVE,
+    check_needs,
+    choose_metrics,
+    swept,
+)
+from salgen.evaluation.training.checkpoints import CARD
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.parameters import build
 from salgen.registry import MODELS
 
 PERMUTED = "permuted-labels"  # the folder of models that label randomisation compares with
+BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
+TWINS = frozenset({"twin", "twin_maps", "patched_maps"})
+PAIRED_TWINS = frozenset({"paired_twin_maps", "paired_patched_maps"})
 
 
 def evaluate(
@@ -116,78 +125,43 @@ def evaluate(
     """
     started = time.monotonic()
     _check_kinds(model, out)
-    runs = unit_executor(executor, workers, ray_address)
+    ray = ray_executor(executor, workers, ray_address)
     dataset = open_dataset(path, split, source)
     run = Path(out) if out is not None else default_run(path, model)
     check_run_folder(run, dataset)
-    training = Training(scale, settings, seeds)
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
     pairing = Pairing(paired_model, paired_task)
     pairing.check(dataset, model)
-    chosen = run_metrics(metrics, scale, dataset, model, pairing.given)
+    chosen = _run_metrics(metrics, scale, dataset, model, pairing.given)
     memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
-    plan = _plan(dataset, model, selection, chosen, build(Conventions, conventions), training, run, max_memory)
-    plan = replace(plan, keep_maps=keep_maps)
+    agreed = build(Conventions, conventions)
+    loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
+    if loaded and (settings or seeds != 1):
+        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
+    if loaded:
+        network = loaded[0].classifier
+    else:
+        network = initial_classifier(
+            dataset.path, model=str(model), scale=scale, settings=settings, source=dataset.source
+        )
+    image = torch.from_numpy(dataset[0]["image"][None])
+    defined, left_out = selection.defined_for(network, image, _lacking(dataset))
+    plan = Plan.of(
+        dataset, agreed, loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
+    )
     if source is not None and not dataset.manifest.recipes_only:  # those are rendered by it, certified or not
         Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
     with run_folder(run):
-        plan = _with_models(plan, model, pairing, training, run)
-        return execute_run(plan, run, started, source=source, executor=runs, command=command)
-
-
-@dataclass(frozen=True)
-class Training:
-    """How models are trained where none is given: see :func:`salgen.evaluation.training.training.train_seeds`."""
-
-    scale: str
-    settings: Mapping[str, Any] | None
-    seeds: int
-
-
-def _plan(
-    dataset: Dataset,
-    model: str | Path,
-    selection: Selection,
-    metrics: dict[str, Metric],
-    conventions: Conventions,
-    training: Training,
-    run: Path,
-    max_memory: float | None,
-) -> Plan:
-    """What is to be done, checked as far as it can be before a model is trained."""
-    loaded = [] if str(model) in MODELS.entries else [load_subject(dataset, model, run)]
-    if loaded and (training.settings or training.seeds != 1):
-        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
-    network = (
-        loaded[0].classifier
-        if loaded
-        else initial_classifier(
-            dataset.path,
-            model=str(model),
-            scale=training.scale,
-            settings=training.settings,
-            source=dataset.source,
-        )
-    )
-    first = torch.from_numpy(dataset[0]["image"][None])
-    methods, left_out = selection.defined_for(network, first, _lacking(dataset))
-    plan = Plan(dataset, loaded, methods, metrics, conventions, left_out, max_memory)
-    plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # a class that is unknown
-    plan.check_scored()
-    return plan
-
-
-def _with_models(plan: Plan, model: str | Path, pairing: Pairing, training: Training, run: Path) -> Plan:
-    """The plan with all models that it needs: loaded, or trained with every seed."""
-    how: dict[str, Any] = {"scale": training.scale, "seeds": training.seeds}
-    models = plan.models or train_subjects(plan.dataset, str(model), run, settings=training.settings, **how)
-    shuffled = {
-        subject.seed: train_again(
-            subject, plan.dataset, run / PERMUTED / f"{subject.name}-seed{subject.seed}", labels="permuted"
-        )
-        for subject in (models if "shuffled_maps" in plan.needs else ())
-    }
-    return replace(plan, models=models, paired=pairing.models(models, plan.dataset, run), shuffled=shuffled)
+        training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
+        models = loaded or train_models(dataset, str(model), run, **training)
+        shuffled = {
+            trained.seed: train_again(
+                trained, dataset, run / PERMUTED / f"{trained.name}-seed{trained.seed}", labels="permuted"
+            )
+            for trained in (models if MapKind.SHUFFLED in plan.needs else ())
+        }
+        plan = replace(plan, models=models, paired=pairing.models(models, dataset, run), shuffled=shuffled)
+        return execute_run(plan, run, started, source=source, executor=ray, command=command)
 
 
 def _check_kinds(model: Any, out: Any) -> None:
@@ -202,16 +176,92 @@ def _check_kinds(model: Any, out: Any) -> None:
 
 
 def _lacking(dataset: Dataset) -> dict[str, str]:
-    """What methods may need and this data set cannot give."""
+    """Needs of methods that this data set cannot meet, and why."""
     if dataset.spec.splits.get("train"):
         return {}
     return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
 
 
 def default_run(path: str | Path, model: str | Path) -> Path:
-    """Where a run goes when no folder is given."""
+    """The folder of a run where none is given."""
     checkpoint = Path(model).resolve()
     name = f"{checkpoint.parent.name}-{checkpoint.name}"
     if str(model) in MODELS.entries or is_factory(model):
         name = str(model).replace(":", "-")
     return Path("runs") / f"{Path(path).resolve().name}-{name}"
+
+
+def _run_metrics(
+    calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired: bool
+) -> dict[str, Metric]:
+    """The metrics by their calls; groups stand for those that take no training of their own.
+
+    What a group leaves out is said in a warning.
+
+    Raises
+    ------
+    SalgenError
+        If a metric that is named needs what this run cannot give, or a second model is given in vain.
+    """
+    offered = _offered(dataset, model, paired)
+    chosen = swept(calls or DEFAULT, offered - BY_NAME_ONLY, scale)
+    for call, metric in chosen.items():
+        _check_metric(call, metric, offered, dataset, model)
+    check_needs(chosen, offered)
+    if paired and not any("paired_maps" in metric.needs for metric in chosen.values()):
+        raise SalgenError(
+            "a paired model or task is given, but no metric contrasts two models: name mcs, mcr or idr:of=paired, or "
+            "leave it out"
+        )
+    groups = [call for call in calls or () if call == ALL or call in FAMILIES]
+    if left_out := "; ".join(_left_out_of(groups, chosen, offered)):
+        warnings.warn(f"metrics left out of {', '.join(groups)}: {left_out}", SalgenWarning, stacklevel=3)
+    return chosen
+
+
+def _offered(dataset: Dataset, model: str | Path, paired: bool) -> frozenset[str]:
+    """What metrics may need and this run can give."""
+    offered = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
+    if dataset.manifest.twins:
+        offered |= TWINS
+    if paired:
+        offered |= {"paired_maps", *(PAIRED_TWINS if dataset.manifest.twins else ())}
+    if str(model) in MODELS.entries or (Path(model) / CARD).is_file():
+        offered |= BY_NAME_ONLY
+    return frozenset(offered)
+
+
+def _check_metric(call: str, metric: Metric, offered: frozenset[str], dataset: Dataset, model: str | Path) -> None:
+    missing = metric.needs - offered
+    if missing & BY_NAME_ONLY:
+        raise SalgenError(
+            f"metric {call!r} trains the model again: give a registered model or a checkpoint, not {model}"
+        )
+    if "paired_maps" in missing:
+        raise SalgenError(
+            f"metric {call!r} contrasts two models: give the second one (paired_model, --paired-model), or what it "
+            "shall learn (paired_task, --paired-task)"
+        )
+    if missing & (TWINS | PAIRED_TWINS):
+        raise SalgenError(f"metric {call!r} compares images with their twins: {dataset.path} holds none")
+
+
+def _left_out_of(groups: Sequence[str], chosen: dict[str, Metric], offered: frozenset[str]) -> Iterator[str]:
+    """In words, what the groups among the calls would hold if there were more."""
+    names = {metric.name for metric in chosen.values()}
+    everything = {*HOW_TO_GIVE, "training"}
+    missing = {
+        name: metric
+        for group in groups
+        for name, metric in choose_metrics(group, everything).items()
+        if name not in names
+    }
+    reasons = {
+        "which train models and are taken by name": BY_NAME_ONLY,
+        "which take a second model (paired_model, paired_task)": {"paired_maps"} - offered,
+        "which compare images with twins, and there are none": TWINS - offered,
+    }
+    for why, needs in reasons.items():
+        lacking = [name for name, metric in missing.items() if metric.needs & needs]
+        if lacking:
+            yield f"{', '.join(lacking)}, {why}"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,21 +22,27 @@ from salgen.datasets.publishing.dataset_release import PIXELS
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.runs.artifacts import predictions as predicted
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import Certification, read_certificates
+from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.record_reader import read_record
-from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, folder_name, parts_of, read_maps
-from salgen.evaluation.runs.certificate import FILE as CERTIFICATES
-from salgen.evaluation.runs.certificate import Certification, read_certificates
+from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, RunRecord
+from salgen.evaluation.runs.artifacts.saved_maps import (
+    GALLERY,
+    SavedMaps,
+    check_maps,
+    folder_name,
+    parts_of,
+    read_maps,
+)
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
-from salgen.evaluation.runs.gallery_maps import GALLERY
-from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_of
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.files import copy_file
 from salgen.progress import progress
 
-ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # of a model, as its run says
+ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # of a model, as its run has it
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,14 @@ class SourceRun:
     called
         The folder or the archive, as it was given.
     record
-        What its ``run.json`` holds.
+        Its ``run.json``.
     digest
-        SHA-256 of that.
+        SHA-256 of that file.
     """
 
     folder: Path
     called: str
-    record: Mapping[str, Any]
+    record: RunRecord
     digest: str
 
     @classmethod
@@ -78,27 +82,24 @@ class SourceRun:
             raise SalgenError(
                 f"{path} {fault}: give a run that 'salgen evaluate --keep-maps' wrote, or an archive of it"
             )
-        record = read_record(folder / RECORD)
-        if not record.get("maps"):
-            why = "was itself scored from another run's" if record.get("scored_from") else "holds no"
+        record = RunRecord.read(folder / RECORD)
+        if not record.maps:
+            why = "was itself scored from another run's" if record.scored_from else "holds no"
             raise SalgenError(f"{path} {why} maps: evaluate with --keep-maps, and publish that")
-        if not isinstance(record["maps"], dict):
-            raise SalgenError(f"{path}: {RECORD} does not say which maps there are: evaluate again with --keep-maps")
-        for name in record["maps"]:  # which a stranger wrote
+        for name in record.maps:  # which a stranger wrote
             parts_of(name)
         return cls(folder, str(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
+    def kinds(self) -> frozenset[MapKind]:
         """The kinds of maps that it has."""
-        return frozenset(parts_of(name)[1] for name in self.record["maps"])
+        return frozenset(parts_of(name)[1] for name in self.record.maps)
 
     @cached_property
     def calls(self) -> list[str]:
         """The methods whose maps it has."""
-        there = {parts_of(name)[0] for name in self.record["maps"]}
-        calls = [str(method["call"]) for method in self.record["methods"]]
-        return [call for call in calls if folder_name(call) in there]
+        folders = {parts_of(name)[0] for name in self.record.maps}
+        return [method.call for method in self.record.methods if folder_name(method.call) in folders]
 
     def maps(self, name: str, ids: list[str]) -> SavedMaps:
         """The maps of some samples in a file.
@@ -108,13 +109,8 @@ class SourceRun:
         SalgenError
             If the run does not have them, or has others in their place.
         """
-        check_maps(self.folder, name, self.record["maps"])
+        check_maps(self.folder, name, self.record.maps)
         return read_maps(self.folder / name, ids)
-
-    @property
-    def left_out(self) -> dict[str, str]:
-        """Methods that are not defined for its models, and why."""
-        return dict(self.record.get("left_out") or {})
 
     def dataset(self, path: str | os.PathLike[str] | None = None, source: str | None = None) -> Dataset:
         """The split that was evaluated: a copy of the user's, or the one that the run has.
@@ -124,44 +120,43 @@ class SourceRun:
         SalgenError
             If it is another data set, or a copy with other samples.
         """
-        there = self.record["dataset"]
-        dataset = open_dataset(self.folder / DATA if path is None else path, str(there["split"]), source)
-        fingerprint = str(there["fingerprint"])
-        if dataset.fingerprint != fingerprint:
+        evaluated = self.record.dataset
+        dataset = open_dataset(self.folder / DATA if path is None else path, evaluated.split, source)
+        if dataset.fingerprint != evaluated.fingerprint:
             raise SalgenError(
                 f"{dataset.path} is not the data set of these maps: its fingerprint is {dataset.fingerprint[:12]}, "
-                f"that of {there['name']} {fingerprint[:12]}"
+                f"that of {evaluated.name} {evaluated.fingerprint[:12]}"
             )
         if path is not None:
             check_same_samples(dataset, open_dataset(self.folder / DATA, dataset.split))
-        dataset.name = str(there["name"])
+        dataset.name = evaluated.name
         return dataset
 
     @cached_property
-    def subjects(self) -> list[EvaluatedModel]:
+    def models(self) -> list[EvaluatedModel]:
         """The models, with their weights where the run has them."""
-        return [self._subject(model) for model in self.record["models"]]
+        return [self._model(model) for model in self.record.models]
 
     @property
     def has_models(self) -> bool:
         """Whether all models can be asked."""
-        return not any(isinstance(subject.classifier, Absent) for subject in self.subjects)
+        return not any(isinstance(model.classifier, Absent) for model in self.models)
 
-    def predictions(self, subject: EvaluatedModel, ids: list[str]) -> Predictions:
-        """What a model said of every sample of the split, whose names are `ids`.
+    def predictions(self, model: EvaluatedModel, ids: list[str]) -> Predictions:
+        """A model's predictions for every sample of the split, whose names are `ids`.
 
         Raises
         ------
         SalgenError
-            If the file that says it is damaged.
+            If their file is damaged.
         """
-        path = self.folder / predicted.FILE
+        path = self.folder / PREDICTIONS
         try:
             mine = pq.read_table(
-                path, filters=[("model", "=", subject.name), ("training_seed", "=", subject.seed)]
+                path, filters=[("model", "=", model.name), ("training_seed", "=", model.seed)]
             ).to_pydict()
             if mine["sample_id"] != ids:
-                raise ValueError(f"it does not hold what {subject.name} said of each sample once, in order")
+                raise ValueError(f"it does not hold what {model.name} said of each sample once, in order")
             labels = np.array(mine["label"], dtype=np.int64)
             return Predictions(labels, np.array(mine["probabilities"], dtype=np.float32))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
@@ -171,7 +166,7 @@ class SourceRun:
         """Copy the reliance certificates into another run, and say what they are."""
         if not (self.folder / CERTIFICATES).is_file():
             (run / CERTIFICATES).unlink(missing_ok=True)  # what another run left says nothing of these models
-            return Certification(reason=str((self.record.get("certificates") or {}).get("reason", "")))
+            return Certification(reason=self.record.certificates.reason if self.record.certificates else "")
         certificates = read_certificates(self.folder / CERTIFICATES)
         copy_file(self.folder / CERTIFICATES, run / CERTIFICATES)
         return certificates
@@ -182,9 +177,9 @@ class SourceRun:
         if (self.folder / GALLERY).is_file():
             copy_file(self.folder / GALLERY, run / GALLERY)
 
-    def _subject(self, model: Mapping[str, Any]) -> EvaluatedModel:
-        name, seed, digest = str(model["name"]), int(model["seed"]), str(model["weights_sha256"])
-        origin = {key: model.get(key) for key in ORIGIN}
+    def _model(self, model: ModelRecord) -> EvaluatedModel:
+        name, seed, digest = model.name, model.seed, model.weights_sha256
+        origin = {key: getattr(model, key) for key in ORIGIN}
         folder = checkpoint_of(self.folder, name, seed, digest)
         if folder is None:
             return EvaluatedModel(name, seed, Absent(name), digest, self.folder, origin)
@@ -195,12 +190,12 @@ class SourceRun:
 def check_same_samples(copy: Dataset, own: Dataset) -> None:
     """Raise a SalgenError if a copy differs from the data that a run keeps; pixels must be those of their digests."""
     schema = arrow_schema(own.manifest)
-    kept = [name for name in schema.names if name not in PIXELS]
+    columns = [name for name in schema.names if name not in PIXELS]
     shards = shards_of(own.manifest, own.split)
     with progress("comparing the data", sum(map(len, shards)), "images") as advance:
         for shard in shards:
             files = [open_shard(data.path, shard, schema, data.manifest.rows_per_group) for data in (copy, own)]
-            tables = [pa.concat_tables(_groups(file, kept)) for file in files]
+            tables = [pa.concat_tables(_groups(file, columns)) for file in files]
             if not tables[0].equals(tables[1]):
                 raise SalgenError(f"{copy.path / shard.path} is not the data set of these maps: its samples are others")
             if problems := shard_problems(copy.path, copy.manifest, shard):

@@ -19,7 +19,6 @@ from salgen.evaluation.metrics.inputs.metric import (
     NOT_THE_MAPS_DOING,
     TRIVIAL_FULL_MASK,
     Metric,
-    worst_of,
 )
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Ranking
@@ -28,7 +27,7 @@ from salgen.types import Float64, Scores
 
 @dataclass
 class PartialScores:
-    """What is known of a batch before the other batches are: values, and the partial results of data set metrics.
+    """The scores of one batch before the rest: values, and the partial results of data set metrics.
 
     Attributes
     ----------
@@ -58,11 +57,11 @@ def compute_metrics(data: MetricInputs, metrics: Mapping[str, Metric]) -> Partia
     for i in range(len(data)):
         rankings = data.rankings(i)
         for name, metric in single.items():
-            _of_one(name, metric, data, i, rankings, scores)
+            _compute_one(name, metric, data, i, rankings, scores)
         if len(single) < len(metrics):
             finite[i] = np.isfinite(data.maps[i]).all()
     for name in [name for name in metrics if name not in single]:
-        _of_batch(name, metrics[name], data, np.flatnonzero(finite), scores)
+        _compute_batch(name, metrics[name], data, np.flatnonzero(finite), scores)
     return scores
 
 
@@ -80,62 +79,71 @@ def aggregate_scores(metrics: Mapping[str, Metric], partial: PartialScores) -> S
 
 def aggregate_partial(metric: Any, values: Float64, partial: list[Float64 | None]) -> Float64:
     """The values of a data set metric for all samples of one method."""
-    known = [i for i, found in enumerate(partial) if found is not None]
+    rows = [i for i, item in enumerate(partial) if item is not None]
     result = values.copy()
-    if known:
-        kept = [np.asarray(found, dtype=np.float64) for found in partial if found is not None]
-        if kept[0].ndim != 1 or any(found.shape != kept[0].shape for found in kept):
-            raise SalgenError(f"metric {metric.name!r}: partial() must return float64 (k,), k alike for all maps")
-        settled = np.asarray(metric.aggregate(np.stack(kept)), dtype=np.float64)
-        if settled.shape != (len(known),):
-            raise SalgenError(f"metric {metric.name!r}: aggregate() must give one value for each of {len(known)} maps")
-        result[known] = settled
+    if rows:
+        results = [np.asarray(item, dtype=np.float64) for item in partial if item is not None]
+        if results[0].ndim != 1 or any(item.shape != results[0].shape for item in results):
+            raise SalgenError(f"metric {metric.name!r}: partial() must return float64 (k,), one k for all maps")
+        aggregated = np.asarray(metric.aggregate(np.stack(results)), dtype=np.float64)
+        if aggregated.shape != (len(rows),):
+            raise SalgenError(f"metric {metric.name!r}: aggregate() must give one value for each of {len(rows)} maps")
+        result[rows] = aggregated
     return result
 
 
+def worst_of(metric: Metric) -> float:
+    """What a map that failed gets: the worse bound, which may be infinite; NaN for a diagnostic."""
+    if metric.higher_is_better is None:
+        return math.nan
+    return metric.bounds[0] if metric.higher_is_better else metric.bounds[1]
+
+
 def worst_case(metric: Metric, values: Float64, reasons: list[str]) -> Float64:
-    """The values, with the worst there is (which may be infinite) where the map is at fault."""
+    """The values, with the worst possible one (which may be infinite) where the map is at fault."""
     at_fault = [bool(np.isnan(v)) and r not in NOT_THE_MAPS_DOING for v, r in zip(values, reasons, strict=True)]
     return np.where(at_fault, worst_of(metric), values)
 
 
 def fill_worst(metric: Metric, worst: Float64, observed: Float64) -> Float64:
-    """Where the worst that there is is infinite, the worst that was observed, if any was."""
-    known = observed[np.isfinite(observed)]
+    """The worst-case values, with infinite ones replaced by the worst observed value, or NaN without one."""
+    finite = observed[np.isfinite(observed)]
     if not np.isinf(worst).any():
         return worst
-    extreme = math.nan if not known.size else float(known.min() if metric.higher_is_better else known.max())
+    extreme = math.nan if not finite.size else float(finite.min() if metric.higher_is_better else finite.max())
     return np.where(np.isinf(worst), extreme, worst)
 
 
-def _of_batch(name: str, metric: Any, data: MetricInputs, finite: NDArray[np.int64], scores: PartialScores) -> None:
-    """A metric of whole batches, on the maps that are finite."""
+def _compute_batch(
+    name: str, metric: Any, data: MetricInputs, finite: NDArray[np.int64], scores: PartialScores
+) -> None:
+    """Compute a metric of whole batches, on the maps that are finite."""
     twins = data.twins if "twin" in metric.needs else None
     reasons = [NON_FINITE_MAP if twins is None or twins[i] is not None else NO_TWIN for i in range(len(data))]
     if len(finite):
         usable = data.cached(("finite", finite.tobytes()), lambda: data.take(finite))
-        values, found = metric.measure(usable)
-        if np.shape(values) != (len(finite),) or len(found) != len(finite):
+        values, new_reasons = metric.measure(usable)
+        if np.shape(values) != (len(finite),) or len(new_reasons) != len(finite):
             raise SalgenError(
-                f"metric {name!r}: measure() returned values of shape {np.shape(values)} and {len(found)} reasons for "
-                f"{len(finite)} maps, and must return one of each for every map"
+                f"metric {name!r}: measure() returned values of shape {np.shape(values)} and {len(new_reasons)} "
+                f"reasons for {len(finite)} maps, but must return one of each for every map"
             )
         scores.values[name][finite] = values
-        for place, reason in zip(finite, found, strict=True):
-            reasons[place] = reason
+        for index, reason in zip(finite, new_reasons, strict=True):
+            reasons[index] = reason
     scores.reasons[name] = reasons
 
 
-def _of_one(
+def _compute_one(
     name: str, metric: Any, data: MetricInputs, index: int, rankings: list[Ranking], scores: PartialScores
 ) -> None:
-    """One metric on one map: the value under the acceptable mask that suits the map best."""
-    extra = _evidence_for(metric, data, index)
+    """Compute one metric on one map: its best value over the acceptable masks."""
+    inputs = _sample_inputs(metric, data, index)
     if "mask" in metric.needs and len(rankings) > 1:
         rankings = [ranking for ranking in rankings if ranking.p] or rankings[:1]
-    if isinstance(extra, str):
+    if isinstance(inputs, str):
         fault = _fault(metric, rankings[0])
-        scores.reasons[name][index] = fault if fault in NOT_THE_MAPS_DOING else extra
+        scores.reasons[name][index] = fault if fault in NOT_THE_MAPS_DOING else inputs
         return
     if name in scores.partial:
         reason = _fault(metric, rankings[0])
@@ -143,55 +151,55 @@ def _of_one(
         trivial = "mask" in metric.needs and all(ranking.n == 0 for ranking in rankings)
         scores.reasons[name][index] = reason or (TRIVIAL_FULL_MASK if trivial else "")
         return
-    results = [_under(metric, ranking, extra) for ranking in rankings]
+    results = [_value_under_mask(metric, ranking, inputs) for ranking in rankings]
     direction = -1.0 if metric.higher_is_better is False else 1.0
     best = max(results, key=lambda result: -math.inf if math.isnan(result[0]) else direction * result[0])
     scores.values[name][index], scores.reasons[name][index] = best
 
 
-def _evidence_for(metric: Metric, data: MetricInputs, index: int) -> dict[str, Any] | str:
-    """What a metric needs of one sample besides map and mask, or why there is none."""
-    extra: dict[str, Any] = {}
+def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, Any] | str:
+    """The inputs that a metric needs of one sample besides map and mask, or the reason why it has no value."""
+    inputs: dict[str, Any] = {}
     if metric.needs <= OF_THE_MASK and not metric.only_correct:
-        return extra
+        return inputs
     for need in metric.needs - OF_THE_MASK:
         if need in COUNTERPARTS:
-            other = data.counterparts[need]
-            if not other.there[index]:
+            counterpart = data.counterparts[need]
+            if not counterpart.there[index]:
                 return NO_TWIN
-            if other.faults and other.faults[index]:
-                return other.faults[index]
-            extra[need.removesuffix("s")] = other.maps[index]
+            if counterpart.faults and counterpart.faults[index]:
+                return counterpart.faults[index]
+            inputs[need.removesuffix("s")] = counterpart.maps[index]
         else:
-            known: dict[str, Any] = {
+            by_name: dict[str, Any] = {
                 "image": data.images,
                 "target": data.targets,
                 "correct": data.correct,
                 "twin": data.twins,
             }
-            extra[need] = known[need][index]
-            if extra[need] is None:
+            inputs[need] = by_name[need][index]
+            if inputs[need] is None:
                 return NO_TWIN
     if not data.counts(metric, index):
         return MISCLASSIFIED
     valid = data.valid[index] if data.valid is not None else True
-    seconds = [value for need, value in extra.items() if need.endswith("_map")]
-    if not all(np.isfinite(second).all(where=valid) for second in seconds):
+    second_maps = [value for need, value in inputs.items() if need.endswith("_map")]
+    if not all(np.isfinite(second_map).all(where=valid) for second_map in second_maps):
         return NON_FINITE_MAP
-    return extra
+    return inputs
 
 
-def _under(metric: Any, ranking: Ranking, extra: Mapping[str, Any]) -> tuple[float, str]:
-    """The value under one mask."""
+def _value_under_mask(metric: Any, ranking: Ranking, inputs: Mapping[str, Any]) -> tuple[float, str]:
+    """The value and reason under one mask."""
     if reason := _fault(metric, ranking):
         return math.nan, reason
-    value, reason = metric(ranking, **extra)
+    value, reason = metric(ranking, **inputs)
     trivial = "mask" in metric.needs and ranking.n == 0 and not reason
     return value, TRIVIAL_FULL_MASK if trivial else reason
 
 
 def _fault(metric: Metric, ranking: Ranking) -> str:
-    """Why a metric is undefined for a mask or a map, or ""; a fault of the mask goes first."""
+    """The reason why a metric is undefined for a mask or a map, or ""; faults of the mask come first."""
     if "mask" in metric.needs and ranking.p == 0 and not metric.takes_empty_masks:
         return EMPTY_MASK
     if "negatives" in metric.needs and ranking.n == 0:

@@ -1,4 +1,4 @@
-"""What tables must know of the metrics whose calls stand in a run: direction, bounds, and whose reading it is."""
+"""Properties of metrics that tables need, by their calls: direction, bounds, and whose reading they follow."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def ranking_metrics(calls: Iterable[str]) -> list[str]:
 
 
 def counts_hits(call: str) -> bool:
-    """Whether its values are 1 and 0, but for ties."""
+    """True if a metric's values are 1 and 0, but for ties."""
     return create_metric(call).counts_hits
 
 
 def bounds(call: str) -> tuple[float, float]:
-    """Smallest and largest value that a sample can have."""
+    """The smallest and largest value that a sample can have."""
     return create_metric(call).bounds

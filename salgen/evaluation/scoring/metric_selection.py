@@ -1,4 +1,4 @@
-"""Which metrics are meant: names, calls with parameters, groups, and sweeps over a parameter."""
+"""The metrics chosen by names, calls with parameters, groups, and sweeps over a parameter."""
 
 from __future__ import annotations
 
@@ -17,18 +17,34 @@ SEPARATOR = "|"
 
 Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
+HOW_TO_GIVE = {
+    "mask": "masks=",
+    "negatives": "masks=",
+    "image": "images=",
+    "target": "targets=",
+    "correct": "correct=",
+    "twin": "twins=",
+    "model": "model=",
+    "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
+    "for a method that is fitted",
+    "twin_maps": "twin_maps=",
+    "patched_maps": "patched_maps=",
+    "paired_maps": "paired_maps=",
+    "shuffled_maps": "shuffled_maps=",
+}
 
-def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, Metric]:
+
+def choose_metrics(metrics: Metrics, available: Collection[str] = ()) -> dict[str, Metric]:
     """Metrics by name.
 
     Parameters
     ----------
     metrics
         Names, calls, instances, or groups: ``"all"`` and the families stand for those metrics that need
-        no more than `given`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
+        no more than `available`. A value such as ``0.1|0.2`` stands for a metric with each of them. A mapping
         gives instances names of its own.
-    given
-        What there is, see :attr:`Metric.needs`.
+    available
+        Names of the inputs that are given, see :attr:`Metric.needs`.
 
     Raises
     ------
@@ -41,13 +57,15 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
     ['roc-auc', 'iou:threshold=0.3', 'iou']
     """
     if isinstance(metrics, Mapping):
-        return {name: create_metric(one) if isinstance(one, str) else _instance(one) for name, one in metrics.items()}
+        return {
+            name: create_metric(item) if isinstance(item, str) else _instance(item) for name, item in metrics.items()
+        }
     chosen: dict[str, Metric] = {}
     for item in [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else metrics:
         if not isinstance(item, str):
             chosen[call_text(_instance(item))] = item
         elif item == ALL or item in FAMILIES:
-            chosen |= _group(item, given)
+            chosen |= _group(item, available)
         elif SEPARATOR in item:
             chosen |= {call_text(metric): metric for metric in map(create_metric, alternatives(item))}
         else:
@@ -55,28 +73,48 @@ def choose_metrics(metrics: Metrics, given: Collection[str] = ()) -> dict[str, M
     return chosen
 
 
-def swept(calls: Sequence[str], given: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
-    """As :func:`choose_metrics`, with the scale's defaults, and a metric that declares a sweep with each of its values.
+def swept(calls: Sequence[str], available: Collection[str] = (), scale: str = "full") -> dict[str, Metric]:
+    """The metrics of :func:`choose_metrics` with the scale's defaults, swept ones with each of their values.
 
     A parameter that the call sets is neither swept nor the scale's.
     """
     chosen: dict[str, Metric] = {}
     for call in calls:
-        for metric in choose_metrics(call, given).values():
-            mine = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
-            sweeps = {key: values for key, values in metric.sweep.items() if key not in mine}
-            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in mine}
+        for metric in choose_metrics(call, available).values():
+            fixed = set() if call == ALL or call in FAMILIES else {key.replace("-", "_") for key in parse_call(call)[1]}
+            sweeps = {key: values for key, values in metric.sweep.items() if key not in fixed}
+            scaled = {key: value for key, value in metric.scales.get(scale, {}).items() if key not in fixed}
             for values in product(*sweeps.values()):
-                one = _with(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
-                chosen[call_text(one)] = one
+                variant = _replace_fields(metric, {**scaled, **dict(zip(sweeps, values, strict=True))})
+                chosen[call_text(variant)] = variant
     return chosen
+
+
+def check_needs(metrics: Mapping[str, Metric], available: frozenset[str]) -> None:
+    """Raise a SalgenError if no metric was chosen, or one needs an input that is not given."""
+    if not metrics:
+        inputs = ", ".join(sorted(available)) or "maps alone"
+        raise SalgenError(f"no metric was chosen, or none of its group can be computed from {inputs}")
+    for name, metric in metrics.items():
+        missing = sorted(metric.needs - available)
+        if "training" in missing:
+            raise SalgenError(f"metric {name!r} retrains models, which takes a data set: use salgen.evaluate")
+        if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
+            raise SalgenError(
+                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
+                "maps without of=paired"
+            )
+        if missing:
+            raise SalgenError(
+                f"metric {name!r} needs an input that is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}"
+            )
 
 
 def create_metric(call: str) -> Metric:
     """A metric from ``"name"`` or ``"name:key=value,..."``; a name may be an alias."""
     name, values = parse_call(call)
     if name in METRICS.entries:
-        found = METRICS.load(name)
+        metric_class = METRICS.load(name)
     else:
         classes = {alias: cls for cls in map(METRICS.load, METRICS.names()) for alias in cls.aliases}
         if name in (ALL, *FAMILIES):
@@ -85,8 +123,8 @@ def create_metric(call: str) -> Metric:
             raise SalgenError(f"{call!r} holds several metrics: give a list, as in {name.split(',')!r}")
         if name not in classes:
             raise unknown_name("metric", name, [*METRICS.names(), *FAMILIES])
-        found = classes[name]
-    metric: Metric = build(found, values)
+        metric_class = classes[name]
+    metric: Metric = build(metric_class, values)
     return metric
 
 
@@ -100,19 +138,21 @@ def alternatives(call: str) -> Iterator[str]:
 def _instance(item: Any) -> Metric:
     if isinstance(item, type) or not hasattr(item, "needs"):
         raise SalgenError(f"{item!r} is not a metric: give a name such as 'roc-auc', or an instance")
-    found: Metric = item
-    return found
+    metric: Metric = item
+    return metric
 
 
-def _group(name: str, given: Collection[str]) -> dict[str, Metric]:
+def _group(name: str, available: Collection[str]) -> dict[str, Metric]:
     order = dict.fromkeys([*DEFAULT, *METRICS.names()])  # the usual headline first
-    every: dict[str, Metric] = {found: METRICS.create(found) for found in order}
+    every: dict[str, Metric] = {call: METRICS.create(call) for call in order}
     return {
-        found: metric for found, metric in every.items() if name in (ALL, metric.family) and metric.needs <= set(given)
+        call: metric
+        for call, metric in every.items()
+        if name in (ALL, metric.family) and metric.needs <= set(available)
     }
 
 
-def _with(metric: Metric, changes: Mapping[str, object]) -> Metric:
+def _replace_fields(metric: Metric, changes: Mapping[str, object]) -> Metric:
     import dataclasses
 
     changed: Metric = dataclasses.replace(metric, **changes) if changes else metric  # type: ignore[type-var]

@@ -1,4 +1,4 @@
-"""Arrays that `score` may be given: NumPy or tensors, checked, and brought into one form."""
+"""The array arguments of `score`: NumPy or tensors, checked, and brought into one form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def as_images(images: Any, shape: tuple[int, ...]) -> Float32:
     """float32 (N, C, H, W), finite, of the maps' size."""
     array = _as_array(images)
     if len(array) != shape[0]:
-        raise SalgenError(f"images: {len(array)} of them for {shape[0]} maps; give one per map")
+        raise SalgenError(f"images: {len(array)} for {shape[0]} maps; give one per map")
     if array.ndim != 4 or (array.shape[0], *array.shape[2:]) != shape or array.dtype.kind != "f":
         raise SalgenError(
             f"images are {array.dtype} of shape {array.shape} and maps have {shape}: images must be floating-point "
@@ -26,10 +26,10 @@ def as_images(images: Any, shape: tuple[int, ...]) -> Float32:
     return array.astype(np.float32, copy=False)
 
 
-def _check_finite(array: NDArray[Any], what: str) -> None:
+def _check_finite(array: NDArray[Any], name: str) -> None:
     broken = ~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
     if broken.any():
-        raise SalgenError(f"{what}: number {int(np.flatnonzero(broken)[0])} has NaN or infinite values")
+        raise SalgenError(f"{name}: number {int(np.flatnonzero(broken)[0])} has NaN or infinite values")
 
 
 def as_targets(targets: Any, count: int) -> NDArray[np.int64]:
@@ -44,11 +44,13 @@ def as_twins(twins: Any, images: Float32 | None, count: int) -> list[Float32 | N
     """For each map float32 (C, H, W), or None."""
     if not hasattr(twins, "__len__") or isinstance(twins, str) or len(twins) != count:
         raise SalgenError(f"twins must be {count} images, one per map, or None where there is none")
-    found = [None if twin is None else _as_twin(twin) for twin in twins]
-    wrong = [twin.shape for twin in found if twin is not None and images is not None and twin.shape != images.shape[1:]]
+    checked = [None if twin is None else _as_twin(twin) for twin in twins]
+    wrong = [
+        twin.shape for twin in checked if twin is not None and images is not None and twin.shape != images.shape[1:]
+    ]
     if images is not None and wrong:
         raise SalgenError(f"a twin has shape {wrong[0]} and images {images.shape[1:]}: they must be alike")
-    return found
+    return checked
 
 
 def _as_twin(twin: Any) -> Float32:
@@ -60,7 +62,7 @@ def _as_twin(twin: Any) -> Float32:
 
 
 def as_ids(ids: Any, count: int) -> list[str]:
-    """The samples' names, "0", "1", ... by default."""
+    """The samples' names; "0", "1", ... by default."""
     if ids is None:
         return [str(i) for i in range(count)]
     from salgen.evaluation.attribution.arguments import check_ids
@@ -83,13 +85,13 @@ def as_correct(correct: Any, count: int) -> NDArray[np.bool_]:
     return array
 
 
-def as_maps(maps: Any, what: str = "maps") -> Values:
+def as_maps(maps: Any, name: str = "maps") -> Values:
     """float32 or float64 (N, H, W), in the given type where it is one of these."""
     array = _as_array(maps.values if isinstance(maps, SaliencyMap) else maps)
     if array.ndim != 3:
-        raise SalgenError(f"{what} have shape {array.shape}: must be (N, H, W), one map per image")
+        raise SalgenError(f"{name} have shape {array.shape}: must be (N, H, W), one map per image")
     if array.dtype.kind not in "fiub":
-        raise SalgenError(f"{what} are of type {array.dtype}: must be real numbers")
+        raise SalgenError(f"{name} are of type {array.dtype}: must be real numbers")
     small = array.dtype.kind in "fb" and array.dtype.itemsize <= 4
     return array.astype(np.float32 if small else np.float64, copy=False)
 
@@ -117,16 +119,16 @@ def as_valid(valid: Any, shape: tuple[int, ...]) -> Mask | None:
     return np.broadcast_to(array, shape)
 
 
-def _as_bool(values: Any, what: str) -> NDArray[np.bool_]:
+def _as_bool(values: Any, name: str) -> NDArray[np.bool_]:
     array = _as_array(values)
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind not in "fiu":
-        raise SalgenError(f"{what} are of type {array.dtype}: must be bool, or 0 and 1")
-    other = array[(array != 0) & (array != 1)]
-    if other.size:
+        raise SalgenError(f"{name} are of type {array.dtype}: must be bool, or 0 and 1")
+    wrong = array[(array != 0) & (array != 1)]
+    if wrong.size:
         raise SalgenError(
-            f"{what} hold the value {other[0]}: must be bool, or 0 and 1; compare first, as in {what} > 0"
+            f"{name} hold the value {wrong[0]}: must be bool, or 0 and 1; compare first, as in {name} > 0"
         )
     return array.astype(np.bool_)
 

@@ -1,4 +1,4 @@
-"""What `score` may be given: checked, and brought into one form."""
+"""The arguments of `score`, checked and brought into one form."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def evidence_of(
     images: Any = None,
     targets: Any = None,
     method: Any = None,
-    others: Mapping[str, Any] | None = None,
+    second_maps: Mapping[str, Any] | None = None,
     correct: Any = None,
     patterns: Any = None,
     ids: Any = None,
     seed: Any = None,
     max_memory: Any = None,
 ) -> MetricInputs:
-    """The evidence of one call of :func:`salgen.score`, whose parameters these are.
+    """The inputs of metrics from one call of :func:`salgen.score`, whose parameters these are.
 
     Raises
     ------
@@ -60,9 +60,11 @@ def evidence_of(
     view = None if model is None else _as_view(model)
     if method is not None and not isinstance(method, str) and not callable(method) and not hasattr(method, "attribute"):
         raise SalgenError(f"method = {method!r}: give a call such as 'grad-cam', an instance, or a function")
-    asked = _Asked(method, "native", "logit", 0, None) if not isinstance(maps, SaliencyMap) else _Asked.of(maps, method)
-    seed = asked.seed if seed is None else as_seed(seed)
-    again = view is not None and pictures is not None and classes is not None
+    origin = (
+        _Origin(method, "native", "logit", 0, None) if not isinstance(maps, SaliencyMap) else _Origin.of(maps, method)
+    )
+    seed = origin.seed if seed is None else as_seed(seed)
+    can_explain = view is not None and pictures is not None and classes is not None
     return MetricInputs(
         maps=values,
         masks=None if masks is None else as_masks(masks, shape),
@@ -72,20 +74,22 @@ def evidence_of(
         twins=None if twins is None else as_twins(twins, pictures, count),
         correct=None if correct is None else right,
         counterparts={
-            name: _counterpart(name, given, shape, right) for name, given in (others or {}).items() if given is not None
+            name: _counterpart(name, values, shape, right)
+            for name, values in (second_maps or {}).items()
+            if values is not None
         },
         view=view,
         max_memory=max_memory,
-        explain=asked.explain(view, model, seed, max_memory, patterns) if again else None,
-        fitted=asked.fitted,
-        ids=as_ids(asked.ids if ids is None else ids, count),
+        explain=origin.explain(view, model, seed, max_memory, patterns) if can_explain else None,
+        fitted=origin.fitted,
+        ids=as_ids(origin.ids if ids is None else ids, count),
         seed=seed,
     )
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """How the maps came about, as far as that is known."""
+class _Origin:
+    """The origin of the maps, as far as it is known."""
 
     method: Any
     reduction: str | None
@@ -94,28 +98,28 @@ class _Asked:
     ids: Sequence[str] | None
 
     @classmethod
-    def of(cls, maps: SaliencyMap, method: Any) -> _Asked:
+    def of(cls, maps: SaliencyMap, method: Any) -> _Origin:
         return cls(maps.method if method is None else method, maps.reduction, maps.score, maps.seed, maps.ids)
 
     @property
     def fitted(self) -> bool:
-        """Whether the method is one that is fitted to a model."""
+        """True if the method is fitted to a model."""
         if not isinstance(self.method, str) and not hasattr(self.method, "needs"):
             return False
         needs = METHODS.load(parse_call(self.method)[0]).needs if isinstance(self.method, str) else self.method.needs
         return "patterns" in needs
 
     def explain(self, view: Any, model: Any, seed: int, max_memory: Any, patterns: Any) -> Explain | None:
-        """How to explain again, or None where that is not known."""
+        """A function that explains again by the same method, or None where that is not possible."""
         if self.method is None or (self.fitted and patterns is None):
             return None
         if callable(self.method):
             return _by_function(self.method, model)
-        return explain_again(view, self.method, self.reduction, self.score, seed, max_memory, patterns)
+        return _explain_again(view, self.method, self.reduction, self.score, seed, max_memory, patterns)
 
 
-def _counterpart(name: str, given: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
-    values = as_maps(given, name)
+def _counterpart(name: str, maps: Any, shape: tuple[int, ...], right: NDArray[np.bool_]) -> Counterpart:
+    values = as_maps(maps, name)
     if values.shape != shape:
         raise SalgenError(f"{name} have shape {values.shape} and maps {shape}: they must be alike")
     return Counterpart(values, right, np.ones(len(right), dtype=bool))
@@ -133,7 +137,7 @@ def _as_view(model: Any) -> Any:
     return ModelView.of(model)
 
 
-def explain_again(
+def _explain_again(
     view: Any, method: Any, reduction: str | None, score: str, seed: int, max_memory: Any, patterns: Any
 ) -> Explain:
     """A function that explains other images, targets or models by a method, always with the same randomness."""
@@ -153,8 +157,8 @@ def explain_again(
             max_memory=max_memory,
             patterns=patterns,
         )
-        (found,) = explained.values()
-        return np.asarray(found.values.cpu().numpy())
+        (saliency,) = explained.values()
+        return np.asarray(saliency.values.cpu().numpy())
 
     own = view
     return explain
@@ -166,13 +170,13 @@ def _by_function(method: Callable[..., Any], model: Any) -> Explain:
     def explain(pixels: Any, targets: Any, *, ids: Sequence[str], masks: Mask | None, view: Any = None) -> Values:
         import torch
 
-        given = model if view is None else torch.nn.Sequential(view.normalise, view.network)
-        found = as_maps(method(given, torch.as_tensor(pixels), torch.as_tensor(targets)), "the method's maps")
-        if found.shape != (len(pixels), *pixels.shape[2:]):
+        explained_model = model if view is None else torch.nn.Sequential(view.normalise, view.network)
+        maps = as_maps(method(explained_model, torch.as_tensor(pixels), torch.as_tensor(targets)), "the method's maps")
+        if maps.shape != (len(pixels), *pixels.shape[2:]):
             raise SalgenError(
-                f"method gave maps of shape {found.shape} for images {tuple(pixels.shape)}: must be "
+                f"method gave maps of shape {maps.shape} for images {tuple(pixels.shape)}: must be "
                 f"{(len(pixels), *pixels.shape[2:])}, one for each image and of its size"
             )
-        return found
+        return maps
 
     return explain

@@ -1,4 +1,4 @@
-"""Score: maps against masks and models, all ranking metrics from one sort per map."""
+"""Scores of maps against masks and models, all ranking metrics from one sort per map."""
 
 from __future__ import annotations
 
@@ -9,25 +9,9 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
-from salgen.evaluation.scoring.metric_selection import Metrics, choose_metrics
+from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, choose_metrics
 from salgen.evaluation.scoring.score_inputs import evidence_of
 from salgen.types import Scores
-
-HOW_TO_GIVE = {
-    "mask": "masks=",
-    "negatives": "masks=",
-    "image": "images=",
-    "target": "targets=",
-    "correct": "correct=",
-    "twin": "twins=",
-    "model": "model=",
-    "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
-    "for a method that is fitted",
-    "twin_maps": "twin_maps=",
-    "patched_maps": "patched_maps=",
-    "paired_maps": "paired_maps=",
-    "shuffled_maps": "shuffled_maps=",
-}
 
 
 def score(
@@ -56,7 +40,7 @@ def score(
     Parameters
     ----------
     maps
-        What `explain` returned, or (N, H, W): a NumPy array or a tensor on any device, real. float32 and
+        The result of `explain`, or (N, H, W): a NumPy array or a tensor on any device, real. float32 and
         float64 are ranked in their own type, so ties are exact; others are converted. Signs count:
         nothing is made absolute.
     masks
@@ -64,7 +48,7 @@ def score(
         an empty one of the K is passed over. None for metrics that need no mask.
     metrics
         Names, calls such as ``"prec99:compat=authors_exact"``, metric instances, families, or ``"all"``:
-        every registered metric that what is given suffices for. A mapping gives instances names of its
+        every registered metric that the given arguments suffice for. A mapping gives instances names of its
         own.
     valid
         bool (H, W) or (N, H, W): the scored region. What lies outside it is don't-care: its values,
@@ -85,9 +69,9 @@ def score(
         bool (N,): which samples are classified rightly (where two maps are compared: both times), for
         metrics that are defined for those only; all by default.
     patterns
-        What ``salgen.fit_patterns`` gave, where the method needs it to explain again.
+        The result of ``salgen.fit_patterns``, where the method needs it to explain again.
     ids, seed
-        What keys the randomness of metrics that have any, and of a method that explains again: by default
+        Keys of the randomness of metrics that have any, and of a method that explains again: by default
         those of a `SaliencyMap`, or "0", "1", ... and 0.
     max_memory
         GB that asking the model may use; half of what is free by default.
@@ -119,7 +103,7 @@ def score(
     >>> score(maps, masks, ["roc-auc", "m-gt"])
     {'roc-auc': array([0.875]), 'm-gt': array([0.75])}
     """
-    others = {
+    second_maps = {
         "twin_maps": twin_maps,
         "patched_maps": patched_maps,
         "paired_maps": paired_maps,
@@ -134,7 +118,7 @@ def score(
         images=images,
         targets=targets,
         method=method,
-        others=others,
+        second_maps=second_maps,
         correct=correct,
         patterns=patterns,
         ids=ids,
@@ -145,24 +129,6 @@ def score(
     check_needs(chosen, data.given)
     _check_one_mask(chosen, data)
     return aggregate_scores(chosen, compute_metrics(data, chosen))
-
-
-def check_needs(metrics: Mapping[str, Metric], given: frozenset[str]) -> None:
-    """Raise a SalgenError if no metric was chosen, or one needs what is not there."""
-    if not metrics:
-        known = ", ".join(sorted(given)) or "maps alone"
-        raise SalgenError(f"no metric was chosen, or none of its group can be computed from {known}")
-    for name, metric in metrics.items():
-        missing = sorted(metric.needs - given)
-        if "training" in missing:
-            raise SalgenError(f"metric {name!r} trains models again, which takes a data set: use salgen.evaluate")
-        if any(need.startswith("paired_") and need not in HOW_TO_GIVE for need in missing):
-            raise SalgenError(
-                f"metric {name!r} compares maps of a run's second model: use salgen.evaluate, or score that model's "
-                "maps without of=paired"
-            )
-        if missing:
-            raise SalgenError(f"metric {name!r} needs what is not given: {HOW_TO_GIVE.get(missing[0], missing[0])}")
 
 
 def _check_one_mask(metrics: Mapping[str, Metric], data: MetricInputs) -> None:

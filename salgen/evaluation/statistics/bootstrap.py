@@ -1,4 +1,4 @@
-"""How sure a mean is: intervals over samples, and over training seeds where there are enough."""
+"""Confidence intervals of means: over samples, and over training seeds where there are enough."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def bootstrap_interval(
     resamples, level, seed
         Number of resamples, coverage aimed at, and seed of the resampling.
     shares
-        Which scores are taken for hits and misses if they are 0 or 1 throughout, bool or bool (K,).
+        The scores that are taken for hits and misses if they are 0 or 1 throughout, bool or bool (K,).
 
     Returns
     -------
@@ -57,13 +57,13 @@ def bootstrap_interval(
     Percentiles of resampled means give the interval its shape. Its width is corrected: each end's
     distance from the mean is multiplied by t(v) / z times the standard error over the spread of the
     resampled means. Without this the percentiles of five seeds' means hold the truth in less than 90 % of
-    all cases, since they are too close together by sqrt(4 / 5) and take no account of how badly five numbers tell
-    a spread; and where seeds differ little, the pigeonhole bootstrap counts the noise of single scores
+    all cases, since they are too close together by sqrt(4 / 5) and take no account of how poorly five numbers
+    estimate a spread; and where seeds differ little, the pigeonhole bootstrap counts the noise of single scores
     three times. The standard error and its degrees of freedom v are those of :func:`standard_error`.
 
     Where nearly all samples are hits, a bootstrap sees too few misses, or none: for 20 samples and a share of
     0.95, 50 and 0.98, 200 and 0.99 it covers 64, 64 and 85 %, Clopper and Pearson's interval 98 %. Other scores
-    that are all alike keep an interval of width 0: what else they might be, they do not tell.
+    that are all alike keep an interval of width 0, since they say nothing of their spread.
 
     Samples for which a score is undefined under every seed are left out before resampling. All scores
     share the resamples, and a score's interval does not depend on what else is in the table.
@@ -88,11 +88,11 @@ def bootstrap_interval(
             if not hits.all():
                 part, chosen = part[:, :, ~hits], chosen[~hits]
                 means = _resampled_means(part, crossed, resamples, seed)
-                bounds[:, chosen] = _stretched(part, means, crossed, level)
+                bounds[:, chosen] = _widened(part, means, crossed, level)
     return bounds[0], bounds[1]
 
 
-def _stretched(values: Float64, means: Float64, crossed: bool, level: float) -> Float64:
+def _widened(values: Float64, means: Float64, crossed: bool, level: float) -> Float64:
     """float64 (2, K): percentiles of the resampled means, moved away from the mean as far as v demands."""
     tail = (1 - level) / 2
     ends: Float64 = np.nanquantile(means, [tail, 1 - tail], axis=0)
@@ -108,7 +108,7 @@ def _resampled_means(values: Float64, crossed: bool, resamples: int, seed: int) 
     defined = np.isfinite(values)
     totals, counts = np.where(defined, values, 0.0), defined.astype(np.float64)
     if defined.all():
-        counts = counts[:, :, :1]  # alike for all
+        counts = counts[:, :, :1]  # the same for all scores
     if not crossed:
         totals, counts = totals.sum(0, keepdims=True), counts.sum(0, keepdims=True)
     seeds, samples = totals.shape[:2]
@@ -116,12 +116,12 @@ def _resampled_means(values: Float64, crossed: bool, resamples: int, seed: int) 
     for block in _blocks(resamples, samples):
         sample_weights = _weights(seed, "samples", samples, block)
         seed_weights = _weights(seed, "seeds", seeds, block) if crossed else np.ones((len(block), 1))
-        total, count = (_drawn(array, sample_weights, seed_weights) for array in (totals, counts))
+        total, count = (_weighted_sums(array, sample_weights, seed_weights) for array in (totals, counts))
         means.append(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
     return np.concatenate(means)
 
 
-def _drawn(array: Float64, sample_weights: Float64, seed_weights: Float64) -> Float64:
+def _weighted_sums(array: Float64, sample_weights: Float64, seed_weights: Float64) -> Float64:
     """float64 (b, K): the weighted sums of (S, N, K) over seeds and samples."""
     seeds, samples, columns = array.shape
     flat = array.transpose(1, 0, 2).reshape(samples, seeds * columns)
@@ -137,7 +137,7 @@ def _blocks(resamples: int, samples: int) -> Iterator[range]:
 
 @lru_cache(maxsize=4)  # every table of a run draws the same
 def _weights(seed: int, purpose: str, count: int, block: range) -> Float64:
-    """float64 (len(block), count): how often each of `count` things is drawn; a stream per resample."""
+    """float64 (len(block), count): how often each of `count` items is drawn; a stream per resample."""
     drawn = [Stream(seed, "bootstrap", purpose, index=number).integers(count, count) for number in block]
     weights = np.stack([np.bincount(indices, minlength=count) for indices in drawn]).astype(np.float64)
     weights.flags.writeable = False

@@ -1,8 +1,8 @@
 """Families of methods that are compared with one another: one model, metric, variant and choice of samples.
 
 A family is also what Holm's correction is over: its pairs of methods. Other regions, metrics and choices of samples
-ask other questions of the same data. Each is corrected for itself, so whoever looks at several of them
-must expect more false findings than one family allows.
+ask other questions of the same data. Each is corrected for itself, so several families together
+hold more false findings than one family allows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Family:
     Attributes
     ----------
     samples
-        Which samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+        The choice of samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
     keys
         The K methods.
     values
@@ -51,7 +51,7 @@ class Family:
 
 
 def is_ceiling(call: str) -> bool:
-    """Whether a method is made from the mask itself: no method is compared with it."""
+    """True if a method is made from the mask itself, so that no method is compared with it."""
     return parse_call(call)[0].startswith("oracle")
 
 
@@ -63,7 +63,7 @@ def family(
     Parameters
     ----------
     members
-        Which entries of the cube's first axis; by default the model's methods under test and its floors.
+        Indices on the cube's first axis; by default the model's methods under test and its floors.
 
     Returns
     -------
@@ -102,6 +102,6 @@ def families(cube: ScoreCube) -> Iterator[Family]:
     for model in dict.fromkeys(model for model, _, _ in cube.series):
         for metric in ranked:
             for variant in cube.variants:
-                found = family(cube, model, metric, variant)
-                if found is not None:
-                    yield found
+                group = family(cube, model, metric, variant)
+                if group is not None:
+                    yield group

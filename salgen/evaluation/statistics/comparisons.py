@@ -1,4 +1,4 @@
-"""`comparisons.csv`: which methods differ, by how much, and whether chance alone would do that."""
+"""`comparisons.csv`: the differences between methods, their size, and their significance."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Comparison:
     Attributes
     ----------
     samples
-        Which samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+        The choice of samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
     n
-        How many of them have values.
+        Number of samples that have values.
     difference
         Mean of a's score less b's, in the metric's units, a map that failed counted as the worst. Less
         than 0 is better for a where a low value is good.
@@ -39,12 +39,12 @@ class Comparison:
     win_share
         Share of samples on which a is better than b; a tie, where they differ by rounding alone, is half a win.
     p_value
-        Of a two-sided sign-flip permutation test of the mean difference. It says what other samples
-        would show of these trainings.
+        Of a two-sided sign-flip permutation test of the mean difference. It is about other samples
+        under these trainings.
     p_holm
         The same under Holm's correction over all pairs of the family: the methods under test and floors of one
         data set, model, metric and variant, on one choice of samples. Each region and each choice of
-        samples is corrected for itself, not for how many of them one looks at: decide by the headline one.
+        samples is corrected for itself, not for the number of them that are read: decide by the headline one.
     higher_is_better
         The metric's direction.
     """
@@ -78,34 +78,34 @@ class Comparison:
         return self.keys[0 if (self.difference > 0) == self.higher_is_better else 1]
 
     def significant(self, alpha: float = ALPHA) -> bool:
-        """Whether the two differ, after Holm's correction."""
+        """True if the two differ, after Holm's correction."""
         return self.p_holm <= alpha
 
 
-def compare_families(found: Iterable[Family], *, seed: int = 0) -> list[Comparison]:
+def compare_families(groups: Iterable[Family], *, seed: int = 0) -> list[Comparison]:
     """All pairs of several families, each under a correction of its own alone; faster than one by one."""
-    chosen = list(found)
-    p_values = sign_flip_p_values([one.values for one in chosen], seed=seed)
-    return [row for one, p in zip(chosen, p_values, strict=True) for row in _rows(one, p)]
+    chosen = list(groups)
+    p_values = sign_flip_p_values([group.values for group in chosen], seed=seed)
+    return [row for group, p in zip(chosen, p_values, strict=True) for row in _rows(group, p)]
 
 
-def _rows(of: Family, p_values: Float64) -> Iterator[Comparison]:
-    values = of.values[of.used]
-    columns = (*_effects(values, of.higher_is_better), p_values, holm(p_values))
+def _rows(group: Family, p_values: Float64) -> Iterator[Comparison]:
+    values = group.values[group.used]
+    columns = (*_effects(values, group.higher_is_better), p_values, holm(p_values))
     numbers = np.stack(columns, axis=1).tolist()
-    for (a, b), (difference, effect, wins, p, corrected) in zip(combinations(of.keys, 2), numbers, strict=True):
-        who = of.samples, of.model, of.metric, of.variant, *a, *b
-        yield Comparison(*who, len(values), difference, effect, wins, p, corrected, of.higher_is_better)
+    for (a, b), (difference, effect, wins, p, corrected) in zip(combinations(group.keys, 2), numbers, strict=True):
+        labels = group.samples, group.model, group.metric, group.variant, *a, *b
+        yield Comparison(*labels, len(values), difference, effect, wins, p, corrected, group.higher_is_better)
 
 
 def _effects(values: Float64, higher: bool) -> tuple[Float64, Float64, Float64]:
     """Mean difference, d_z and win share of all pairs of columns (N, K)."""
-    found: list[tuple[Float64, Float64, Float64]] = []
-    for one in range(values.shape[1] - 1):
-        away = differences(values[:, one : one + 1], values[:, one + 1 :])
+    effects_of_pairs: list[tuple[Float64, Float64, Float64]] = []
+    for index in range(values.shape[1] - 1):
+        away = differences(values[:, index : index + 1], values[:, index + 1 :])
         wins = (away > 0 if higher else away < 0).mean(axis=0) + (away == 0).mean(axis=0) / 2
-        found.append((away.mean(axis=0), effect_sizes(away), wins))
-    difference, effect, wins = (np.concatenate(column) for column in zip(*found, strict=True))
+        effects_of_pairs.append((away.mean(axis=0), effect_sizes(away), wins))
+    difference, effect, wins = (np.concatenate(column) for column in zip(*effects_of_pairs, strict=True))
     return difference, effect, wins
 
 
@@ -139,18 +139,18 @@ def holm(p_values: Float64) -> Float64:
 
 def indistinguishable(comparisons: Iterable[Comparison], best: Key, alpha: float = ALPHA) -> list[Key]:
     """The methods of one family whose difference from the best one is not significant."""
-    return [_other(row, best) for row in comparisons if best in row.keys and not row.significant(alpha)]
+    return [_other_method(row, best) for row in comparisons if best in row.keys and not row.significant(alpha)]
 
 
 def not_better(comparisons: Iterable[Comparison], floor: Key, alpha: float = ALPHA) -> list[Key]:
     """The methods of one family that are not significantly better than a floor, such as an edge filter."""
     of_floor = [row for row in comparisons if floor in row.keys]
-    return [_other(row, floor) for row in of_floor if row.better in (None, floor) or not row.significant(alpha)]
+    return [_other_method(row, floor) for row in of_floor if row.better in (None, floor) or not row.significant(alpha)]
 
 
-def _other(comparison: Comparison, one: Key) -> Key:
+def _other_method(comparison: Comparison, known_key: Key) -> Key:
     a, b = comparison.keys
-    return b if a == one else a
+    return b if a == known_key else a
 
 
 def compare_subsets(cube: ScoreCube) -> list[Comparison]:

@@ -1,4 +1,4 @@
-"""What can be said of means: normalised scores, ranks over metrics, and a model against chance."""
+"""Statements about means: normalised scores, ranks over metrics, and a model against chance."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
         bool (metrics,).
     """
     better_is_less = np.where(higher_is_better, -scores, scores)
-    known = ~np.isnan(scores).all(axis=0)
-    if not known.any():
+    has_scores = ~np.isnan(scores).all(axis=0)
+    if not has_scores.any():
         return np.full(len(scores), np.nan)
-    ranks = rankdata(np.where(np.isnan(better_is_less), np.inf, better_is_less)[:, known], axis=0)
+    ranks = rankdata(np.where(np.isnan(better_is_less), np.inf, better_is_less)[:, has_scores], axis=0)
     return np.asarray(ranks.mean(axis=1), dtype=np.float64)
 
 
@@ -64,15 +64,15 @@ def accuracy_interval(accuracy: float, count: int, level: float = LEVEL) -> tupl
 
 
 def near_chance(accuracy: float, chance: float) -> bool:
-    """Whether a model has learnt too little for its maps to mean anything: less than halfway from chance to 1.
+    """True if a model has learnt too little for its maps to mean anything: less than halfway from chance to 1.
 
-    Of one that got further on few images, `too_few_to_tell` says whether that may be luck.
+    Above that, `too_few_to_tell` says whether the accuracy on few images may be luck.
     """
     return bool(accuracy <= chance or accuracy < (1.0 + chance) / 2.0)
 
 
 def too_few_to_tell(accuracy: float, count: int, chance: float) -> bool:
-    """Whether an accuracy is far above chance, but of so few images that it may be luck.
+    """True if an accuracy is far above chance, but on so few images that it may be luck.
 
     That is, a model is not near chance, and an exact binomial test at 1 % does not find it above chance.
     """

@@ -27,7 +27,7 @@ def sign_flip_p_values(tables: Sequence[Float64], *, permutations: int | None = 
     tables
         Each float64 (N, K): scores of K methods on N samples; NaN in whole rows, which do not count.
     permutations
-        How often signs are drawn; by default :func:`permutations_for` K.
+        Number of random sign patterns; by default :func:`permutations_for` K.
     seed
         Seed of the signs.
 
@@ -49,21 +49,23 @@ def sign_flip_p_values(tables: Sequence[Float64], *, permutations: int | None = 
     Fisher 1935, *The design of experiments*, section 21; Phipson & Smyth 2010, *Permutation p-values
     should never be zero* (for the 1 + hits).
     """
-    found: list[Float64 | None] = [None] * len(tables)
+    p_values: list[Float64 | None] = [None] * len(tables)
     drawn: dict[tuple[int, int], list[int]] = {}
     for number, table in enumerate(tables):
         wanted = permutations or permutations_for(table.shape[1])
         used = ~np.isnan(table).any(axis=1)
         if used.sum() <= np.log2(wanted):
-            (hits,) = _hits([_pairs_of(table[used])], _all_signs(int(used.sum())))
-            found[number] = hits / 2.0 ** max(used.sum() - 1, 0)
+            (hits,) = _count_hits([_prepare_pairs(table[used])], _all_signs(int(used.sum())))
+            p_values[number] = hits / 2.0 ** max(used.sum() - 1, 0)
         else:
             drawn.setdefault((len(table), wanted), []).append(number)
     for (samples, wanted), numbers in drawn.items():
-        hits_of = _hits([_pairs_of(tables[number]) for number in numbers], _random_signs(samples, wanted, seed))
+        hits_of = _count_hits(
+            [_prepare_pairs(tables[number]) for number in numbers], _random_signs(samples, wanted, seed)
+        )
         for number, hits in zip(numbers, hits_of, strict=True):
-            found[number] = (1.0 + hits) / (1.0 + wanted)
-    return [p for p in found if p is not None]
+            p_values[number] = (1.0 + hits) / (1.0 + wanted)
+    return [p for p in p_values if p is not None]
 
 
 def permutations_for(methods: int) -> int:
@@ -74,7 +76,7 @@ def permutations_for(methods: int) -> int:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """All pairs of a table's columns, made ready for sign flips.
+    """All pairs of a table's columns, prepared for sign flips.
 
     Attributes
     ----------
@@ -83,7 +85,7 @@ class _Pairs:
     limits
         float64 (K, K), above the diagonal: how far from 0 a pair's flipped sum must be to count.
     apart
-        The pairs whose differences the columns are too large to give precisely, each (one, other).
+        The pairs whose differences the columns are too large to give precisely, each (first, second).
     differences
         float64 (N, pairs apart): theirs, which are flipped themselves.
     """
@@ -94,8 +96,8 @@ class _Pairs:
     differences: Float64
 
 
-def _pairs_of(table: Float64) -> _Pairs:
-    """What a table (N, K) needs for sign flips.
+def _prepare_pairs(table: Float64) -> _Pairs:
+    """The pairs of a table's columns (N, K), prepared for sign flips.
 
     One product gives the flipped sums of all columns, and their differences those of all pairs. Where that
     loses more than the pair's own rounding (columns far larger than their difference), the pair is apart.
@@ -107,16 +109,16 @@ def _pairs_of(table: Float64) -> _Pairs:
     limits = np.zeros((methods, methods))
     apart: list[tuple[int, int]] = []
     alone: list[Float64] = [np.empty((samples, 0))]
-    for one in range(methods - 1):
-        rest = slice(one + 1, None)
-        away = differences(values[:, one, None], values[:, rest])
+    for i in range(methods - 1):
+        later = slice(i + 1, None)
+        away = differences(values[:, i, None], values[:, later])
         added, total = np.abs(away).sum(axis=0), away.sum(axis=0)
-        read = _EPS * np.where(added > 0, values_size[one] + values_size[rest], 0.0)
+        read = _EPS * np.where(added > 0, values_size[i] + values_size[later], 0.0)
         rounding = _SAME * added + read
-        limits[one, rest] = np.abs(total) - rounding
-        lost = np.abs(columns[:, one, None] - columns[:, rest] - away).sum(axis=0) + 8 * _EPS * (size[one] + size[rest])
+        limits[i, later] = np.abs(total) - rounding
+        lost = np.abs(columns[:, i, None] - columns[:, later] - away).sum(axis=0) + 8 * _EPS * (size[i] + size[later])
         chosen = np.flatnonzero((lost > rounding) & (added > 0))
-        apart += [(one, one + 1 + int(other)) for other in chosen]
+        apart += [(i, i + 1 + int(offset)) for offset in chosen]
         alone.append(away[:, chosen])
     return _Pairs(columns, limits, apart, np.concatenate(alone, axis=1))
 
@@ -138,8 +140,8 @@ def _all_signs(samples: int) -> Iterator[Float64]:
         yield ((patterns[start : start + 2048, None] << 1 | 1) >> np.arange(samples) & 1).astype(np.float64)
 
 
-def _hits(tables: Sequence[_Pairs], signs: Iterator[Float64]) -> list[Float64]:
-    """For each table how many of the sign patterns give a difference as large as the observed one, per pair."""
+def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64]) -> list[Float64]:
+    """The number of sign patterns that give a difference as large as the observed one: per table, of each pair."""
     arrays = [array for table in tables for array in (table.columns, table.differences)]
     together = np.concatenate(arrays, axis=1)
     totals = together.sum(axis=0)
@@ -148,21 +150,21 @@ def _hits(tables: Sequence[_Pairs], signs: Iterator[Float64]) -> list[Float64]:
     for kept in signs:
         sums = 2.0 * (together.T @ kept.T) - totals[:, None]
         for table, count, of_columns, of_pairs in zip(tables, hits, parts[::2], parts[1::2], strict=True):
-            _count(sums[of_columns], table, count)
+            _add_hits(sums[of_columns], table, count)
             for pair, flipped in zip(table.apart, sums[of_pairs], strict=True):
                 count[pair] += (np.abs(flipped) >= table.limits[pair]).sum()
     return [np.array([count[pair] for pair in combinations(range(len(count)), 2)]) for count in hits]
 
 
-def _count(sums: Float64, of: _Pairs, hits: Float64) -> None:
+def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64) -> None:
     """Add to hits (K, K), above the diagonal, how many of sums (K, b) differ by a pair's limit or more."""
     low, high = sums.min(axis=1), sums.max(axis=1)
     left = np.ones(hits.shape, dtype=bool)
-    for pair in of.apart:
+    for pair in pairs.apart:
         left[pair] = False
-    for one in range(len(sums) - 1):
-        rest = slice(one + 1, None)
-        reach = np.maximum(high[one] - low[rest], high[rest] - low[one])
-        near = of.limits[one, rest] <= reach  # the rest cannot differ so much
-        others = one + 1 + np.flatnonzero(near & left[one, rest])
-        hits[one, others] += (np.abs(sums[others] - sums[one]) >= of.limits[one, others, None]).sum(axis=1)
+    for i in range(len(sums) - 1):
+        later = slice(i + 1, None)
+        reach = np.maximum(high[i] - low[later], high[later] - low[i])
+        near = pairs.limits[i, later] <= reach  # no other pair can differ so much
+        others_near = i + 1 + np.flatnonzero(near & left[i, later])
+        hits[i, others_near] += (np.abs(sums[others_near] - sums[i]) >= pairs.limits[i, others_near, None]).sum(axis=1)

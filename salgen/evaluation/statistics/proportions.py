@@ -1,4 +1,4 @@
-"""How sure the share of hits is, where a score is either 0 or 1: Clopper and Pearson's interval."""
+"""Clopper and Pearson's interval of the share of hits, where a score is either 0 or 1."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from salgen.types import Float64
 
 
 def are_hits(values: Float64) -> NDArray[np.bool_]:
-    """Which of the scores (..., K) are 0 or 1 wherever they are defined, and defined somewhere: bool (K,)."""
+    """True for the scores (..., K) that are 0 or 1 wherever they are defined, and defined somewhere: bool (K,)."""
     over = tuple(range(values.ndim - 1))
-    known = ~np.isnan(values)
-    return np.asarray((~known | (values == 0) | (values == 1)).all(axis=over) & known.any(axis=over))
+    defined = ~np.isnan(values)
+    return np.asarray((~defined | (values == 0) | (values == 1)).all(axis=over) & defined.any(axis=over))
 
 
 def hit_interval(values: Float64, crossed: bool, level: float) -> Float64:
@@ -56,11 +56,11 @@ def hit_interval(values: Float64, crossed: bool, level: float) -> Float64:
     share, samples = np.nanmean(values, axis=(0, 1)), values.shape[1]
     tail = (1 - level) / 2
     error, freedom = standard_error(values, crossed)
-    known = np.isfinite(values).sum(axis=(0, 1)).astype(np.float64)
-    sure = (t.isf(tail, samples - 1) / t.isf(tail, np.maximum(freedom, 1.0))) ** 2
-    wide = share * (1 - share) * samples / (samples - 1) * sure
-    count = np.divide(wide, error**2, out=known.copy(), where=error > 0)
-    count = np.where((share == 0) | (share == 1), samples, np.clip(count, 1.0, known))
+    defined = np.isfinite(values).sum(axis=(0, 1)).astype(np.float64)
+    correction = (t.isf(tail, samples - 1) / t.isf(tail, np.maximum(freedom, 1.0))) ** 2
+    scaled = share * (1 - share) * samples / (samples - 1) * correction
+    count = np.divide(scaled, error**2, out=defined.copy(), where=error > 0)
+    count = np.where((share == 0) | (share == 1), samples, np.clip(count, 1.0, defined))
     return clopper_pearson(share, count, level)
 
 

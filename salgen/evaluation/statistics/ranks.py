@@ -1,4 +1,4 @@
-"""Mean ranks of methods over samples, and how far apart they must be: what a critical-difference plot shows."""
+"""Mean ranks of methods over samples and their critical difference, as a critical-difference plot shows them."""
 
 from __future__ import annotations
 
@@ -56,30 +56,30 @@ def rank_methods(
     Parameters
     ----------
     members
-        Which entries of the cube's first axis; by default methods under test and floors.
+        Indices on the cube's first axis; by default methods under test and floors.
 
     Raises
     ------
     SalgenError
         If the metric is a diagnostic.
     """
-    found = family(cube, model, metric, variant, members)
-    return rank_family(found) if found is not None else None
+    group = family(cube, model, metric, variant, members)
+    return rank_family(group) if group is not None else None
 
 
-def rank_family(of: Family) -> MeanRanks:
+def rank_family(group: Family) -> MeanRanks:
     """The mean ranks of a family's methods, each sample's score the mean over training seeds."""
-    values = of.values[of.used]
-    ranks = sample_ranks(values, of.higher_is_better)
+    values = group.values[group.used]
+    ranks = sample_ranks(values, group.higher_is_better)
     means = ranks.mean(axis=0)
     order = np.argsort(means, kind="stable")
-    difference = critical_difference(len(of.keys), len(values))
+    difference = critical_difference(len(group.keys), len(values))
     return MeanRanks(
-        samples=of.samples,
-        model=of.model,
-        metric=of.metric,
-        variant=of.variant,
-        keys=[of.keys[i] for i in order],
+        samples=group.samples,
+        model=group.model,
+        metric=group.metric,
+        variant=group.variant,
+        keys=[group.keys[i] for i in order],
         ranks=means[order],
         n=len(values),
         **dict(zip(("statistic", "p_value"), friedman(ranks), strict=True)),
@@ -130,8 +130,8 @@ def critical_difference(methods: int, samples: int, alpha: float = ALPHA) -> flo
 def cliques(ranks: Float64, difference: float) -> list[tuple[int, int]]:
     """Maximal runs (start, stop) of two or more ascending mean ranks that lie less than a difference apart."""
     stops = np.searchsorted(ranks, ranks + difference, side="left")
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for start, stop in enumerate(stops.tolist()):
-        if stop - start > 1 and (not found or stop > found[-1][1]):
-            found.append((start, stop))
-    return found
+        if stop - start > 1 and (not runs or stop > runs[-1][1]):
+            runs.append((start, stop))
+    return runs

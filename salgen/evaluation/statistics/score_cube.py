@@ -17,7 +17,7 @@ from salgen.types import Float64
 SCORES = "scores.parquet"
 SERIES = ("model", "method", "reduction")
 AXES = ("metric", "variant", "training_seed", "sample_id")
-STANDING = ("target", "correct", "certified")  # of a sample under a model and a training seed
+STANDING = ("target", "correct", "certified")  # per sample, model and training seed
 ALL, CORRECT, CERTIFIED = "all", "correct", "certified"
 LARGEST = 1e100
 SUBSETS = (ALL, CORRECT, CERTIFIED)
@@ -41,8 +41,8 @@ def read_scores(run: Path) -> ScoreCube:
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
         names = [*SERIES, *AXES, "reason"]
-        there = pq.read_schema(path).names
-        columns = [name for name in (*names, "value", "value_worst_case", *STANDING) if name in there]
+        stored = pq.read_schema(path).names
+        columns = [name for name in (*names, "value", "value_worst_case", *STANDING) if name in stored]
         return score_cube(pq.read_table(path, columns=columns, read_dictionary=names))
     except (pa.ArrowException, OSError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
@@ -59,20 +59,20 @@ class ScoreCube:
     series
         (model, method, reduction) of each row of maps, in the order of their first score.
     models, metrics, variants, seeds, samples
-        What the other axes stand for; seeds and samples are sorted.
+        The labels of the other axes; seeds and samples are sorted.
     value, worst
         float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored.
     scored
         bool, the same shape: where there is a score, defined or not.
     reason
-        Whole numbers, the same shape: the place among `reason_names`, 0 where none was given.
+        Whole numbers, the same shape: the index into `reason_names`, 0 where none was given.
     target
         int64 (models, seeds, samples): the class that was explained.
     correct, certified, has_certificate
         bool, as `target`: whether the model is right, whether its reliance on the feature is certified, and
         whether that is known at all. False where there is no score.
     subset
-        Which of `SUBSETS` the scores are of.
+        The one of `SUBSETS` that the scores are of.
     """
 
     series: list[tuple[str, str, str]]
@@ -93,11 +93,11 @@ class ScoreCube:
     subset: str = ALL
 
     def members(self, model: str) -> list[int]:
-        """Which entries of the first axis are this model's."""
+        """Indices of a model's entries on the first axis."""
         return [index for index, (name, _, _) in enumerate(self.series) if name == model]
 
     def seeds_of(self, model: str) -> list[int]:
-        """Which entries of the seed axis a model has scores for."""
+        """Indices of the seeds for which a model has scores."""
         return [int(i) for i in np.flatnonzero(self.scored[self.members(model)].any(axis=(0, 1, 2, 4)))]
 
     @cached_property
@@ -108,7 +108,7 @@ class ScoreCube:
     def restricted(self, subset: str) -> ScoreCube:
         """The scores of all, the correctly classified, or the certified samples; the others are not scored.
 
-        Which samples these are differs between models and training seeds.
+        The choice differs between models and training seeds.
 
         Raises
         ------
@@ -129,18 +129,18 @@ class ScoreCube:
     def coverage(self, model: str) -> float:
         """The share of a model's certificates that certify; NaN where it has none."""
         number = self.models.index(model)
-        known = self.has_certificate[number]
-        return float(self.certified[number][known].mean()) if known.any() else float("nan")
+        has_certificate = self.has_certificate[number]
+        return float(self.certified[number][has_certificate].mean()) if has_certificate.any() else float("nan")
 
     def samples_of(self, model: str, metric: str, variant: str) -> NDArray[np.bool_]:
-        """Which samples a metric is scored on under any method: bool (seeds, samples)."""
+        """The samples that a metric is scored on under any method: bool (seeds, samples)."""
         place = self.scored[self.members(model), self.metrics.index(metric), self.variants.index(variant)]
         return np.asarray(place.any(axis=0))
 
     def wrong(self, model: str, metric: str, variant: str) -> float:
         """The share of a metric's samples that a model classifies wrongly; NaN where there is none."""
-        there = self.samples_of(model, metric, variant)
-        return float((~self.correct[self.models.index(model)])[there].mean()) if there.any() else float("nan")
+        is_scored = self.samples_of(model, metric, variant)
+        return float((~self.correct[self.models.index(model)])[is_scored].mean()) if is_scored.any() else float("nan")
 
     @cached_property
     def reasons(self) -> dict[tuple[int, int, int, int], Counter[str]]:
@@ -149,10 +149,10 @@ class ScoreCube:
         shape = (*self.scored.shape[:4], len(self.reason_names))
         numbers, counts = np.unique(np.ravel_multi_index((*place[:4], self.reason[place]), shape), return_counts=True)
         keys = np.stack(np.unravel_index(numbers, shape), axis=1).tolist()
-        found: dict[tuple[int, int, int, int], Counter[str]] = {}
+        counters: dict[tuple[int, int, int, int], Counter[str]] = {}
         for (*key, number), count in zip(keys, counts.tolist(), strict=True):
-            found.setdefault(tuple(key), Counter())[self.reason_names[number]] = count
-        return found
+            counters.setdefault(tuple(key), Counter())[self.reason_names[number]] = count
+        return counters
 
     @cached_property
     def _model_of(self) -> list[int]:
@@ -171,7 +171,7 @@ def score_cube(table: Any) -> ScoreCube:
     if table.num_rows == 0:
         raise SalgenError("there are no scores: evaluate at least one sample")
     code, names = _all_codes(table)
-    keys, series = _in_order(np.stack([code[column] for column in SERIES], axis=1))
+    keys, series = _number_rows(np.stack([code[column] for column in SERIES], axis=1))
     axes = (series, *(code[column] for column in AXES[:-1]))
     place = (*axes, code[AXES[-1]])
     shape = (len(keys), *(len(names[column]) for column in AXES))
@@ -187,27 +187,27 @@ def score_cube(table: Any) -> ScoreCube:
         variants=names["variant"],
         seeds=names["training_seed"],
         samples=names["sample_id"],
-        value=_placed(_values(table, "value"), place, shape, np.nan),
-        worst=_placed(_values(table, "value_worst_case"), place, shape, np.nan),
+        value=_scatter(_values(table, "value"), place, shape, np.nan),
+        worst=_scatter(_values(table, "value_worst_case"), place, shape, np.nan),
         scored=scored,
-        reason=_placed(reason, place, shape, 0),
+        reason=_scatter(reason, place, shape, 0),
         reason_names=reason_names,
         **_standings(table, code, names),
     )
 
 
 def _all_codes(table: Any) -> tuple[dict[str, Codes], dict[str, list[Any]]]:
-    """Every column that names something, as numbers and as what they stand for."""
+    """The codes and the names of every categorical column."""
     code: dict[str, Codes] = {}
     names: dict[str, list[Any]] = {}
     for column in (*SERIES, *AXES, "reason"):
         code[column], names[column] = _codes(table, column)
     for column in ("training_seed", "sample_id"):
-        code[column], names[column] = _sorted(code[column], names[column])
+        code[column], names[column] = _sort_codes(code[column], names[column])
     return code, names
 
 
-def _in_order(rows: Codes) -> tuple[list[list[int]], Codes]:
+def _number_rows(rows: Codes) -> tuple[list[list[int]], Codes]:
     """The distinct rows in the order of their first appearance, and the number of each row among them."""
     keys, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -215,7 +215,7 @@ def _in_order(rows: Codes) -> tuple[list[list[int]], Codes]:
 
 
 def _codes(table: Any, column: str) -> tuple[Codes, list[Any]]:
-    """A column as whole numbers and the list of what they stand for."""
+    """A column as integer codes and the list of their values."""
     import pyarrow as pa
 
     if column not in table.column_names:
@@ -229,7 +229,7 @@ def _codes(table: Any, column: str) -> tuple[Codes, list[Any]]:
     return encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist()
 
 
-def _sorted(code: Codes, names: list[Any]) -> tuple[Codes, list[Any]]:
+def _sort_codes(code: Codes, names: list[Any]) -> tuple[Codes, list[Any]]:
     order = sorted(range(len(names)), key=names.__getitem__)
     return np.argsort(order)[code], [names[i] for i in order]
 
@@ -241,28 +241,28 @@ def _numbers(table: Any, column: str) -> NDArray[Any]:
 
 
 def _values(table: Any, column: str) -> Float64:
-    """Scores, of which the square is a number too."""
+    """A column of scores, each small enough to be squared."""
     values = _numbers(table, column)
     if values.dtype != np.float64 or (np.abs(values[np.isfinite(values)]) > LARGEST).any():
-        raise SalgenError(f"column {column!r} holds what no metric gives: evaluate again into a new folder")
+        raise SalgenError(f"column {column!r} holds values that no metric gives: evaluate again into a new folder")
     return values
 
 
-def _placed(values: NDArray[Any], place: tuple[Codes, ...], shape: tuple[int, ...], empty: Any) -> NDArray[Any]:
+def _scatter(values: NDArray[Any], place: tuple[Codes, ...], shape: tuple[int, ...], empty: Any) -> NDArray[Any]:
     array = np.full(shape, empty, dtype=values.dtype)
     array[place] = values
     return array
 
 
 def _reason(code: Codes, names: list[str]) -> tuple[Codes, list[str]]:
-    """Codes in as few bytes as will do, 0 where no reason was given."""
-    given = ["", *(name for name in names if name)]
-    number = np.array([given.index(name) for name in names], dtype=np.min_scalar_type(len(given)))
-    return number[code], given
+    """The codes of reasons in the smallest dtype, 0 where no reason was given, and the reasons."""
+    reasons = ["", *(name for name in names if name)]
+    number = np.array([reasons.index(name) for name in names], dtype=np.min_scalar_type(len(reasons)))
+    return number[code], reasons
 
 
 def _standings(table: Any, code: dict[str, Codes], names: dict[str, list[Any]]) -> dict[str, Any]:
-    """What each model and training seed make of each sample: arrays (models, seeds, samples)."""
+    """The target, correctness and certificate of each sample: arrays (models, seeds, samples)."""
     axes = ("model", "training_seed", "sample_id")
     place, shape = tuple(code[axis] for axis in axes), tuple(len(names[axis]) for axis in axes)
     target, correct = (_numbers(table, column) for column in ("target", "correct"))
@@ -270,8 +270,8 @@ def _standings(table: Any, code: dict[str, Codes], names: dict[str, list[Any]]) 
         raise SalgenError("the scores have no column 'certified': evaluate again with this version")
     column = table.column("certified").cast("bool")
     return {
-        "target": _placed(target.astype(np.int64), place, shape, 0),
-        "correct": _placed(correct.astype(bool), place, shape, False),
-        "certified": _placed(np.asarray(column.fill_null(False).to_numpy()), place, shape, False),
-        "has_certificate": _placed(np.asarray(column.is_valid().to_numpy()), place, shape, False),
+        "target": _scatter(target.astype(np.int64), place, shape, 0),
+        "correct": _scatter(correct.astype(bool), place, shape, False),
+        "certified": _scatter(np.asarray(column.fill_null(False).to_numpy()), place, shape, False),
+        "has_certificate": _scatter(np.asarray(column.is_valid().to_numpy()), place, shape, False),
     }

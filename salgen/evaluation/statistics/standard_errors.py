@@ -1,4 +1,4 @@
-"""Standard errors of means over samples, and over training seeds where those could have been others too."""
+"""Standard errors of means over samples, and over training seeds where these are random too."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def standard_error(values: Float64, crossed: bool) -> tuple[Float64, Float64]:
 
     Notes
     -----
-    With `Vs` and `Vn` the variances of the seeds' and of the samples' means over S and over N, and `Ve` that of what
-    both leave over SN: V = Vs + Vn - Ve, at least the larger of Vs and Vn, since both hold the noise of
+    With `Vs` and `Vn` the variances of the seeds' and of the samples' means over S and over N, and `Ve` that of the
+    residual over SN: V = Vs + Vn - Ve, at least the larger of Vs and Vn, since both hold the noise of
     single scores once; v is Satterthwaite's. Where seeds are given, V = Vn and v = N - 1.
     """
     defined = np.isfinite(values)
@@ -36,8 +36,8 @@ def standard_error(values: Float64, crossed: bool) -> tuple[Float64, Float64]:
     samples, seeds = values.shape[1] - 1, np.maximum(defined.any(axis=1).sum(axis=0) - 1, 0)
     if not crossed:
         return np.sqrt(of_samples), np.full(len(count), float(samples))
-    rest = (away**2).sum(axis=(0, 1)) - _explained(away, defined, 0) - _explained(away, defined, 1)
-    noise = np.maximum(rest, 0) / np.maximum(seeds * samples, 1) / count
+    residual = (away**2).sum(axis=(0, 1)) - _explained(away, defined, 0) - _explained(away, defined, 1)
+    noise = np.maximum(residual, 0) / np.maximum(seeds * samples, 1) / count
     noise = np.minimum(noise, np.minimum(of_samples, of_seeds))
     variance = of_samples + of_seeds - noise
     spread = of_samples**2 / samples + (of_seeds**2 + noise**2 / samples) / np.maximum(seeds, 1)

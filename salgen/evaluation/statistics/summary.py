@@ -1,4 +1,4 @@
-"""`summary.csv`: for each method, metric and variant what its scores come to, and how sure that is."""
+"""`summary.csv`: the mean score of each method, metric and variant, with its interval."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SummaryRow:
     Attributes
     ----------
     samples
-        Which samples count: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+        The samples that count: ``"all"``, ``"correct"`` or ``"certified"`` ones.
     n
         Defined values: samples times training seeds.
     n_undefined
@@ -51,13 +51,13 @@ class SummaryRow:
     mean_worst_case, ci_low_worst_case, ci_high_worst_case
         The same when a map that failed has the worst value: what rankings use.
     interval
-        What the two intervals are over, and where all values are 0 or 1 that they are Clopper and Pearson's and
-        not a bootstrap's; empty where there is neither.
+        The population of the two intervals, and ``Clopper-Pearson`` where all values are 0 or 1 and no
+        bootstrap is used; empty where there is no interval.
     normalised
         (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the
         oracle is no better than chance, and for a diagnostic.
     reasons
-        How often each reason was given. A value may be defined and have one (a trivial mask).
+        The number of times that each reason was given. A value may be defined and have one (a trivial mask).
     """
 
     samples: str
@@ -111,11 +111,11 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]
     scored = cube.scored[members][:, :, :, seeds]
     classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
-    why = np.array([_why(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
+    why = np.array([_kind(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
     low, high = _intervals(value, cube.metrics)
     same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
     low_worst, high_worst = (low, high) if same else _intervals(worst, cube.metrics)
-    known = np.isfinite(low) | np.isfinite(low_worst)
+    has_interval = np.isfinite(low) | np.isfinite(low_worst)
     relative, shares = _normalised(cube, members, value), _shares(worst, cube.metrics)
     for index in zip(*np.nonzero(scored.any(axis=(3, 4))), strict=True):
         member, metric, variant = (members[index[0]], int(index[1]), int(index[2]))
@@ -135,7 +135,7 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
             ci_low_worst_case=float(low_worst[index]),
             ci_high_worst_case=float(high_worst[index]),
             normalised=float(relative[index]),
-            interval=_interval_words(len(seeds), bool(shares[index])) if known[index] else "",
+            interval=_describe_interval(len(seeds), bool(shares[index])) if has_interval[index] else "",
             reasons=dict(sorted(reasons.items())),
         )
 
@@ -143,24 +143,24 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
 def _counts_and_means(
     value: Float64, worst: Float64, scored: NDArray[np.bool_], why: NDArray[np.int8], classes: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """The fields of a row that come of its own values, arrays (seeds, samples), alone."""
-    known = np.isfinite(value)
-    defined, undefined = value[known], scored & ~known
+    """The fields of a row that depend on its own values alone, arrays (seeds, samples)."""
+    is_defined = np.isfinite(value)
+    defined, undefined = value[is_defined], scored & ~is_defined
     counts = np.bincount(why[undefined], minlength=len(WHY_UNDEFINED)).tolist()
     return {
         "n": defined.size,
         "n_undefined": int(undefined.sum()),
         **dict(zip(WHY_UNDEFINED, counts, strict=True)),
         "mean": _mean(defined),
-        "mean_per_class": _mean_per_class(defined, classes[known]),
+        "mean_per_class": _mean_per_class(defined, classes[is_defined]),
         "standard_deviation": float(defined.std(ddof=1)) if defined.size > 1 else np.nan,
         "median": float(np.median(defined)) if defined.size else np.nan,
         "mean_worst_case": _mean(worst[np.isfinite(worst)]),
     }
 
 
-def _why(reason: str) -> int:
-    """Which of `WHY_UNDEFINED` counts undefined values with this reason."""
+def _kind(reason: str) -> int:
+    """The index into `WHY_UNDEFINED` of the count of undefined values with this reason."""
     if reason in (EMPTY_MASK, TRIVIAL_FULL_MASK):
         return 0
     return 2 if reason in NOT_THE_MAPS_DOING else 1
@@ -179,14 +179,14 @@ def _intervals(values: Float64, metrics: Sequence[str]) -> tuple[Float64, Float6
     """Intervals of (series, metrics, variants, seeds, samples) over the last two axes, within the metrics' bounds."""
     *shape, seeds, samples = values.shape
     columns, shares = values.reshape(-1, seeds, samples).transpose(1, 2, 0), _shares(values, metrics)
-    found = bootstrap_interval(columns, shares=shares.reshape(-1))
+    ends = bootstrap_interval(columns, shares=shares.reshape(-1))
     least, most = np.array([bounds(metric) for metric in metrics]).T[:, None, :, None]
-    low, high = (np.clip(end.reshape(shape), least, most) for end in found)
+    low, high = (np.clip(end.reshape(shape), least, most) for end in ends)
     return low, high
 
 
 def _shares(values: Float64, metrics: Sequence[str]) -> NDArray[np.bool_]:
-    """Which of (series, metrics, variants) are shares of hits: 0 or 1 throughout, of a metric that counts hits.
+    """True for (series, metrics, variants) that are shares of hits: 0 or 1 throughout, of a metric that counts hits.
 
     The mask itself has a ROC-AUC of 1 on all samples too, but nothing says that the next sample is 1 or 0.
     """
@@ -195,10 +195,10 @@ def _shares(values: Float64, metrics: Sequence[str]) -> NDArray[np.bool_]:
     return np.asarray(hits & np.array([counts_hits(metric) for metric in metrics])[:, None])
 
 
-def _interval_words(seeds: int, share: bool) -> str:
-    over = "training seeds x samples" if seeds >= CROSSED_SEEDS else "samples"
-    given = ["conditional on these models"] if 1 < seeds < CROSSED_SEEDS else []
-    return "; ".join([over, *given, *(["Clopper-Pearson"] if share else [])])
+def _describe_interval(seeds: int, share: bool) -> str:
+    population = "training seeds x samples" if seeds >= CROSSED_SEEDS else "samples"
+    condition = ["conditional on these models"] if 1 < seeds < CROSSED_SEEDS else []
+    return "; ".join([population, *condition, *(["Clopper-Pearson"] if share else [])])
 
 
 def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:

@@ -1,4 +1,4 @@
-"""When two scores are the same: what differs by rounding alone is a tie, in ranks, wins and tests alike."""
+"""Equality of scores up to rounding: such scores tie, in ranks, wins and tests alike."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import numpy as np
 from salgen.types import Float64
 
 RELATIVE = 1e-12  # of the larger of the two: no other scores matter
-ABSOLUTE = 1e-15  # what is left where numbers of about 1 cancel
+ABSOLUTE = 1e-15  # rounding that remains where numbers of about 1 cancel
 
 
-def differences(one: Float64, other: Float64) -> Float64:
+def differences(first: Float64, second: Float64) -> Float64:
     """The first less the other, and 0 where that is no more than rounding.
 
     Examples
@@ -18,8 +18,8 @@ def differences(one: Float64, other: Float64) -> Float64:
     >>> differences(np.array([0.1 + 0.2, 1e12, 2.0]), np.array([0.3, 1.0, 1.5])).tolist()
     [0.0, 999999999999.0, 0.5]
     """
-    away: Float64 = one - other
-    rounding = np.maximum(RELATIVE * np.maximum(np.abs(one), np.abs(other)), ABSOLUTE)
+    away: Float64 = first - second
+    rounding = np.maximum(RELATIVE * np.maximum(np.abs(first), np.abs(second)), ABSOLUTE)
     return np.where(np.abs(away) <= rounding, 0.0, away)
 
 
@@ -33,7 +33,7 @@ def levels(values: Float64) -> Float64:
     """
     order = np.argsort(values, axis=1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=1)
-    found = np.zeros(values.shape)
+    places = np.zeros(values.shape)
     steps = np.cumsum(differences(ascending[:, 1:], ascending[:, :-1]) > 0, axis=1, dtype=np.float64)
-    np.put_along_axis(found, order[:, 1:], steps, axis=1)
-    return found
+    np.put_along_axis(places, order[:, 1:], steps, axis=1)
+    return places

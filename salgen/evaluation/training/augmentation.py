@@ -24,7 +24,7 @@ class Augmentation:
 
     @classmethod
     def of(cls, settings: TrainingSettings) -> Augmentation | None:
-        """That of a training, or None where it has none."""
+        """The augmentation that the settings ask for, or None."""
         return cls(settings.rotation, settings.flips) if settings.rotation or settings.flips else None
 
     def images(self, images: Tensor) -> Tensor:

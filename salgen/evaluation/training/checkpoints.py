@@ -1,4 +1,4 @@
-"""Checkpoints: weights as safetensors beside a JSON that says what they are. Nothing is unpickled."""
+"""Checkpoints: weights as safetensors beside a JSON file that describes them. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CARD = "model.json"
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """All that determines a training.
+    """The description of a training: everything that determines its weights.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class TrainingConfig:
     channels, image_size
         Of the images: C and [H, W].
     task, class_names
-        What is told apart.
+        The task that is learnt, and its classes.
     dataset, dataset_fingerprint
         The data set's name, which two copies need not share, and its fingerprint.
     seed, settings
@@ -62,7 +62,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class CheckpointMetadata(TrainingConfig):
-    """What `model.json` holds: the training's setup and outcome.
+    """The content of `model.json`: the training's configuration and outcome.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class CheckpointMetadata(TrainingConfig):
     chance
         Share of the test split's images that show the most frequent class.
     seconds, images_per_second, device, versions
-        What the training took, and on what it ran.
+        Its time and speed, the device, and the versions of libraries.
     """
 
     history: list[dict[str, float]]
@@ -157,7 +157,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     try:
         classifier = build_classifier(card)
     except (SalgenError, RuntimeError, MemoryError, ArithmeticError, TypeError, ValueError) as error:
-        raise SalgenError(f"{path / CARD}: no such network can be built ({reason(error)})") from None
+        raise SalgenError(f"{path / CARD}: this network cannot be built ({reason(error)})") from None
     misfit = _misfit(classifier.state_dict(), weights)
     if misfit:
         raise SalgenError(
@@ -181,7 +181,7 @@ def read_card(path: Path) -> CheckpointMetadata:
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        inside = [found.parent for found in sorted(path.glob(f"*/{CARD}"))]
+        inside = [card.parent for card in sorted(path.glob(f"*/{CARD}"))]
         hint = f"; did you mean {inside[0]}?" if inside else ""
         raise SalgenError(
             f"no checkpoint at {path}: it must be a folder that holds {CARD} and {WEIGHTS}{hint}"
@@ -192,7 +192,7 @@ def read_card(path: Path) -> CheckpointMetadata:
         ) from None
     names = {f.name for f in fields(CheckpointMetadata)}
     if isinstance(values, dict):
-        values.setdefault("multi_label", False)  # older cards do not say
+        values.setdefault("multi_label", False)  # older cards lack it
     if not isinstance(values, dict) or values.keys() != names:
         wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
         raise SalgenError(f"{file} is not the card of a checkpoint ({wrong}): train again, or restore the file")
@@ -201,7 +201,7 @@ def read_card(path: Path) -> CheckpointMetadata:
 
 
 def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = False) -> None:
-    """Check that a model takes a data set's images and tells the classes of its default task, or of `any_task`, apart.
+    """Check that a model takes a data set's images and knows the classes of its default task, or of `any_task`.
 
     Raises
     ------
@@ -219,20 +219,20 @@ def check_fits(trained: LoadedCheckpoint, dataset: Dataset, any_task: bool = Fal
         "task": (card.task, task),
         "classes of an image": tuple("several" if many else "one" for many in (card.multi_label, several)),
     }
-    for what, (model_has, data_has) in compared.items():
+    for name, (model_has, data_has) in compared.items():
         if model_has != data_has:
             raise SalgenError(
-                f"checkpoint {trained.path} does not fit {dataset.path}: {what} {model_has} in the model, {data_has} "
+                f"checkpoint {trained.path} does not fit {dataset.path}: {name} {model_has} in the model, {data_has} "
                 f"in the data; use the data set that it was trained on ({card.dataset}), or train a model on this one"
             )
 
 
-def difference(one: TrainingConfig, other: TrainingConfig) -> str | None:
-    """The first thing in which two trainings differ, in words, or None."""
+def difference(first: TrainingConfig, second: TrainingConfig) -> str | None:
+    """The first difference between two trainings in words, or None."""
     for item in fields(TrainingConfig):
         if not item.compare:
             continue
-        left, right = getattr(one, item.name), getattr(other, item.name)
+        left, right = getattr(first, item.name), getattr(second, item.name)
         if left == right:
             continue
         if isinstance(left, dict):
@@ -269,11 +269,11 @@ def _read_weights(file: Path) -> dict[str, Tensor]:
         raise SalgenError(f"{file} is damaged ({reason(error)}): train again, or restore the file") from None
 
 
-def _misfit(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> str | None:
-    missing, unknown = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
+def _misfit(expected: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> str | None:
+    missing, unknown = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
     if missing or unknown:
         return f"tensor {missing[0]!r} is missing" if missing else f"tensor {unknown[0]!r} is unknown"
     for name, tensor in expected.items():
-        if tensor.shape != found[name].shape:
-            return f"tensor {name!r} has shape {tuple(found[name].shape)}, not {tuple(tensor.shape)}"
+        if tensor.shape != weights[name].shape:
+            return f"tensor {name!r} has shape {tuple(weights[name].shape)}, not {tuple(tensor.shape)}"
     return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batching:
-    """How the images of an epoch fall into steps; what does not fill a step is left to the next epoch's order.
+    """The division of an epoch's images into steps; images that do not fill a step wait for the next epoch's order.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Trainer:
         return float(self._sum(total)) / self.fabric.world_size / self.batching.steps
 
     def measure(self, split: DeviceSplit) -> tuple[float, int]:
-        """Mean loss over a split, and the number of images that show the class which is most likely."""
+        """Mean loss over a split, and the number of images that show their most likely class."""
         self.network.eval()
         order = torch.arange(len(split), device=self.fabric.device)
         sums = torch.zeros(2, dtype=torch.float64)
@@ -107,7 +107,7 @@ class Trainer:
         return loss_sum / len(split), int(correct)
 
     def state_dict(self) -> dict[str, Any]:
-        """All that training goes on from."""
+        """The state that training resumes from."""
         return {
             "classifier": self.classifier.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -115,7 +115,7 @@ class Trainer:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go back to where :meth:`state_dict` was taken."""
+        """Restore what :meth:`state_dict` gave."""
         self.classifier.load_state_dict(state["classifier"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.schedule.load_state_dict(state["schedule"])
@@ -140,7 +140,7 @@ def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
 
 
 def _hits(logits: Tensor, labels: Tensor) -> Tensor:
-    """Whether each image shows the class that is most likely, (n,)."""
+    """True for each image that shows its most likely class, bool (n,)."""
     best = logits.argmax(dim=1)
     return best == labels if labels.ndim == 1 else labels.gather(1, best[:, None])[:, 0] > 0
 
@@ -154,11 +154,11 @@ def _optimiser(classifier: nn.Module, settings: TrainingSettings) -> torch.optim
 
 def _schedule(optimiser: torch.optim.Optimizer, settings: TrainingSettings, steps: int) -> LRScheduler:
     if settings.schedule == "constant":
-        return LambdaLR(optimiser, _unchanged)
+        return LambdaLR(optimiser, _constant_rate)
     if settings.schedule == "cosine":
         return CosineAnnealingLR(optimiser, T_max=settings.epochs * steps)
     return OneCycleLR(optimiser, max_lr=settings.learning_rate, total_steps=settings.epochs * steps)
 
 
-def _unchanged(step: int) -> float:
+def _constant_rate(step: int) -> float:
     return 1.0

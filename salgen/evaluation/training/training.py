@@ -73,14 +73,14 @@ def train(
     dataset_path
         A data set folder with the splits ``train``, ``val`` and ``test``.
     out
-        The checkpoint's folder. A stopped training goes on there at the epoch it was in, and ends
-        with the weights of one that was never stopped.
+        The checkpoint's folder. An interrupted training resumes there at the epoch it was in, and ends
+        with the same weights as an uninterrupted one.
     model, scale, settings
-        What to train and how, see :func:`~salgen.evaluation.training.training_settings.choose_settings`.
+        The model and its settings, see :func:`~salgen.evaluation.training.training_settings.choose_settings`.
     seed
-        Decides the initial weights and the order of the images.
+        Seed of the initial weights and of the order of the images.
     task
-        What to learn; the data set's default task if None.
+        Name of the task to learn; the data set's default task if None.
     images
         A folder with ``<split>.npy`` of each split, which stand in for the data set's images.
     source
@@ -103,14 +103,14 @@ def train(
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
-    build_classifier(setup)  # that the image is too small for it is better known before any work
+    build_classifier(setup)  # fails early where the images are too small for the model
     if (out / CARD).exists():
         check_same(out, read_card(out), setup)
         remove_state(out)
     else:
         _prepare_folder(out)
-        given: dict[str, Any] = {"images": images, "source": source}
-        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, **given))
+        inputs: dict[str, Any] = {"images": images, "source": source}
+        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, **inputs))
         if failure is not None:
             with suppress(OSError):
                 out.rmdir()  # only if nothing is in it
@@ -132,8 +132,8 @@ def train_seeds(
     """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`."""
     if seeds < 1:
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
-    how: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
-    return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **how) for seed in range(seeds)]
+    options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
+    return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
 
 
 def _prepare_folder(out: Path) -> None:
@@ -141,11 +141,11 @@ def _prepare_folder(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         remove_temporaries(out)
     except OSError as error:
-        raise SalgenError(f"cannot use {out} as a checkpoint's folder: {error.strerror or error}") from None
+        raise SalgenError(f"cannot use {out} as a checkpoint folder: {error.strerror or error}") from None
 
 
 def _fabric(settings: TrainingSettings) -> Fabric:
-    """One device is used by this process; several by a process each, which leave the files behind."""
+    """A Fabric in this process for one device, or with a process for each of several devices."""
     from lightning_fabric import Fabric  # takes a second, and a finished training needs none
     from lightning_fabric.utilities.exceptions import MisconfigurationException
 
@@ -166,19 +166,19 @@ def _run(
     images: Path | None,
     source: str | None,
 ) -> SalgenError | None:
-    """Train and write the checkpoint. An error is returned, since it may have to leave its process."""
+    """Train and write the checkpoint; an error is returned, since a spawned process cannot raise it here."""
     try:
         classifier = _start(setup, out)
-        where = setup.task, fabric.device, settings.max_memory_gb, images
+        split_options = setup.task, fabric.device, settings.max_memory_gb, images
         train, val = (
-            load_split(path, split, *where, settings.label_order(setup.seed, split), source)
+            load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
             for split in ("train", "val")
         )
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val)
         learner.classifier.load_state_dict(state.best)
-        test = load_split(path, "test", *where, source=source)
+        test = load_split(path, "test", *split_options, source=source)
         card = _card(learner, setup, state, test)
         if fabric.is_global_zero:
             save_checkpoint(out, state.best, card)
@@ -191,12 +191,12 @@ def _run(
         return error
     finally:
         if torch.distributed.is_available() and torch.distributed.is_initialized():
-            torch.distributed.destroy_process_group()  # threads of its that are left at exit may abort the process
+            torch.distributed.destroy_process_group()  # its threads may abort the process at exit
     return None
 
 
 def _start(setup: TrainingConfig, out: Path) -> Classifier:
-    """The classifier before its first epoch; one that goes on gets its weights from the state instead."""
+    """The classifier before its first epoch; a resumed one gets its weights from the state instead."""
     classifier = build_classifier(setup)
     if not (out / STATE).exists():
         MODELS.create(setup.model, setup.parameters).load_weights(classifier.network)
@@ -204,11 +204,11 @@ def _start(setup: TrainingConfig, out: Path) -> Classifier:
 
 
 def _resume(learner: Trainer, setup: TrainingConfig, out: Path) -> TrainingState:
-    found = read_state(out)
-    if found is None:
+    stored = read_state(out)
+    if stored is None:
         return TrainingState()
-    there, state, learned = found
-    check_same(out / STATE, there, setup)
+    config, state, learned = stored
+    check_same(out / STATE, config, setup)
     learner.load_state_dict(learned)
     return state
 
@@ -233,7 +233,7 @@ def _fit(
                     remove_state(out)
                 raise SalgenError(
                     f"the loss is not finite in epoch {len(state.history) + 1} of training {setup.model}, seed "
-                    f"{setup.seed}: use a lower learning_rate than {settings.learning_rate:g}"
+                    f"{setup.seed}: use a learning_rate below {settings.learning_rate:g}"
                 )
             state.add(epoch, learner.classifier)
             if first:

@@ -1,4 +1,4 @@
-"""What a training is: data set, model, task, seed and settings, known before any work."""
+"""The configuration of a training: data set, model, task, seed and settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def initial_classifier(
     settings: Mapping[str, Any] | None = None,
     source: str | None = None,
 ) -> Classifier:
-    """The classifier that such a training begins with, as its architecture draws it, for a look before any work."""
+    """The classifier that such a training begins with, freshly initialised, to inspect before any work."""
     plugin, chosen = choose_settings(model, scale, settings)
     return build_classifier(setup_of(Path(dataset_path), None, model, to_json(plugin), 0, to_json(chosen), source))
 
@@ -38,7 +38,7 @@ def setup_of(
     settings: dict[str, Any],
     source: str | None = None,
 ) -> TrainingConfig:
-    """All that determines a training on a data set folder; `source` is for one that holds recipes only.
+    """The configuration of a training on a data set folder; `source` is for one that holds recipes only.
 
     Raises
     ------
@@ -69,8 +69,8 @@ def setup_of(
     )
 
 
-def check_same(place: Path, there: TrainingConfig, here: TrainingConfig) -> None:
-    """Raise a SalgenError if what lies at `place` is another training."""
-    differs = difference(there, here)
+def check_same(place: Path, existing: TrainingConfig, wanted: TrainingConfig) -> None:
+    """Raise a SalgenError if `place` holds another training."""
+    differs = difference(existing, wanted)
     if differs:
         raise SalgenError(f"{place} holds another training ({differs}): choose another folder, or remove it")

@@ -66,7 +66,7 @@ def load_split(
     images
         A folder whose ``<split>.npy`` stands in for the data set's images.
     label_order
-        What permutes the labels.
+        Stream that permutes the labels.
     source
         As for :func:`~salgen.datasets.reading.reader.open_dataset`.
 

@@ -1,4 +1,4 @@
-"""How a network is trained: settings that belong to no model, with defaults per scale."""
+"""Training settings that belong to no model, with defaults per scale."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class TrainingSettings:
         if self.batch_size < self.devices:
             raise SalgenError(
                 f"training: batch_size = {self.batch_size} cannot be shared by {self.devices} devices: "
-                "make it larger, or devices fewer"
+                "use a larger batch_size, or fewer devices"
             )
 
     def label_order(self, seed: int, split: str) -> Stream | None:
-        """What orders the labels of a split that is trained with, or None where each image keeps its own.
+        """The stream that permutes a split's labels, or None where each image keeps its own.
 
         The test split is measured by its true labels.
         """
@@ -79,7 +79,7 @@ class TrainingSettings:
 def choose_settings(
     model: str, scale: str, settings: Mapping[str, Any] | None = None
 ) -> tuple[ModelPlugin, TrainingSettings]:
-    """A model and how to train it: the scale's defaults, overridden by the model's own and these by `settings`.
+    """A model and its training settings: the scale's defaults, overridden by the model's own and these by `settings`.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def choose_settings(
         raise unknown_name("scale", scale, TrainingSettings.scales)
     of_training = {field.name for field in dataclasses.fields(TrainingSettings)}
     of_model = {field.name for field in dataclasses.fields(plugin)} - of_training
-    given = {key.replace("-", "_"): value for key, value in (settings or {}).items()}
-    for key in given:
+    overrides = {key.replace("-", "_"): value for key, value in (settings or {}).items()}
+    for key in overrides:
         if key not in of_training | of_model:
             raise unknown_name(f"setting of training or {model}", key, of_training | of_model)
-    model_values = {**plugin.scales.get(scale, {}), **{k: v for k, v in given.items() if k in of_model}}
+    model_values = {**plugin.scales.get(scale, {}), **{k: v for k, v in overrides.items() if k in of_model}}
     values = {
         **TrainingSettings.scales[scale],
         **plugin.training.get(scale, {}),
-        **{k: v for k, v in given.items() if k in of_training},
+        **{k: v for k, v in overrides.items() if k in of_training},
     }
     return build(plugin, model_values), build(TrainingSettings, values, "training")

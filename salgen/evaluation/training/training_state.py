@@ -1,4 +1,4 @@
-"""Where a training stands: its epochs so far and its best weights, kept on disk between epochs."""
+"""The state of a training: its epochs so far and its best weights, kept on disk between epochs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEADY = 2  # epochs for which an accuracy must hold
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch came to.
+    """The losses and accuracy of one epoch.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class TrainingState:
     training_seconds: float = 0.0
 
     def add(self, epoch: Epoch, classifier: nn.Module) -> None:
-        """Take an epoch in, and its weights if it is the best so far."""
+        """Append an epoch, and keep its weights if it is the best so far."""
         self.history.append(epoch)
         if best_epoch(self.history) == len(self.history) - 1:
             self.best = {name: tensor.detach().cpu().clone() for name, tensor in classifier.state_dict().items()}
@@ -70,7 +70,7 @@ def best_epoch(history: Sequence[Epoch]) -> int:
 
 
 def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
-    """Whether a training ends after these epochs.
+    """True if a training ends after these epochs.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def is_over(history: Sequence[Epoch], settings: TrainingSettings) -> bool:
 
 
 def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learned: dict[str, Any]) -> None:
-    """Keep a state, and what the learner goes on from, in place of the one before.
+    """Store a state, and the learner's own, in place of the one before.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def write_state(folder: Path, setup: TrainingConfig, state: TrainingState, learn
 
 
 def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, Any]] | None:
-    """What :func:`write_state` kept, or None if nothing was.
+    """The state that :func:`write_state` stored, or None.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def read_state(folder: Path) -> tuple[TrainingConfig, TrainingState, dict[str, A
         history = [Epoch(**epoch) for epoch in kept["history"]]
         state = TrainingState(history, kept["best"], kept["seconds"], kept["training_seconds"])
         return TrainingConfig(**json.loads(kept["setup"])), state, kept["learned"]
-    except Exception:  # a damaged file fails in any way, and none of them runs what it holds
+    except Exception:  # a damaged file fails in any way; its content is never executed
         raise SalgenError(f"{file} is damaged: remove it, and the training starts again") from None
 
 

@@ -1,146 +1,76 @@
-"""Are the scores of a run those that its record speaks of, each once, and does each row say what it must?"""
+"""The rows of ``scores.parquet``: those that the record speaks of, with what the run says of each sample."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow.parquet as pq
 
-from salgen.evaluation.metrics.inputs.metric import NOT_THE_MAPS_DOING, Metric, worst_of
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
-from salgen.evaluation.runs.run_record import RECORD
 from salgen.evaluation.statistics.score_cube import SCORES
-from salgen.evaluation.verification.run_predictions import CheckedRun
-from salgen.types import Float64
+from salgen.evaluation.verification.checked_run import CheckedRun
 
-# Which scores there are -----------------------------------------------------------------------------
-
-
-def key_problems(run: CheckedRun) -> Iterator[str]:
-    """Scores that the record does not speak of, or that it speaks of and are not there."""
-    wrong = [*_record_faults(run)]
-    yield from (f"{run.folder / RECORD}: {fault}" for fault in wrong)
-    path, cube = run.folder / SCORES, run.cube
-    reductions = {method["call"]: method["reduction"] for method in run.record["methods"]}
-    models = dict.fromkeys(name for name, _ in run.models)
-    expected: dict[str, list[Any]] = {
-        "method": [(model, call, reduction) for model in models for call, reduction in reductions.items()],
-        "metric": list(run.metrics),
-        "training seed": [seed for _, seed in run.models],
-    }
-    there: dict[str, list[Any]] = {"method": cube.series, "metric": cube.metrics, "training seed": cube.seeds}
-    before = len(wrong)
-    for what, values in expected.items():
-        for one in sorted(set(there[what]) ^ set(values), key=str):
-            lacking, having = (RECORD, path.name) if one in there[what] else (path.name, RECORD)
-            named = f"{one[1]} [{one[2]}] for {one[0]}" if isinstance(one, tuple) else one
-            wrong.append(f"{run.folder / lacking} lacks {what} {named}, of which {having} speaks")
-    yield from wrong[before:]
-    if not wrong:
-        yield from _key_faults(run, path)
+GROUP = ["method", "metric", "variant", "model", "training_seed", "reduction", "native_resolution"]
+GROUP += ["dataset", "dataset_fingerprint", "split", "task"]
 
 
-def _record_faults(run: CheckedRun) -> Iterator[str]:
-    """Counts and variants of the record that do not follow from data, conventions and metrics."""
-    record, samples, limit = run.record, run.record["samples"], run.record["conventions"]["limit"]
-    total = samples["split_total"]
-    if samples["considered"] != (total if limit is None else min(limit, total)):
-        yield f"limit = {limit} of {total} samples, and {samples['considered']} considered"
-    if samples["with_mask"] + samples["without_mask"] != samples["considered"]:
-        yield "samples with and without a mask are not those considered"
-    if run.scored is not None and len(run.scored) != samples["with_mask"]:
-        yield f"{samples['with_mask']} samples with a mask, and the data have {len(run.scored)}"
-    regional = any(metric.regional and "training" not in metric.needs for metric in run.metrics.values())
-    valid = record["dataset"].get("valid_region") if regional else None
-    if record["variants"] != [*([f"region:{valid}"] if valid else []), WHOLE_IMAGE]:
-        yield f"the variants {', '.join(record['variants'])} are not those of its metrics"
-    elif record["headline_variant"] != record["variants"][0]:
-        yield f"the headline variant is {record['headline_variant']}, not {record['variants'][0]}"
-
-
-def _key_faults(run: CheckedRun, path: Path) -> Iterator[str]:
-    """What is there too much or too little, where models, methods and metrics are those of the record."""
-    cube, considered = run.cube, run.ids[: run.record["samples"]["considered"]]
-    of_maps = _scored_ids(run)
-    if len(of_maps) != run.record["samples"]["with_mask"] and any(
-        "training" not in m.needs for m in run.metrics.values()
-    ):
-        yield f"{path} has scores of {len(of_maps)} samples, and {RECORD} speaks of others"
-    cells = {
-        (call, variant): considered if "training" in metric.needs else of_maps
-        for call, metric in run.metrics.items()
-        for variant in run.record["variants"]
-        if variant == WHOLE_IMAGE or (metric.regional and "training" not in metric.needs)
-    }
-    wanted: dict[str, set[str]] = {
-        "variant": {variant for _, variant in cells},
-        "sample": {name for names in cells.values() for name in names},
-    }
-    for what, there in (("variant", cube.variants), ("sample", cube.samples)):
-        for one in sorted(wanted[what] ^ set(there))[:1]:
-            yield f"{path} {'should not hold' if one in there else 'lacks'} scores of {what} {one}"
-            return
-    yield from _cell_faults(run, path, cells)
-
-
-def _cell_faults(run: CheckedRun, path: Path, cells: Mapping[tuple[str, str], list[str]]) -> Iterator[str]:
-    cube = run.cube
-    of_cells = np.zeros((len(cube.metrics), len(cube.variants), len(cube.samples)), dtype=bool)
-    for (call, variant), names in cells.items():
-        of_cells[cube.metrics.index(call), cube.variants.index(variant), [run.places[name] for name in names]] = True
-    trained = np.array([[(name, seed) in run.models for seed in cube.seeds] for name, _, _ in cube.series])
-    wrong = cube.scored != (trained[:, None, None, :, None] & of_cells[None, :, :, None, :])
-    if wrong.any():
-        s, m, v, t, i = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        (name, method, _), too_many = cube.series[s], cube.scored[s, m, v, t, i]
+def row_problems(run: CheckedRun) -> Iterator[str]:
+    """Groups of rows of which there are more or fewer than the record says."""
+    path, expected = run.folder / SCORES, _expected_counts(run)
+    texts = [name for name in GROUP if name != "training_seed"]
+    rows = pq.read_table(path, columns=GROUP, read_dictionary=texts).unify_dictionaries()
+    groups = rows.group_by(GROUP).aggregate([([], "count_all")]).to_pylist()
+    found = {tuple(group[name] for name in GROUP): group["count_all"] for group in groups}
+    if different := sorted({group for group, _ in found.items() ^ expected.items()}, key=str):
+        method, metric, variant, *others = first = different[0]
         yield (
-            f"{path}: {wrong.sum()} scores are {'not of this run' if too_many else 'missing'}, the first that of "
-            f"{method} under {cube.metrics[m]} in {cube.variants[v]} on {cube.samples[i]} "
-            f"({name}, seed {cube.seeds[t]})"
+            f"{path} has {found.get(first, 0)} scores of {method} under {metric} in {variant} "
+            f"({', '.join(map(str, others))}), and {RECORD} speaks of {expected.get(first, 0)}; such differences: "
+            f"{len(different)}"
         )
 
 
-def _scored_ids(run: CheckedRun) -> list[str]:
-    """The samples whose maps are scored: by the data, or where they are not there by the scores themselves."""
-    if run.scored is not None:
-        return [run.ids[place] for place in run.scored]
-    of_maps = [number for number, call in enumerate(run.cube.metrics) if "training" not in run.metrics[call].needs]
-    found = np.asarray(run.cube.scored[:, of_maps].any(axis=(0, 1, 2, 3)))
-    return [name for name, there in zip(run.cube.samples, found, strict=True) if there]
+def _expected_counts(run: CheckedRun) -> dict[tuple[Any, ...], int]:
+    """The number of scores for each of the record's methods, metrics, variants and models."""
+    record, data = run.record, run.record.dataset
+    of_data = data.name, data.fingerprint, data.split, next(iter(data.tasks))
+    counts = {}
+    for model, method, (metric, plugin) in product(run.models, record.methods, run.metrics.items()):
+        trains = "training" in plugin.needs
+        for variant in record.variants if plugin.regional and not trains else [WHOLE_IMAGE]:
+            maps = method.reduction, method.native_resolution
+            count = record.samples.considered if trains else record.samples.with_mask
+            counts[method.call, metric, variant, *model, *maps, *of_data] = count
+    return counts
 
 
-# What failed maps get -------------------------------------------------------------------------------
-
-
-def worst_case_problems(run: CheckedRun) -> Iterator[str]:
-    """Worst cases that are not the values, or where a map is at fault not the worst value."""
-    excused = np.array([name in NOT_THE_MAPS_DOING for name in run.cube.reason_names])
-    for number, call in enumerate(run.cube.metrics):
-        there = run.cube.scored[:, number]
-        value, worst = run.cube.value[:, number], run.cube.worst[:, number]
-        failed = there & np.isnan(value) & ~excused[run.cube.reason[:, number]]
-        right = _same(worst, np.where(failed, _worst(run.metrics[call], value), value))
-        if hasattr(run.metrics[call], "aggregate"):
-            right |= failed & np.isnan(worst)
-        if not (right | ~there).all():
-            yield (
-                f"{run.folder / SCORES}: {(there & ~right).sum()} worst cases under {call} do not follow from values "
-                "and reasons"
-            )
-
-
-def _worst(metric: Metric, value: Float64) -> Float64:
-    """The worst value, in each variant: (1, variants, 1, 1) of values (series, variants, seeds, samples)."""
-    worst = np.full((1, value.shape[1], 1, 1), worst_of(metric))
-    for variant in range(value.shape[1]) if np.isinf(worst).any() else ():
-        known = value[:, variant][np.isfinite(value[:, variant])]
-        extreme = np.nan if not known.size else known.min() if metric.higher_is_better else known.max()
-        worst[0, variant] = extreme
-    return worst
-
-
-def _same(one: Float64, other: Float64) -> NDArray[np.bool_]:
-    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
+def standing_problems(run: CheckedRun) -> Iterator[str]:
+    """Models whose scores have other targets, right or certified samples than predictions and certificates."""
+    cube, path = run.cube, run.folder / CERTIFICATES
+    certificates = read_certificates(path).certified if path.is_file() else {}
+    for name, seed in run.models:
+        place = cube.models.index(name), cube.seeds.index(seed)
+        scored = np.asarray(cube.scored[cube.members(name), :, :, place[1]].any(axis=(0, 1, 2)))
+        ids = [sample for sample, there in zip(cube.samples, scored, strict=True) if there]
+        if strange := set(ids) - set(run.places):
+            yield f"{run.folder / SCORES} has scores of {min(strange)}, which is no sample of the split"
+            continue
+        numbers = [run.places[sample] for sample in ids]
+        known, certified = run.predictions[name, seed], certificates.get((name, seed), {})
+        expected = {
+            "target": (PREDICTIONS, run.targets((name, seed))[numbers]),
+            "correct": (PREDICTIONS, (known.labels == known.predicted)[numbers]),
+            "certified": (CERTIFICATES, [certified.get(sample, False) for sample in ids]),
+            "has_certificate": (CERTIFICATES, [sample in certified for sample in ids]),
+        }
+        for what, (source, values) in expected.items():
+            if wrong := int(np.sum(getattr(cube, what)[place][scored] != values)):
+                who = f"{name}, seed {seed}"
+                yield f"{run.folder / SCORES}: {what} of {wrong} samples ({who}) does not follow from {source}"

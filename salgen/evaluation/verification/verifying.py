@@ -1,4 +1,4 @@
-"""Is a data set or a run what it says it is, as a folder or as an archive? All problems are found at once."""
+"""Verification of data sets and runs, as folders or as archives: all problems are found at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
 from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.verification import verify_dataset as data_sets
 from salgen.errors import SalgenError
-from salgen.evaluation.runs.run_record import RECORD
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.verification.verify_run import run_problems
 
 
@@ -19,9 +19,9 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     Of a data set, checked are the checksums, the spec's fingerprint, the schema, and for every sample its
     id, the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
     and rendered again and must come out with the same recipe and the same bits.
-    Of a run, checked are the checksums, where it was published; that its scores are those its record speaks
-    of, and all else follows from them and from the predictions; and where it kept its maps those, its data
-    and its models: some samples are rendered, asked, explained and scored again.
+    Of a run, checked are the checksums, where it was published; that its tables follow from its scores and
+    predictions, and these agree with its record; and where it kept its maps those, its data and its models:
+    some samples are rendered and scored again.
     An archive is checked to the last byte of its headers and padding as well, and unpacked into a
     temporary folder for the rest.
 
@@ -32,7 +32,8 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     source
         The outside material that a data set was made from, where that is not the generator's default.
     samples
-        How many samples to render again, evenly spread over the splits, or of a run to score again; 0 for none.
+        How many samples to render again, evenly spread over the splits, and of a run to score
+        again, from the first on; 0 for none.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""The drawing kit: shapes, splines, pictures and photographs."""
+"""The drawing kit: outlines, and the catalogues of what is drawn with them."""

@@ -31,8 +31,23 @@ def polygon(corners: Sequence[Sequence[float]] | Float64, image_size: tuple[int,
     image_size
         (H, W) in pixels.
     """
+    return polygons(np.asarray(corners, dtype=np.float64), [len(corners)], image_size)
+
+
+def polygons(corners: Float64, counts: Sequence[int], image_size: tuple[int, int]) -> Float64:
+    """Coverage of several polygons at once, float64 (H, W) in [0, 1]; see :func:`covered`.
+
+    Parameters
+    ----------
+    corners
+        (row, column) of each, float64 (N, 2), in pixels.
+    counts
+        How many of them each polygon has.
+    image_size
+        (H, W) in pixels.
+    """
     fine = np.zeros((image_size[0] * FINE, image_size[1] * FINE), dtype=bool)
-    window, inside = covered(np.asarray(corners, dtype=np.float64) * FINE, [len(corners)], fine.shape)
+    window, inside = covered(corners * FINE, counts, fine.shape)
     fine[window] = inside
     return means(fine.view(np.uint8))
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.drawing.shapes import oval, paint, polygon
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.textured.objects.clutter import cluttered, draw_background
-from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture, turned
+from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask

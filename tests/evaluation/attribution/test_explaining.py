@@ -436,7 +436,7 @@ class Watched(nn.Module):
     ("method", "arguments", "says"),
     [
         ("pattern-net", {}, "pattern-net needs patterns: give patterns=salgen.fit_patterns"),
-        ("oracle", {}, "oracle is made of the ground truth: give masks="),
+        ("oracle", {}, "oracle is made from the ground truth: give masks="),
         ("eigen-cam", {"targets": 99}, "target 99: the model has 3 classes"),
         ("gradient", {"score": "odds"}, "unknown score 'odds'"),
         ("gradient", {"score": None}, "unknown score 'None'"),

@@ -7,8 +7,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain_all
-from salgen.evaluation.attribution.passes import Passes, PassRequirements
-from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 IMAGES = torch.rand(5, 2, 8, 8, generator=torch.Generator().manual_seed(0))

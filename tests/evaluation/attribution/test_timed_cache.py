@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from salgen.evaluation.attribution.timed_cache import TimedCache
+from salgen.evaluation.attribution.passes import TimedCache
 
 
 class Clock(TimedCache):

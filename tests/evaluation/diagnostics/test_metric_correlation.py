@@ -45,14 +45,14 @@ def from_table_2(network, method):
 @pytest.mark.parametrize("network", TABLE_2)
 @pytest.mark.parametrize("method", METHODS)
 def test_gives_back_the_papers_cells_of_iou_and_iauc(network, method):
-    found = {(c.one, c.other): c.pearson for c in correlations(from_table_2(network, method))}
+    found = {(c.first, c.second): c.pearson for c in correlations(from_table_2(network, method))}
     expected = TABLE_3_IOU_IAUC[network][METHODS.index(method)]
     assert found["iou", "insertion-auc"] == pytest.approx(expected, abs=5.1e-5)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_iou_and_pointing_game_follow_from_table_2_with_other_values_than_printed(method):
-    found = {(c.one, c.other): c.pearson for c in correlations(from_table_2("ResNet-18", method))}
+    found = {(c.first, c.second): c.pearson for c in correlations(from_table_2("ResNet-18", method))}
     assert found["iou", "pointing-game"] == pytest.approx(IOU_PG_FROM_TABLE_2[METHODS.index(method)], abs=5.1e-5)
 
 
@@ -68,7 +68,7 @@ def test_is_pearsons(pairs):
 
 def test_data_sets_without_a_mean_and_constant_metrics():
     means = {"a": np.array([1.0, 2.0, np.nan, 4.0]), "b": np.array([1.0, 2.0, 9.0, 4.0]), "c": np.ones(4)}
-    found = {(c.one, c.other): c for c in correlations(means)}
+    found = {(c.first, c.second): c for c in correlations(means)}
     assert found["a", "b"].n == 3
     assert found["a", "b"].pearson == pytest.approx(1.0)
     assert np.isnan(found["a", "c"].pearson)

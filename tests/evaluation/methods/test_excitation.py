@@ -143,9 +143,9 @@ def test_a_module_that_is_used_again_stands_where_it_ran_last():
 
 BAD_LAYERS = [
     ({"layer": "covn"}, "unknown layer 'covn'.*did you mean 'conv'"),
-    ({"layer": "stem"}, "no excitation comes from the logits to layer 'stem'.*the batch norm instead"),
-    ({"layer": "relu", "contrast": "pool"}, "no excitation comes from contrast layer 'pool' to layer 'relu'"),
-    ({"contrast": "stem"}, "no excitation comes from the logits to layer 'stem'"),
+    ({"layer": "stem"}, "no excitation reaches layer 'stem' from the logits.*a batch norm rather"),
+    ({"layer": "relu", "contrast": "pool"}, "no excitation reaches layer 'relu' from contrast layer 'pool'"),
+    ({"contrast": "stem"}, "no excitation reaches layer 'stem' from the logits"),
     ({"layer": "unused"}, "'unused' does not run"),
 ]
 

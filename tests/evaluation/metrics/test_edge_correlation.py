@@ -72,7 +72,7 @@ def test_constant_maps_and_images():
 
 
 def test_needs_the_images_and_no_torch_until_then():
-    with pytest.raises(SalgenError, match="needs what is not given: images="):
+    with pytest.raises(SalgenError, match="needs an input that is not given: images="):
         salgen.score(MAPS, metrics="edge-correlation")
     code = (
         "import sys; from salgen.registry import METRICS;"

@@ -51,7 +51,7 @@ def test_wrongly_classified_samples_count_and_no_mask_is_needed():
 
 
 def test_the_second_maps_must_be_given():
-    with pytest.raises(SalgenError, match="needs what is not given: shuffled_maps="):
+    with pytest.raises(SalgenError, match="needs an input that is not given: shuffled_maps="):
         salgen.score(MAPS, metrics=NAME)
     with pytest.raises(SalgenError, match="must be one of spearman, spearman-abs, ssim, hog"):
         scored(MAPS, OTHERS, f"{NAME}:similarity=mse")

@@ -90,7 +90,7 @@ def test_official_error_is_one_for_the_misclassified():
 
 def test_official_error_must_be_told_what_is_right():
     maps, masks = np.zeros((1, 3, 3)), np.ones((1, 3, 3), dtype=bool)
-    with pytest.raises(SalgenError, match="needs what is not given: correct="):
+    with pytest.raises(SalgenError, match="needs an input that is not given: correct="):
         salgen.score(maps, masks, [OFFICIAL])
     assert OFFICIAL not in salgen.score(maps, masks, "localization")
     assert OFFICIAL in salgen.score(maps, masks, "localization", correct=[True])

@@ -9,9 +9,10 @@ from maps_and_masks import cases, odd_maps, odd_masks
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK, worst_of
+from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.registry import METRICS, Entry
 from salgen.testing import check_metric
@@ -187,7 +188,7 @@ def _worst_of_all(metric, values):
 def test_what_needs_more_than_a_mask_says_so(name):
     """The others, which no test above reaches: none is left out in silence."""
     maps, masks = odd_maps(8, np.float32), odd_masks(8)
-    with pytest.raises(SalgenError, match=r"needs what is not given|trains models again"):
+    with pytest.raises(SalgenError, match=r"needs an input that is not given|retrains models"):
         salgen.score(np.stack([*maps.values()]), np.stack([masks["block"]] * len(maps)), name)
 
 
@@ -211,7 +212,7 @@ class UnexplainedNan:
 
 @pytest.mark.parametrize(
     ("fault", "law"),
-    [(ByPixelOrder, "where they are"), (NeverAtItsCeiling, "ceiling"), (UnexplainedNan, "without a reason")],
+    [(ByPixelOrder, "by their positions"), (NeverAtItsCeiling, "ceiling"), (UnexplainedNan, "without a reason")],
 )
 def test_check_metric_finds_faults(fault, law, monkeypatch):
     faulty = type("Faulty", (METRICS.load("m-gt"),), {"name": "faulty", "aliases": (), "__call__": fault.__call__})

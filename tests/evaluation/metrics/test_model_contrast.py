@@ -109,5 +109,5 @@ def test_nothing_outside_the_region_counts():
 
 
 def test_the_second_maps_must_be_given():
-    with pytest.raises(SalgenError, match="needs what is not given: paired_maps="):
+    with pytest.raises(SalgenError, match="needs an input that is not given: paired_maps="):
         salgen.score(np.zeros((1, 2, 2)), np.eye(2, dtype=bool)[None], "mcs")

@@ -267,7 +267,7 @@ def test_files_that_are_no_state_dict(tmp_path, monkeypatch, suffix, content):
     else:
         torch.save({"list": [torch.ones(2)], "text": {"model": "resnet18"}, "empty": {}}[content], file)
     message = load_error(quick("scnn", file), build("scnn")[1])
-    assert f"weights = {file} is damaged, or holds something else than tensors by name" in message
+    assert f"weights = {file} is damaged, or is not a state dict of tensors" in message
     assert not (tmp_path / "executed").exists()
 
 

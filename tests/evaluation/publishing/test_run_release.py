@@ -233,7 +233,7 @@ def test_another_map_is_found_by_its_score(copy):
     write_maps(path, replace(kept, values=-kept.values), key_of(path))
     assert salgen.verify(copy, samples=0) == []
     (problem,) = salgen.verify(copy)
-    assert re.search(r"scores\.parquet: \d+ scores are not those of the maps, the first that of gradient", problem)
+    assert re.search(r"scores\.parquet: \d+ scores do not follow from the maps, the first that of gradient", problem)
 
 
 def test_a_summary_that_does_not_follow_is_found(copy):
@@ -243,7 +243,7 @@ def test_a_summary_that_does_not_follow_is_found(copy):
     fields[place] = "0.123"
     (copy / "summary.csv").write_text("\n".join([*lines[:3], ",".join(fields), *lines[4:]]) + "\n")
     (problem,) = salgen.verify(copy, samples=0)
-    assert "summary.csv: line 4 is not what the scores come to" in problem
+    assert "summary.csv: line 4 does not follow from the scores" in problem
 
 
 def test_data_that_are_not_what_their_recipes_say_are_found(copy):

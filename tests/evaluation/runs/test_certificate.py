@@ -16,9 +16,10 @@ from salgen.errors import SalgenError
 from salgen.evaluation.reliance.reliance import REDRAWS, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs import plan
+from salgen.evaluation.runs.artifacts.certificates import FILE
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
-from salgen.evaluation.runs.certificate import FILE, certify
+from salgen.evaluation.runs.certificate import certify
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
@@ -86,7 +87,7 @@ def subject_of(module, name="model", seed=0):
 
 def work_of(data, module, run, **conventions):
     subject = module if isinstance(module, EvaluatedModel) else subject_of(module)
-    plan = Plan(open_dataset(data), [subject], {}, {}, Conventions(**conventions), {}, None)
+    plan = Plan.of(open_dataset(data), Conventions(**conventions), [subject], {}, {})
     return ModelRunner(plan, subject, run)
 
 

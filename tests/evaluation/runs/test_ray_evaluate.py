@@ -25,11 +25,11 @@ from salgen.datasets.execution import ray_setup, ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.runs import chunk_executors, ray_job, ray_work
+from salgen.evaluation.runs import pipeline, ray_job, ray_work
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
-from salgen.evaluation.runs.evaluated_models import load_subject
+from salgen.evaluation.runs.evaluated_models import load_model
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.running import evaluate
@@ -108,18 +108,18 @@ def times(run, names):
     return {name: (run / PARTS / name).stat().st_mtime_ns for name in names}
 
 
-def work_of(data, run, **fields):
-    """A work with one method, without a Ray."""
+def runner_of(data, run, **fields):
+    """A runner with one method, without a Ray."""
     (run / PARTS).mkdir(parents=True, exist_ok=True)
     dataset = open_dataset(data)
-    subject = load_subject(dataset, "watched_work:network", run)
+    model = load_model(dataset, "watched_work:network", run)
     methods = {"gradient": METHODS.create("gradient")}
-    plan = Plan(dataset, [subject], methods, {"roc-auc": METRICS.create("roc-auc")}, Conventions(), {}, None)
-    return ModelRunner(plan.changed(**fields), subject, run)
+    metrics = {"roc-auc": METRICS.create("roc-auc")}
+    return ModelRunner(Plan.of(dataset, Conventions(), [model], methods, metrics, **fields), model, run)
 
 
 def predicted_by_task(job, part=range(2)):
-    """What a worker says of some samples."""
+    """A worker's predictions for some samples."""
     return ray_work._predict(ray_tasks.pack(job), part)
 
 
@@ -202,13 +202,13 @@ def test_faults_end_the_run_as_they_do_locally(tmp_path, data, orders, monkeypat
 )
 def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, changes, message):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    fault = predicted_by_task(replace(ray_job.Job.of(work_of(data, tmp_path), "cpu"), **changes))
+    fault = predicted_by_task(replace(ray_job.Job.of(runner_of(data, tmp_path), "cpu"), **changes))
     with pytest.raises(ChildProcessError, match=message):
         raise fault.error
 
 
 def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatch):
-    job = ray_job.Job.of(work_of(data, tmp_path), "cpu")
+    job = ray_job.Job.of(runner_of(data, tmp_path), "cpu")
     monkeypatch.setattr(
         watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
     )
@@ -220,34 +220,38 @@ def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatc
 
 def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):
     monkeypatch.setattr(ray_work, "_workers_here", lambda: 2)
-    work = work_of(data, tmp_path, device="cpu")
-    job = ray_job.Job.of(work, "cpu")
-    weights = work.subject.classifier[0].weight.detach().numpy().tobytes()
+    runner = runner_of(data, tmp_path, device="cpu")
+    job = ray_job.Job.of(runner, "cpu")
+    weights = runner.model.classifier[0].weight.detach().numpy().tobytes()
     assert weights not in pickle.dumps(job)
-    again = ray_work._work(ray_tasks.pack(job))
-    assert [unit.path for unit in again.units] == [unit.path.absolute() for unit in work.units]
-    assert again.predictions_path == work.predictions_path
+    again = ray_work._runner(ray_tasks.pack(job))
+    assert [chunk.path for chunk in again.all_chunks] == [chunk.path.absolute() for chunk in runner.all_chunks]
+    assert again.predictions_path == runner.predictions_path
     images = open_dataset(data).images()[:3].astype(np.float32) / 255
-    assert np.array_equal(again.probabilities(images), work.probabilities(images))
+    assert np.array_equal(again.model.probabilities(images), runner.model.probabilities(images))
     assert 0 < again.plan.max_memory < 1e4
 
 
 def test_a_worker_gets_no_models_but_those_that_it_needs(tmp_path, data):
-    work = work_of(data, tmp_path)
-    first, second = work.subject, replace(work.subject, seed=1)
-    plan = work.plan.changed(models=[first, second], paired={0: first, 1: second}, shuffled={1: first})
-    assert [(one.models, one.paired, one.shuffled) for one in (plan.of(first), plan.of(second))] == [
+    runner = runner_of(data, tmp_path)
+    first, second = runner.model, replace(runner.model, seed=1)
+    plan = replace(runner.plan, models=[first, second], paired={0: first, 1: second}, shuffled={1: first})
+    each = plan.for_model(first), plan.for_model(second)
+    assert [(alone.models, alone.paired, alone.shuffled) for alone in each] == [
         ([first], {0: first}, {}),
         ([second], {1: second}, {1: first}),
     ]
-    assert plan.of(second).chunks == plan.chunks
+    assert plan.for_model(second).chunks == plan.chunks
 
 
 def test_files_by_workers_with_gpus_are_not_taken_for_those_of_a_cpu(tmp_path, data):
-    cpu, gpu = work_of(data, tmp_path), work_of(data, tmp_path, device="cuda")
+    cpu, gpu = runner_of(data, tmp_path), runner_of(data, tmp_path, device="cuda")
     assert cpu.device == "cpu"
-    assert [unit.path for unit in cpu.units] == [unit.path for unit in work_of(data, tmp_path, device="cpu").units]
-    assert not {unit.path for unit in cpu.units} & {unit.path for unit in gpu.units}
+    paths = [
+        [chunk.path for chunk in runner.all_chunks] for runner in (cpu, runner_of(data, tmp_path, device="cpu"), gpu)
+    ]
+    assert paths[0] == paths[1]
+    assert not set(paths[0]) & set(paths[2])
     assert cpu.predictions_path != gpu.predictions_path
 
 
@@ -260,9 +264,9 @@ def test_a_worker_takes_a_gpu_where_there_are_any(offered, device, taken):
     class Offering:
         cluster_resources = staticmethod(lambda: offered)
 
-    scoring = ray_work.RayScoring(Connection(Offering, 1))
-    assert scoring.device == device
-    assert list(scoring._outcomes(None, b"", [], None)) == [(taken, None)]
+    workers = ray_work.RayWorkers(Connection(Offering, 1))
+    assert workers.device == device
+    assert list(workers._outcomes(None, b"", [], None)) == [(taken, None)]
 
 
 # What is refused ------------------------------------------------------------------------------------
@@ -286,8 +290,8 @@ def test_a_bad_argument_is_one_line_before_any_work(tmp_path, data, arguments, m
 def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(SalgenError, match=r"^ray_address = 127\.0\.0\.1:1: cannot be reached"):
-        chunk_executors.unit_executor("ray", None, "127.0.0.1:1")
-    assert chunk_executors.unit_executor("ray", 3, None) == Executor("ray", 3)
+        pipeline.ray_executor("ray", None, "127.0.0.1:1")
+    assert pipeline.ray_executor("ray", 3, None) == Executor("ray", 3)
 
 
 # A Ray of its own -----------------------------------------------------------------------------------
@@ -335,7 +339,7 @@ def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, ""), errors
-    assert errors.endswith("stopped: run the same command again to go on from here\n")
+    assert errors.endswith("stopped: run the same command again to continue\n")
     assert [path for path in run.rglob("*") if path.name.endswith(".part")] == []
     assert not (run / "scores.parquet").exists(), "it came too late to prove anything"
     monkeypatch.delenv(ORDERS, raising=False)

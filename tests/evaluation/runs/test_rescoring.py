@@ -14,10 +14,9 @@ from salgen.cli.main import main
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shard_writer
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.runs import pipeline
-from salgen.evaluation.runs import plan as plans
+from salgen.evaluation.runs import model_runner, pipeline
 from salgen.evaluation.runs.artifacts.saved_maps import parts_of, read_maps
-from salgen.evaluation.runs.chunk_inputs import ChunkInputs
+from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.rescoring import rescore
 
 
@@ -43,7 +42,7 @@ def unexplained(monkeypatch):
     def explain(*_given, **_named):
         raise AssertionError("nothing may be explained")
 
-    monkeypatch.setattr(plans, "explain_all", explain)
+    monkeypatch.setattr(ModelRunner, "explain", explain)
 
 
 def test_the_same_metrics_give_the_same_tables(run, archive, tmp_path, unexplained):
@@ -77,19 +76,18 @@ def test_maps_are_those_that_explain_gives(run, data):
 def test_a_run_goes_on_from_its_maps(run, data, tmp_path, monkeypatch):
     """One more metric: nothing is explained again but the gallery; one more method: that one alone."""
     copy = shutil.copytree(run, tmp_path / "run")
-    explained, usual = [], ChunkInputs._explained
+    written, usual = [], model_runner.write_maps
 
-    def watched(self, kind, calls):
-        explained.append((kind, calls))
-        return usual(self, kind, calls)
+    def watched(path, maps, key):
+        written.append(path.relative_to(copy).as_posix())
+        usual(path, maps, key)
 
-    monkeypatch.setattr(ChunkInputs, "_explained", watched)
+    monkeypatch.setattr(model_runner, "write_maps", watched)
     make_run(data, copy, metrics=[*METRICS, "m-gt"])
-    assert explained == []
+    assert written == []
     assert set(rows(copy)["metric"]) == {*METRICS, "m-gt"}
     make_run(data, copy, methods=[*CALLS, "input-x-gradient"])
-    assert {call for _, calls in explained for call in calls} == {"input-x-gradient"}
-    assert {kind for kind, _ in explained} == {"maps", "twin_maps"}
+    assert {parts_of(name) for name in written} == {("input-x-gradient", kind) for kind in ("maps", "twin_maps")}
 
 
 def test_maps_are_kept_later_too(data, tmp_path):
@@ -268,10 +266,10 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     refused("is not the data set of these maps: its fingerprint is", path=other)
     plain = shutil.copytree(run, tmp_path / "plain")
     record = json.loads((plain / "run.json").read_text())
-    (plain / "run.json").write_text(json.dumps({**record, "maps": []}))
+    (plain / "run.json").write_text(json.dumps({**record, "maps": {}}))
     refused("holds no maps: evaluate with --keep-maps", plain)
     (plain / "run.json").write_text(json.dumps({**record, "maps": 7}))
-    refused("does not say which maps there are", plain)
+    refused("holds 7 as 'maps', which must be of type dict", plain)
     (plain / "run.json").write_text(json.dumps({**record, "maps": {"../../x": "key"}}))
     refused("is no name of a file of maps", plain)
     refused("limit = 0: must be at least 1", limit=0)
@@ -297,11 +295,11 @@ def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
     assert "report: runs/lesions-lesion-cnn-rescored/report.html" in out
     assert (tmp_path / "runs" / "lesions-lesion-cnn-rescored" / "report.html").is_file()
     for options, said in {
-        ("--model", "lesion-cnn"): "--model does not go with --from-maps",
-        ("--keep-maps",): "--keep-maps does not go with --from-maps",
-        ("--target", "pred"): "--target does not go with --from-maps",
-        ("-m", "gradient"): "-m does not go with --from-maps",
-        ("--set", "epochs=2"): "--set does not go with --from-maps",
+        ("--model", "lesion-cnn"): "--model cannot be combined with --from-maps",
+        ("--keep-maps",): "--keep-maps cannot be combined with --from-maps",
+        ("--target", "pred"): "--target cannot be combined with --from-maps",
+        ("-m", "gradient"): "-m cannot be combined with --from-maps",
+        ("--set", "epochs=2"): "--set cannot be combined with --from-maps",
     }.items():
         assert main(["evaluate", "--from-maps", str(archive), *options]) == 2
         assert said in capsys.readouterr().err

@@ -81,7 +81,7 @@ def retraining_of(run, data, conventions=None):
 
     subject = EvaluatedModel.of(load_checkpoint(run / "lesion-cnn-seed0"))
     methods = select_methods(["gradient"]).named
-    plan = Plan(salgen.open(data), [subject], methods, {}, conventions or Conventions(), {}, None)
+    plan = Plan.of(salgen.open(data), conventions or Conventions(), [subject], methods, {})
     return Retraining(ModelRunner(plan, subject, run), "gradient")
 
 
@@ -115,15 +115,15 @@ def test_the_highest_pixels_are_removed_or_kept(run, data, tmp_path, name, fract
 
 def test_a_map_that_is_not_finite_is_undefined_and_ranks_nothing(run, data, monkeypatch):
     retraining = retraining_of(run, data)
-    (batch,) = retraining.work.plan.dataset.batches(64, [0, 1, 2])
-    explained = retraining.work.plan.explain
+    (batch,) = retraining.runner.plan.dataset.batches(64, [0, 1, 2])
+    explain = ModelRunner.explain
 
     def broken(*arguments):
-        found = explained(*arguments)
-        found["gradient"].values[1, 3, 4] = float("nan")
-        return found
+        explained = explain(*arguments)
+        explained["gradient"].values[1, 3, 4] = float("nan")
+        return explained
 
-    monkeypatch.setattr(Plan, "explain", lambda self, *arguments: broken(*arguments))
+    monkeypatch.setattr(ModelRunner, "explain", broken)
     ranks = retraining._ranks_of(batch)
     assert (ranks[1] == FAILED).all()
     for good in (0, 2):

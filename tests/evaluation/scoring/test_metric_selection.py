@@ -2,8 +2,7 @@ import pytest
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric import FAMILIES
-from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, swept
-from salgen.evaluation.scoring.scoring import HOW_TO_GIVE
+from salgen.evaluation.scoring.metric_selection import DEFAULT, HOW_TO_GIVE, choose_metrics, swept
 from salgen.parameters import call_text
 from salgen.registry import METRICS
 

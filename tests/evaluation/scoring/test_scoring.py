@@ -10,10 +10,10 @@ import torch
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, ModelMetric
-from salgen.evaluation.metrics.inputs.metric import worst_of
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.prec99 import Prec99
 from salgen.evaluation.metrics.roc_auc import RocAuc
+from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, create_metric
 from salgen.parameters import call_text
 from salgen.registry import METRICS
@@ -133,7 +133,7 @@ def test_no_maps_give_no_scores():
         ({"metrics": []}, "no metric was chosen"),
         ({"metrics": [RocAuc]}, "is not a metric"),
         ({"metrics": [3]}, "3 is not a metric"),
-        ({"images": np.zeros((3, 1, *SHAPE))}, "images: 3 of them for 4 maps"),
+        ({"images": np.zeros((3, 1, *SHAPE))}, "images: 3 for 4 maps"),
     ],
 )
 def test_faults_are_named_in_one_line(maps, masks, change, words):
@@ -289,13 +289,13 @@ def test_a_metric_gets_what_it_needs(maps, masks):
 
 
 def test_what_a_metric_needs_must_be_given(maps, masks):
-    with pytest.raises(SalgenError, match="'twin-distance' needs what is not given: twins="):
+    with pytest.raises(SalgenError, match="'twin-distance' needs an input that is not given: twins="):
         salgen.score(maps, masks, [TwinDistance()], targets=np.zeros(4, dtype=int))
 
 
 def test_metrics_that_train_are_refused(maps, masks):
     whole = type("Whole", (MGt,), {"needs": frozenset({"training"})})()
-    with pytest.raises(SalgenError, match="'m-gt' trains models again"):
+    with pytest.raises(SalgenError, match="'m-gt' retrains models"):
         salgen.score(maps, masks, [whole])
 
 

@@ -180,9 +180,9 @@ def test_classes_that_are_not_those_of_the_data_are_found(run, tmp_path):
     shown = table["present"].to_pylist()
     changed = pa.array([sorted({*shown[0], 0, 1, 2, 3, 4}), *shown[1:]], pa.list_(pa.int64()))
     pq.write_table(table.set_column(table.column_names.index("present"), "present", changed), copy / FILE)
-    assert any("classes that images show are not those of the data" in one for one in salgen.verify(copy, samples=0))
+    assert any("column present does not follow" in one for one in salgen.verify(copy, samples=0))
     pq.write_table(table.drop_columns("present"), copy / FILE)
-    assert any("classes that images show are not those of the data" in one for one in salgen.verify(copy, samples=0))
+    assert any("column present does not follow" in one for one in salgen.verify(copy, samples=0))
 
 
 def test_a_record_that_says_otherwise_of_the_labels_is_found(run, tmp_path):
@@ -190,7 +190,7 @@ def test_a_record_that_says_otherwise_of_the_labels_is_found(run, tmp_path):
     record = json.loads((copy / "run.json").read_text())
     record["dataset"]["multi_label"] = []
     (copy / "run.json").write_text(json.dumps(record))
-    assert any("its data set's multi_label is not that" in one for one in salgen.verify(copy, samples=0))
+    assert any("multi_label is []" in one for one in salgen.verify(copy, samples=0))
 
 
 def test_a_model_of_several_labels_is_not_taken_for_one_of_single_ones(run, tmp_path):

@@ -5,13 +5,15 @@ import hashlib
 import numpy as np
 import pytest
 
+from salgen.generators.drawing.catalogue import FOLDER, catalogue
+from salgen.generators.drawing.outlines import ring, smooth
 from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.figures.creatures.choices import Choices
 from salgen.generators.stand_ins.cutouts import KINDS, cutout
-from salgen.generators.stand_ins.cutouts.library import FIRST, ROOMS, SKETCHES
+from salgen.generators.stand_ins.cutouts.library import FIRST, OBJECTS, sketch
 from salgen.generators.stand_ins.cutouts.markings import MARKINGS, marking
 from salgen.generators.stand_ins.cutouts.painting import CHOICES, painted
-from salgen.generators.stand_ins.cutouts.parts import Group, box, poly, ring, smooth
+from salgen.generators.stand_ins.cutouts.parts import Group, read_items
 from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
 from salgen.generators.stand_ins.cutouts.skins import COMMON, MATERIALS, PALETTES, Skin
 from salgen.seeding import Stream
@@ -40,7 +42,7 @@ def every_part(items):
 def test_names_begin_with_those_of_bam_and_are_as_many_as_ebam_has():
     assert KINDS[:10] == FIRST
     assert len(KINDS) >= 53
-    assert len(set(KINDS)) == len(KINDS) == sum(len(room.SKETCHES) for room in ROOMS)
+    assert len(set(KINDS)) == len(KINDS) == sum(len(catalogue(f"objects/{path.name}")) for path in FOLDER.glob(OBJECTS))
     assert list(KINDS[10:]) == sorted(KINDS[10:])
 
 
@@ -110,11 +112,11 @@ def test_black_is_opaque():
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_sketch_uses_what_there_is(name):
-    skins = {**COMMON, **SKETCHES[name].skins}
-    for part in every_part(SKETCHES[name].parts):
+    skins = {**COMMON, **sketch(name).skins}
+    for part in every_part(sketch(name).parts):
         assert part.tint in skins
         assert all(len(outline) >= 3 for outline in part.outlines)
-    for skin in SKETCHES[name].skins.values():
+    for skin in sketch(name).skins.values():
         assert skin.material in MATERIALS
         assert skin.palette in PALETTES or skin.like in skins
         assert skin.marking is None or (skin.marking.kind in MARKINGS and skin.marking.tint in skins)
@@ -129,13 +131,14 @@ def test_a_marking_leaves_both_colours(kind):
 
 
 def test_a_thin_tip_that_is_lost_is_made_up_for():
-    needle = Sketch({"a": Skin("vivid")}, [poly("a", "0,0 100,0.1 0,0.2"), box("a", 0, -4, 40, 4)], lean=0.0)
+    rows = [["poly", "a", "0,0 100,0.1 0,0.2"], ["box", "a", 0, -4, 40, 4]]
+    needle = Sketch({"a": Skin("vivid")}, read_items(rows), lean=0.0)
     for index in range(4):
         assert max(painted(needle, Stream("needle", index=index), 30).shape[:2]) == 30
 
 
 def test_a_pose_fills_its_canvas():
-    thing = posed(SKETCHES["dog"], 50, Choices(Stream("pose"), CHOICES))
+    thing = posed(sketch("dog"), 50, Choices(Stream("pose"), CHOICES))
     places = np.concatenate(thing.outlines)
     assert max(thing.size) == 50
     assert places.min() >= -0.21
@@ -152,9 +155,25 @@ def test_a_smooth_outline_passes_through_its_knots_and_keeps_corners():
 def test_a_ring_has_a_hole():
     areas = [
         ((outline[:, 0] * np.roll(outline[:, 1], -1)) - (outline[:, 1] * np.roll(outline[:, 0], -1))).sum() / 2
-        for outline in ring("a", 0, 0, 10, 10, 4).outlines
+        for outline in ring(0, 0, 10, 10, 4)
     ]
     assert areas == pytest.approx([np.pi * 100, -np.pi * 36], rel=0.01)
+
+
+def test_a_row_says_shape_tint_numbers_and_look():
+    (dot,) = read_items([["dots", "a", 2, "0,0", {"shade": 0.5, "at": [10, 20, 3]}]])
+    assert (dot.tint, dot.shade, dot.relief) == ("a", 0.5, 0.3)
+    np.testing.assert_allclose(dot.outlines[0].min(axis=0), (4, 14))
+    maybe, swing, one_of = read_items(
+        [
+            ["maybe", 0.2, ["eye", 1, 2, 3]],
+            ["swing", 4, 5, 0.1, ["box", "b", 0, 0, 1, 1]],
+            ["one_of", [], [["eye", 1, 2, 3]]],
+        ]
+    )
+    assert (maybe.chance, len(maybe.options[0])) == (0.2, 2)
+    assert (swing.pivot, swing.swing) == ((4, 5), 0.1)
+    assert [len(option) for option in one_of.options] == [0, 2]
 
 
 def test_an_unknown_name_is_a_key_error():

@@ -10,13 +10,13 @@ import pytest
 from salgen.errors import SalgenError
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.stand_ins.sceneries import KINDS, scenery
-from salgen.generators.stand_ins.sceneries.grammar import PARTS, play, step
+from salgen.generators.stand_ins.sceneries.grammar import PARTS, Step, play, read_layout
 from salgen.generators.stand_ins.sceneries.inks import RANGES
-from salgen.generators.stand_ins.sceneries.layouts import LAYOUTS
+from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
 from salgen.generators.stand_ins.sceneries.patterns import PATTERNS
 from salgen.generators.stand_ins.sceneries.sheet import Ink, Sheet
 from salgen.generators.stand_ins.sceneries.stage import Stage
-from salgen.generators.stand_ins.sceneries.things import THINGS, drawing
+from salgen.generators.stand_ins.sceneries.things import THINGS, read_pieces
 from salgen.seeding import Stream
 
 TEN = (
@@ -121,7 +121,7 @@ def test_layouts_use_what_there_is_and_nothing_that_is_pasted():
             assert options.get("name", "slab") in THINGS
             assert str(options.get("ink", "wood")).rstrip("0123456789*") in RANGES
             if entry.part in ("room", "ground"):
-                covers = [value for value in options.values() if isinstance(value, tuple) and len(value) == 3]
+                covers = [value for value in options.values() if isinstance(value, list) and len(value) == 3]
                 assert {pattern for _, pattern, _ in covers} <= set(PATTERNS)
     assert not set(PASTED) & set(THINGS)
 
@@ -138,8 +138,10 @@ def test_inks_of_things_exist_and_outlines_have_no_notch():
             assert np.abs(found - polygon(corners, (24, 24))).sum() <= 0.25, f"{name}: {piece}"
 
 
-def test_notation():
-    first, *rest = drawing("wood2 poly 0 0, .5 1, -.5 1 @.9 /.2; _ panes 2 3 -.5 0 .5 1 .1")
+def test_rows_of_a_thing():
+    first, *rest = read_pieces(
+        [["poly", "wood2", "0,0 .5,1 -.5,1", {"light": 0.9, "fall": 0.2}], ["panes", "", 2, 3, -0.5, 0, 0.5, 1, 0.1]]
+    )
     assert (first.ink, first.points, first.light, first.fall) == ("wood2", ((0, 0), (0.5, 1), (-0.5, 1)), 0.9, 0.2)
     assert [piece.ink for piece in rest] == [""] * 6
 
@@ -165,13 +167,13 @@ def test_a_window_shows_a_part_of_the_sheet():
 
 
 def test_choices_of_a_step():
-    """A pair is drawn once, a list for each repetition, and `over` runs from one value to another."""
+    """A pair is drawn once, one in `each` for each repetition, and `over` runs from one value to another."""
     seen = []
     PARTS["seen"] = lambda stage, **options: seen.append(options)
     try:
         play(
             Stage(Stream(0), SMALL),
-            [step("seen", times=3, both=True, u=(0.0, 0.2), w=[0.0, 1.0], over={"z": (3.0, 1.0)})],
+            [Step("seen", {"u": [0.0, 0.2]}, each={"w": [0.0, 1.0]}, over={"z": (3.0, 1.0)}, times=3, both=True)],
         )
     finally:
         del PARTS["seen"]
@@ -179,3 +181,11 @@ def test_choices_of_a_step():
     assert len({options["w"] for options in seen}) == 3
     assert len({options["u"] for options in seen}) == 2
     assert seen[0]["u"] == pytest.approx(1.0 - seen[1]["u"])
+
+
+def test_a_row_with_columns_is_several_steps():
+    row = ["thing", {"name": "tree", "times": [2, 4], "chance": 0.5, "for": {"u": [0.1, 0.9], "ink": ["leaf", "rock"]}}]
+    assert read_layout([row]) == (
+        Step("thing", {"name": "tree", "u": 0.1, "ink": "leaf"}, times=[2, 4], chance=0.5),
+        Step("thing", {"name": "tree", "u": 0.9, "ink": "rock"}, times=[2, 4], chance=0.5),
+    )

@@ -10,10 +10,11 @@ from skimage.measure import label as components
 from sklearn.linear_model import RidgeClassifier
 
 from salgen.errors import SalgenError
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator
 from salgen.generators.textured.imagenet_s50 import CLASSES
-from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture, turned
+from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture
 from salgen.testing import check_generator
 
 

@@ -1,4 +1,4 @@
-"""Which operations are affine in the signals that they are given, as they are called."""
+"""Operations that are affine in their signals, judged call by call."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ READS = frozenset({Tensor.item, Tensor.tolist, Tensor.numpy, Tensor.__float__, T
 
 
 def is_affine(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether the result is affine in the arguments that ask for a gradient, which are the signals.
+    """True if the result is affine in the signals, the arguments that require a gradient.
 
-    Norms are where they use statistics of their own instead of the signal's.
+    Norms are affine where they use stored statistics instead of the signal's.
     """
     signals = sum(tensor.requires_grad for tensor in tensors_in((args, kwargs)))
     first = args[0] if args else kwargs.get("input")

@@ -1,4 +1,4 @@
-"""Bounds of what a network's first linear maps take, made of bounds of the network's input."""
+"""Bounds of the inputs of a network's first linear maps, derived from bounds of the network's input."""
 
 from __future__ import annotations
 
@@ -26,59 +26,63 @@ class InputBounds:
     """
 
     def __init__(self, leaf: Tensor) -> None:
-        self._known: dict[int, Bounds] = {id(leaf): lambda box: box}
+        self._bounds: dict[int, Bounds] = {id(leaf): lambda box: box}
 
     def of(self, signal: Tensor) -> Bounds | None:
-        """Makes bounds of `signal` of bounds of the input; None if a linear map or a ReLU came before.
+        """A function from bounds of the input to bounds of `signal`; None if a linear map or a ReLU came before.
 
         It raises a SalgenError where the bounds are not known.
         """
-        return self._known.get(id(signal))
+        return self._bounds.get(id(signal))
 
     def follow(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
         """Note an operation whose output grows with each of its inputs, or falls with all."""
         signals = [tensor for tensor in tensors_in((args, kwargs)) if tensor.requires_grad]
-        known = {id(signal): self._known[id(signal)] for signal in signals if id(signal) in self._known}
-        if not known:
+        bounds = {id(signal): self._bounds[id(signal)] for signal in signals if id(signal) in self._bounds}
+        if not bounds:
             return
-        partly = any(id(signal) not in known for signal in signals)
+        partly = any(id(signal) not in bounds for signal in signals)
         call = torch.add if operation in ADD else operation  # bounds are not changed in place
         for number, output in enumerate(tensors_in(result)):
-            if id(output) not in known:
-                unknown = partial(_unknown, name_of(operation))
-                self._known[id(output)] = unknown if partly else partial(_mapped, call, args, kwargs, known, number)
+            if id(output) not in bounds:
+                unknown = partial(_refuse_bounds, name_of(operation))
+                self._bounds[id(output)] = (
+                    unknown if partly else partial(_map_bounds, call, args, kwargs, bounds, number)
+                )
 
 
-def _mapped(
+def _map_bounds(
     operation: Operation,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    known: Mapping[int, Bounds],
+    signal_bounds: Mapping[int, Bounds],
     number: int,
     box: Box,
 ) -> Box:
     """Bounds of the operation's output of that number."""
-    boxes = {key: bounds(box) for key, bounds in known.items()}
+    boxes = {key: bounds(box) for key, bounds in signal_bounds.items()}
     with torch.no_grad():
-        ends = [operation(*_replaced(args, boxes, end), **_replaced(kwargs, boxes, end)) for end in (0, 1)]
-    one, other = (list(tensors_in(end))[number] for end in ends)
-    return torch.minimum(one, other), torch.maximum(one, other)
+        ends = [
+            operation(*_replace_signals(args, boxes, end), **_replace_signals(kwargs, boxes, end)) for end in (0, 1)
+        ]
+    first, second = (list(tensors_in(end))[number] for end in ends)
+    return torch.minimum(first, second), torch.maximum(first, second)
 
 
-def _unknown(operation: str, _box: Box) -> Box:
+def _refuse_bounds(operation: str, _box: Box) -> Box:
     raise SalgenError(
-        f"a layer takes the network's input together with what other layers made of it ({operation}), "
-        "so that its bounds are not known"
+        f"a layer combines the network's input with outputs of other layers ({operation}), "
+        "so the bounds of its input are not known"
     )
 
 
-def _replaced(values: Any, boxes: Mapping[int, Box], end: int) -> Any:
+def _replace_signals(values: Any, boxes: Mapping[int, Box], end: int) -> Any:
     """Nested arguments with one end of its bounds for every tensor that has some."""
     if isinstance(values, Tensor):
         return boxes[id(values)][end] if id(values) in boxes else values
     if isinstance(values, dict):
-        return {key: _replaced(value, boxes, end) for key, value in values.items()}
+        return {key: _replace_signals(value, boxes, end) for key, value in values.items()}
     if isinstance(values, (tuple, list)):
-        replaced = [_replaced(value, boxes, end) for value in values]
+        replaced = [_replace_signals(value, boxes, end) for value in values]
         return replaced if isinstance(values, list) else tuple(replaced)
     return values

@@ -63,7 +63,7 @@ IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, Tensor.add_})
 
 
 class Chosen(BasicHook):  # type: ignore[misc]
-    """Goes back by the rule that is chosen when the backward pass comes by; None is the plain gradient.
+    """A hook whose rule is chosen when the backward pass reaches it; None is the plain gradient.
 
     So one forward pass serves several backward passes.
     """
@@ -73,7 +73,7 @@ class Chosen(BasicHook):  # type: ignore[misc]
         self.choose = choose
 
     def backward(self, module: nn.Module, grad_input: Any, grad_output: Any) -> Any:
-        """What the rule makes of it."""
+        """The rule's gradient of the input."""
         rule = self.choose()
         if rule is None:
             return None
@@ -81,7 +81,7 @@ class Chosen(BasicHook):  # type: ignore[misc]
         return rule.backward(module, grad_input, grad_output)
 
     def copy(self) -> Chosen:
-        """A hook for another call, by the same choice."""
+        """A hook for another call, with the same choice."""
         return Chosen(self.choose)
 
 
@@ -113,7 +113,7 @@ class Rewiring(TorchFunctionMode):
         self._in_place = False
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What an operation on the input's signal gives; the operation itself unless a subclass says otherwise."""
+        """The result of an operation on the input's signal; subclasses may change it."""
         return operation(*args, **kwargs)
 
     def logits(self, view: ModelView, expected: Callable[[], Tensor] | None = None) -> Tensor:
@@ -124,7 +124,7 @@ class Rewiring(TorchFunctionMode):
         view
             The network to run.
         expected
-            Gives its logits without changes, if they are known; else it runs once more where they
+            Gives the unchanged network's logits, if they are known; else it runs once more where they
             have to be compared.
 
         Raises
@@ -133,12 +133,12 @@ class Rewiring(TorchFunctionMode):
             If a part of the network cannot be seen or changed, or the changed network computes
             something else.
         """
-        with torch.enable_grad(), hooked(self._notes(view)), self:
+        with torch.enable_grad(), hooked(self._output_hooks(view)), self:
             logits = view.network(self.leaf.clone())
         logits = check_logits(logits, len(self.leaf))
         self._check_seen([logits])
         if self._in_place:
-            self._check_same(logits, self._unchanged(view) if expected is None else expected())
+            self._check_same(logits, self._original_logits(view) if expected is None else expected())
         return logits
 
     def run(self, module: nn.Module, choose: Callable[[], BasicHook | None], signal: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ class Rewiring(TorchFunctionMode):
         self.outputs.clear()
 
     def refuse(self, operation: str, advice: str) -> SalgenError:
-        """An error for a network that holds what the method has no rule for."""
+        """An error for a network with an operation that the method has no rule for."""
         return SalgenError(f"{self.method} has no rule for {operation}: {advice}")
 
     def __torch_function__(
@@ -174,7 +174,7 @@ class Rewiring(TorchFunctionMode):
         self._seen.update((id(tensor), tensor) for tensor in tensors_in(result))
         return result
 
-    def _notes(self, view: ModelView) -> Iterator[tuple[nn.Module, Callable[..., None]]]:
+    def _output_hooks(self, view: ModelView) -> Iterator[tuple[nn.Module, Callable[..., None]]]:
         """Hooks that keep every module's output; scripted modules, which take none, are refused later."""
         for name, module in view.network.named_modules():
             if not isinstance(module, torch.jit.ScriptModule):
@@ -187,14 +187,16 @@ class Rewiring(TorchFunctionMode):
 
     def _check_seen(self, signals: Sequence[Tensor]) -> None:
         if any(signal.requires_grad and id(signal) not in self._seen for signal in signals):
-            raise self.refuse("an operation that runs outside Python", "give the network without torch.jit or custom C")
+            raise self.refuse(
+                "an operation that runs outside Python", "use a network without torch.jit or custom C++ code"
+            )
 
-    def _unchanged(self, view: ModelView) -> Tensor:
+    def _original_logits(self, view: ModelView) -> Tensor:
         with torch.no_grad():
             return view.logits(self.leaf.detach())
 
     def _check_same(self, logits: Tensor, expected: Tensor) -> None:
-        """An in-place operation whose result was dropped has been lost; then the logits differ."""
+        """Refuse a network whose logits changed, as they do if the result of an in-place operation was dropped."""
         slack = max(1e-3, 8 * torch.finfo(expected.dtype).eps)
         if not torch.allclose(logits, expected.to(logits), rtol=slack, atol=0.1 * slack * float(expected.abs().max())):
             raise self.refuse(
@@ -214,5 +216,5 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
 
 
 def name_of(operation: Operation) -> str:
-    """What an error calls an operation."""
+    """The name of an operation in errors."""
     return str(getattr(operation, "__name__", operation))

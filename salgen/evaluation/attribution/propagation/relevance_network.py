@@ -50,8 +50,8 @@ class LinearMap:
         Its place in the order of calls, from 0.
     from_input
         If the operation takes the network's own input, perhaps moved, scaled, pooled or added up:
-        makes bounds of what it takes of bounds of the network's input. It raises a SalgenError where
-        nobody knows them.
+        a function from bounds of the network's input to bounds of the operation's. It raises a
+        SalgenError where they are not known.
     elementwise
         Whether it only scales and shifts each value, as a batch norm does with no linear map before it.
     """
@@ -63,12 +63,12 @@ class LinearMap:
 
 @dataclass(frozen=True)
 class Rules:
-    """How a backward pass goes through each kind of operation: by a zennit rule, or by the plain gradient (None).
+    """The zennit rule of a backward pass for each kind of operation; None is the plain gradient.
 
     Attributes
     ----------
     linear
-        Chooses for a linear map.
+        The rule for a given linear map.
     passing
         For a ReLU, and for scaling by a constant.
     sharing
@@ -97,7 +97,7 @@ class RelevanceNetwork(Rewiring):
     Attributes
     ----------
     linear_maps
-        How many linear operations were called.
+        Number of linear operations that were called.
     before_last_map
         Dotted names of the modules that had finished, in that order, when the last of them began that
         is not elementwise.
@@ -134,26 +134,26 @@ class RelevanceNetwork(Rewiring):
         return network
 
     def propagate(self, rules: Rules, source: Tensor, relevance: Tensor, target: Tensor) -> Tensor:
-        """The relevance at `target` that comes of `relevance` at `source`.
+        """The relevance at `target` that `relevance` at `source` gives.
 
         Both are tensors of this forward pass: `output`, one of `outputs`, or `leaf`.
         """
         self._rules = rules
-        (found,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
-        return torch.zeros_like(target) if found is None else found
+        (reached,) = torch.autograd.grad(source, target, relevance, retain_graph=True, allow_unused=True)
+        return torch.zeros_like(target) if reached is None else reached
 
     def connects(self, source: Tensor, target: Tensor) -> bool:
-        """Whether relevance at `source` reaches `target`, which are as in :meth:`propagate`."""
-        nothing = torch.zeros_like(source)
-        (found,) = torch.autograd.grad(source, target, nothing, retain_graph=True, allow_unused=True)
-        return found is not None
+        """True if relevance at `source` reaches `target`, tensors as in :meth:`propagate`."""
+        zeros = torch.zeros_like(source)
+        (reached,) = torch.autograd.grad(source, target, zeros, retain_graph=True, allow_unused=True)
+        return reached is not None
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation with its rule."""
         result = self._with_rule(operation, args, kwargs)
-        alone = self._affine.get(id(result))
-        if alone is not None and alone.map.elementwise:
-            self._bounds.follow(alone.call, (alone.signal, alone.weight, alone.bias), {}, result)
+        affine = self._affine.get(id(result))
+        if affine is not None and affine.map.elementwise:
+            self._bounds.follow(affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
         elif operation not in NOT_FOLLOWED:
             self._bounds.follow(operation, args, kwargs, result)
         return result
@@ -179,13 +179,13 @@ class RelevanceNetwork(Rewiring):
         return result
 
     def _linear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        given = {**dict(zip(("input", "weight", "bias"), args, strict=False)), **kwargs}
-        signal, weight, bias = given.pop("input"), given.pop("weight"), given.pop("bias", None)
+        arguments = {**dict(zip(("input", "weight", "bias"), args, strict=False)), **kwargs}
+        signal, weight, bias = arguments.pop("input"), arguments.pop("weight"), arguments.pop("bias", None)
         if weight.requires_grad:
             raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
         return self._apply(
             Affine(
-                call=lambda x, w, b: operation(x, w, b, *args[3:], **given),
+                call=lambda x, w, b: operation(x, w, b, *args[3:], **arguments),
                 signal=signal,
                 weight=weight.to(signal.dtype),
                 bias=None if bias is None else bias.to(signal.dtype),
@@ -212,8 +212,8 @@ class RelevanceNetwork(Rewiring):
         shift = (0 if bias is None else bias) - mean * scale
         before = self._affine.get(id(input))
         if before is None:
-            alone = self._next_map(input, elementwise=True)
-            return self._apply(Affine(_scale_channels, input, scale, shift, alone))
+            own_map = self._next_map(input, elementwise=True)
+            return self._apply(Affine(_scale_channels, input, scale, shift, own_map))
         merged_weight = before.weight * scale.view(-1, *[1] * (before.weight.ndim - 1))
         merged_bias = shift if before.bias is None else before.bias * scale + shift
         return self._apply(replace(before, weight=merged_weight, bias=merged_bias))

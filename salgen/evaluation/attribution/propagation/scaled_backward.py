@@ -2,8 +2,8 @@
 
 A bottleneck is a place that every path from the output to the input passes. A backward pass is linear
 in what it starts from, so one factor for all that goes back there scales its result and changes nothing
-else; a factor within one branch would. It is the same factor for all samples, since nobody knows along
-which axis of a network's inside they stand, and a power of two, which changes no digit.
+else; a factor within one branch would. It is the same factor for all samples, since the axis of the
+samples inside a network is not known, and a power of two, which changes no digit.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def project(values: Tensor) -> Tensor:
 
 @contextmanager
 def projected(output: Tensor) -> Iterator[None]:
-    """For as long as the block runs, backward passes from `output` are scaled at every bottleneck.
+    """Scale backward passes from `output` at every bottleneck for as long as the block runs.
 
     The largest absolute value there comes to lie in [0.5, 1), which leaves the samples their proportions.
     """
-    handles = [node.register_prehook(_scaled) for node in bottlenecks(output)]
+    handles = [node.register_prehook(_scale) for node in bottlenecks(output)]
     try:
         yield
     finally:
@@ -38,14 +38,14 @@ def projected(output: Tensor) -> Iterator[None]:
             handle.remove()
 
 
-def _scaled(gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    known = [gradient for gradient in gradients if gradient is not None and gradient.numel()]
-    if not known:
+def _scale(gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    present = [gradient for gradient in gradients if gradient is not None and gradient.numel()]
+    if not present:
         return None
-    exponents = [int(torch.frexp(gradient.abs().max()).exponent) for gradient in known]
-    if not all(bool(torch.isfinite(gradient).all()) for gradient in known):
+    exponents = [int(torch.frexp(gradient.abs().max()).exponent) for gradient in present]
+    if not all(bool(torch.isfinite(gradient).all()) for gradient in present):
         return None
-    return tuple(None if one is None else torch.ldexp(one, torch.tensor(-max(exponents))) for one in gradients)
+    return tuple(None if grad is None else torch.ldexp(grad, torch.tensor(-max(exponents))) for grad in gradients)
 
 
 def bottlenecks(output: Tensor) -> list[Node]:
@@ -53,24 +53,24 @@ def bottlenecks(output: Tensor) -> list[Node]:
     if output.grad_fn is None:
         return []
     waiting = _uses(output.grad_fn)
-    found, open_ = [], [output.grad_fn]
+    passed, open_ = [], [output.grad_fn]
     ready = list(open_)
     while ready:
         node = ready.pop()
         if open_ == [node] and node.next_functions:
-            found.append(node)
+            passed.append(node)
         open_.remove(node)
-        for after in _next(node):
-            waiting[after] -= 1
-            if after not in open_:
-                open_.append(after)
-            if not waiting[after]:
-                ready.append(after)
-    return found
+        for successor in _next(node):
+            waiting[successor] -= 1
+            if successor not in open_:
+                open_.append(successor)
+            if not waiting[successor]:
+                ready.append(successor)
+    return passed
 
 
 def _uses(start: Node) -> Counter[Node]:
-    """How many times each step is fed by another."""
+    """Number of times that each step is fed by another."""
     uses: Counter[Node] = Counter()
     unseen = [start]
     while unseen:

@@ -1,1 +1,1 @@
-"""What metrics are made of: declarations, rankings, boxes, changed images and the model under test."""
+"""Building blocks of metrics: declarations, rankings, boxes, changed images and the model under test."""

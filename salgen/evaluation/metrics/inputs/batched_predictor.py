@@ -46,8 +46,8 @@ class BatchedPredictor:
     def normalised(self, pixels: Tensor) -> Tensor:
         """Images mapped through the model's normalisation."""
         with torch.no_grad():
-            found: Tensor = self.view.normalise(pixels.clone())
-        return found
+            inputs: Tensor = self.view.normalise(pixels.clone())
+        return inputs
 
     @cached_property
     def black(self) -> Tensor:
@@ -57,7 +57,7 @@ class BatchedPredictor:
 
     @cached_property
     def batches(self) -> MicroBatches:
-        """How many images pass through the network at once."""
+        """The batches in which images pass through the network."""
         budget = memory_budget(self.pixels.device, self.max_memory)
         return MicroBatches(images_at_once(self.view, self.inputs[:1], FORWARD_BATCH_SIZE, budget, 1))
 
@@ -67,7 +67,7 @@ class BatchedPredictor:
         Parameters
         ----------
         count
-            How many inputs there are.
+            Number of inputs.
         inputs
             Makes those of a part of ``range(count)``: (m, C, h, w).
         """

@@ -1,4 +1,4 @@
-"""What a map marks: the pixels at or above its mean, their largest component, and the box around it."""
+"""The pixels that a map marks: the largest component of those at or above its mean, and the box around it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Box(NamedTuple):
         return slice(self.top, self.bottom), slice(self.left, self.right)
 
     def within(self, outer: Box) -> Box:
-        """The same box where it is given in coordinates of `outer`, and wanted in those of the image around that."""
+        """The box, given in coordinates of `outer`, in coordinates of the image around `outer`."""
         return Box(outer.top + self.top, outer.top + self.bottom, outer.left + self.left, outer.left + self.right)
 
 
@@ -44,16 +44,16 @@ NOTHING = Box(0, 0, 0, 0)
 
 
 class Overlap(NamedTuple):
-    """Counts of pixels: in what is found and what is wanted, in what is found, in what is wanted."""
+    """Numbers of pixels in both of a prediction and a reference, in the prediction, and in the reference."""
 
     both: int
-    found: int
-    requirements: int
+    predicted: int
+    reference: int
 
     @property
     def union(self) -> int:
-        """Pixels in one of them or in both, TP + FP + FN."""
-        return self.found + self.requirements - self.both
+        """Number of pixels in either, TP + FP + FN."""
+        return self.predicted + self.reference - self.both
 
     @property
     def iou(self) -> float:
@@ -63,7 +63,7 @@ class Overlap(NamedTuple):
     @property
     def dice(self) -> float:
         """2 TP / (2 TP + FP + FN)."""
-        return 2 * self.both / (self.found + self.requirements)
+        return 2 * self.both / (self.predicted + self.reference)
 
 
 def above_mean(saliency: Values, region: Mask) -> Mask:
@@ -127,25 +127,25 @@ def tight_box(selected: Mask) -> Box:
 
 
 def marked(ranking: Ranking) -> Mask:
-    """What a map marks within the scored region: the largest component of the pixels at or above its mean."""
+    """The pixels that a map marks within the scored region: the largest component of those at or above its mean."""
     return largest_component(above_mean(ranking.saliency, ranking.region))
 
 
-def mask_overlap(found: Mask, requirements: Mask) -> Overlap:
-    """How far two bool (H, W) agree."""
-    return Overlap(*(int(np.count_nonzero(pixels)) for pixels in (found & requirements, found, requirements)))
+def mask_overlap(predicted: Mask, reference: Mask) -> Overlap:
+    """The overlap of two masks, bool (H, W)."""
+    return Overlap(*(int(np.count_nonzero(pixels)) for pixels in (predicted & reference, predicted, reference)))
 
 
-def box_overlap(found: Box, requirements: Box) -> Overlap:
-    """How far two boxes agree."""
-    height = min(found.bottom, requirements.bottom) - max(found.top, requirements.top)
-    width = min(found.right, requirements.right) - max(found.left, requirements.left)
-    return Overlap(max(height, 0) * max(width, 0), found.area, requirements.area)
+def box_overlap(predicted: Box, reference: Box) -> Overlap:
+    """The overlap of two boxes."""
+    height = min(predicted.bottom, reference.bottom) - max(predicted.top, reference.top)
+    width = min(predicted.right, reference.right) - max(predicted.left, reference.left)
+    return Overlap(max(height, 0) * max(width, 0), predicted.area, reference.area)
 
 
 @dataclass(frozen=True)
 class MarkMetric(MaskMetric):
-    """A metric of what a map marks, which depends on where the pixels are.
+    """A metric of the pixels that a map marks, which depends on where they are.
 
     The mask itself as a map marks its largest component alone.
     """
@@ -158,10 +158,10 @@ class MarkMetric(MaskMetric):
 
 
 def marked_mask_overlap(ranking: Ranking) -> Overlap:
-    """What the map marks against the mask."""
+    """The overlap of the pixels that the map marks with the mask."""
     return mask_overlap(marked(ranking), ranking.truth)
 
 
 def marked_box_overlap(ranking: Ranking) -> Overlap:
-    """The box around what the map marks against the box around the whole mask."""
+    """The overlap of the box around the marked pixels with the box around the whole mask."""
     return box_overlap(tight_box(marked(ranking)), tight_box(ranking.truth))

@@ -1,4 +1,4 @@
-"""What a model says of images that a map told to change: the explained class's probability."""
+"""The explained class's probability on images that are changed in the order of a map."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from salgen.types import Float64
 
 def original_probabilities(data: MetricInputs) -> Float64:
     """The explained class's probability on the images themselves, float64 (N,)."""
-    return data.cached("original probabilities", lambda: _of_targets(data.predictor.original, _targets(data)))
+    return data.cached("original probabilities", lambda: _select_targets(data.predictor.original, _targets(data)))
 
 
 def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
@@ -35,20 +35,20 @@ def probabilities_of(data: MetricInputs, owners: Tensor, inputs: Callable[[slice
         (m,). The probabilities of all classes are kept for one part at a time.
     """
     probe, targets = data.predictor, _targets(data)
-    found = np.empty(len(owners))
+    values = np.empty(len(owners))
     start = 0
     while start < len(owners):
         block = slice(start, min(start + probe.batches.size, len(owners)))
-        probabilities = probe.probabilities(block.stop - start, _later(inputs, start))
-        found[block] = _of_targets(probabilities, targets[owners[block]])
+        probabilities = probe.probabilities(block.stop - start, _shifted(inputs, start))
+        values[block] = _select_targets(probabilities, targets[owners[block]])
         start = block.stop
-    return found
+    return values
 
 
 def stepwise_probabilities(
     data: MetricInputs, before: Tensor, after: Tensor, step: int | None, steps: range | None = None
 ) -> Float64:
-    """The probability as pixels change from `before` to `after`, float64 (N, number of steps asked).
+    """The probability as pixels change from `before` to `after`, float64 (N, number of steps).
 
     Parameters
     ----------
@@ -58,26 +58,27 @@ def stepwise_probabilities(
     step
         Pixels per step, in the order of the map; a row's worth (W) by default.
     steps
-        Which steps: after the k-th, the first ``k * step`` pixels have changed. All by default, from 0.
+        Numbers of the steps: after the k-th, the first ``k * step`` pixels have changed. All by default, from 0.
     """
     numbers = range(step_count(data, step) + 1) if steps is None else steps
     per_step, count = _pixels_per_step(data, step), len(numbers)
     device = before.device
-    ranks = _resized(torch.from_numpy(ranks_of(data)), (before.shape[2], before.shape[3])).to(device)
+    ranks = _resize_nearest(torch.from_numpy(ranks_of(data)), (before.shape[2], before.shape[3])).to(device)
     items = torch.arange(len(data) * count, device=device)
     owners, changed = items // count, ((items % count + numbers.start) * per_step).int()
 
     def inputs(part: slice) -> Tensor:
         first, last = part.start // count, (part.stop - 1) // count
-        whose = slice(first, first + 1) if first == last else owners[part]  # one image is not copied for each step
-        passed = ranks[whose] < changed[part, None, None]
-        return torch.where(passed[:, None], after[whose], before[whose])
+        # A single image is not copied for each of its steps.
+        rows = slice(first, first + 1) if first == last else owners[part]
+        is_changed = ranks[rows] < changed[part, None, None]
+        return torch.where(is_changed[:, None], after[rows], before[rows])
 
     return probabilities_of(data, owners, inputs).reshape(len(data), count)
 
 
 def step_count(data: MetricInputs, step: int | None) -> int:
-    """How many steps change all pixels; the last may change fewer than the others."""
+    """Number of steps that change all pixels; the last may change fewer than the rest."""
     pixels: int = data.maps[0].size
     return -(-pixels // _pixels_per_step(data, step))
 
@@ -91,20 +92,20 @@ def _targets(data: MetricInputs) -> Tensor:
     return torch.tensor(data.targets, device=data.predictor.pixels.device)
 
 
-def _of_targets(probabilities: Tensor, targets: Tensor) -> Float64:
+def _select_targets(probabilities: Tensor, targets: Tensor) -> Float64:
     """Probabilities (m, K) of the targets; raises a SalgenError if one is no class of the model."""
     chosen = (probabilities * score_gradient(probabilities, targets, "logit")).sum(dim=1)
     return chosen.double().cpu().numpy()
 
 
-def _later(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], Tensor]:
-    """The same inputs, counted from `start`."""
+def _shifted(inputs: Callable[[slice], Tensor], start: int) -> Callable[[slice], Tensor]:
+    """The function `inputs` with its parts counted from `start`."""
     return lambda part: inputs(slice(start + part.start, start + part.stop))
 
 
-def _resized(ranks: Tensor, size: tuple[int, int]) -> Tensor:
+def _resize_nearest(ranks: Tensor, size: tuple[int, int]) -> Tensor:
     """Ranks (N, H, W) of the nearest pixels, (N, h, w)."""
     rows, columns = (
-        (2 * torch.arange(count) + 1) * given // (2 * count) for given, count in zip(ranks.shape[1:], size, strict=True)
+        (2 * torch.arange(count) + 1) * side // (2 * count) for side, count in zip(ranks.shape[1:], size, strict=True)
     )
     return ranks if tuple(ranks.shape[1:]) == size else ranks[:, rows[:, None], columns]

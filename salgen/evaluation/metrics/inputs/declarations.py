@@ -1,4 +1,4 @@
-"""What metrics declare unless they say otherwise: one class for each way of measuring."""
+"""Defaults of what metrics declare: one class for each way of measuring."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def of_param() -> Any:
 
 @dataclass(frozen=True)
 class Declared:
-    """From 0 to 1, the higher the better, of single samples."""
+    """Defaults of every metric: from 0 to 1, the higher the better, of single samples."""
 
     aliases: ClassVar[tuple[str, ...]] = ()
     kind: ClassVar[str] = "sample"
@@ -45,7 +45,7 @@ class Declared:
 class MaskMetric(Declared):
     """A metric of one map against one mask: write ``__call__(ranking) -> (value, reason)``.
 
-    The map is finite and what is needed is there; the reason says why a value is NaN, and is "" where it
+    The map is finite and all that is needed is given; the reason says why a value is NaN, and is "" where it
     is not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask
     comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``twin_map``,
     ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``, ``shuffled_map`` float (H, W).
@@ -70,7 +70,7 @@ class DatasetMetric(MaskMetric):
     kind: ClassVar[str] = "dataset"
 
     def partial(self, rankings: Sequence[Ranking]) -> Float64:
-        """What is kept of one map, float64 (k,), under each of its acceptable masks."""
+        """The partial result of one map under its acceptable masks, float64 (k,)."""
         raise NotImplementedError
 
     def aggregate(self, partial: Float64) -> Float64:
@@ -80,7 +80,7 @@ class DatasetMetric(MaskMetric):
 
 @dataclass(frozen=True)
 class ModelMetric(Declared):
-    """A metric that asks the model about many changed images: write ``measure(evidence)``."""
+    """A metric that asks the model about many changed images: write ``measure(data)``."""
 
     family: ClassVar[str] = "faithfulness"
     needs: ClassVar[frozenset[str]] = frozenset({"model", "image", "target"})

@@ -1,4 +1,4 @@
-"""How alike two maps of one image are: rank correlation, structural similarity, histograms of gradients."""
+"""Similarities of two maps of one image: rank correlation, structural similarity, histograms of gradients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCK = 3  # cells along each axis that are normalised together
 
 
 def mean_similarity(name: str, own: Values, others: Sequence[Values]) -> tuple[float, str]:
-    """The mean similarity of a map with others, and why it is NaN or flagged.
+    """The mean similarity of a map with several, and the reason why it is NaN or flagged.
 
     Where a correlation is undefined because the map itself is constant, the map is at fault: NaN with
     ``constant_map``. Where another map is constant, nothing of the map is left in it: the similarity is 0, and the
@@ -41,11 +41,11 @@ def mean_similarity(name: str, own: Values, others: Sequence[Values]) -> tuple[f
     >>> mean_similarity("spearman", rising, [rising, np.ones((4, 4))])
     (0.5, 'constant_map')
     """
-    itself, *found = similarities(name, own, [own, *others])
-    if math.isnan(itself):
+    with_itself, *values = similarities(name, own, [own, *others])
+    if math.isnan(with_itself):
         return math.nan, CONSTANT_MAP
-    undefined = np.isnan(found)
-    return float(np.where(undefined, 0.0, found).mean()), CONSTANT_MAP if undefined.any() else ""
+    undefined = np.isnan(values)
+    return float(np.where(undefined, 0.0, values).mean()), CONSTANT_MAP if undefined.any() else ""
 
 
 def similarities(name: str, own: Values, others: Sequence[Values]) -> list[float]:
@@ -79,21 +79,21 @@ def pearson(first: NDArray[Any], second: NDArray[Any]) -> float:
     """Pearson's correlation of all values, in [-1, 1]; NaN where either is constant."""
     if first.size == 0 or any(float(values.min()) == float(values.max()) for values in (first, second)):
         return math.nan
-    one, other = _centred(first), _centred(second)
-    squares = float(one @ one) * float(other @ other)
-    return max(-1.0, min(1.0, float(one @ other) / math.sqrt(squares)))
+    x, y = _centred(first), _centred(second)
+    squares = float(x @ x) * float(y @ y)
+    return max(-1.0, min(1.0, float(x @ y) / math.sqrt(squares)))
 
 
 def ranks(values: NDArray[Any]) -> Float64:
     """Ranks of all values, flat; tied ones share their mean rank."""
     from scipy.stats import rankdata
 
-    found: Float64 = rankdata(values, axis=None)
-    return found
+    ranking: Float64 = rankdata(values, axis=None)
+    return ranking
 
 
 def _centred(values: NDArray[Any]) -> Float64:
-    """Flat, without its mean, and in units of its largest value so that no square leaves the range of numbers."""
+    """The values flat, without their mean, and scaled by the largest so that no square overflows or vanishes."""
     flat = values.astype(np.float64).ravel()
     flat = flat / float(np.abs(flat).max())
     flat -= flat.mean()
@@ -103,7 +103,7 @@ def _centred(values: NDArray[Any]) -> Float64:
 def _ssim(first: Values, second: Values) -> float:
     from skimage.metrics import structural_similarity
 
-    side = _checked("ssim", first)
+    side = _check_size("ssim", first)
     window = min(WINDOW, side - 1 + side % 2)
     return float(structural_similarity(_unit(first), _unit(second), win_size=window, data_range=1.0))
 
@@ -111,21 +111,21 @@ def _ssim(first: Values, second: Values) -> float:
 def _gradients(values: Values) -> Float64:
     from skimage.feature import hog
 
-    _checked("hog", values)
+    _check_size("hog", values)
     cells = tuple(min(CELL, side // BLOCK) for side in values.shape)
-    found: Float64 = hog(_unit(values), pixels_per_cell=cells, cells_per_block=(BLOCK, BLOCK))
-    return found
+    histogram: Float64 = hog(_unit(values), pixels_per_cell=cells, cells_per_block=(BLOCK, BLOCK))
+    return histogram
 
 
 def _unit(values: Values) -> Float64:
     """(S - min S) / (max S - min S); zeros for a constant map."""
-    wide = values.astype(np.float64) / 2.0  # halves, so that the distance of finite ends is finite
+    wide = values.astype(np.float64) / 2.0  # halves, so that the range of finite values is finite
     low, high = float(wide.min()), float(wide.max())
     return (wide - low) / (high - low) if high > low else np.zeros_like(wide)
 
 
-def _checked(name: str, values: Values) -> int:
-    """The smaller side of a map that is large enough."""
+def _check_size(name: str, values: Values) -> int:
+    """The smaller side of a map, which must be at least 3."""
     side = int(min(values.shape))
     if side < BLOCK:
         shape = "x".join(map(str, values.shape))

@@ -1,4 +1,4 @@
-"""Metrics: what makes a saliency map right, one definition each.
+"""The protocol of a metric, one definition each of what makes a saliency map right.
 
 A metric plug-in is a frozen dataclass with the members of :class:`Metric`; `declarations` has the
 defaults. No metric takes an absolute value: how channels and signs become a map is the method's
@@ -7,7 +7,6 @@ reduction.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -33,7 +32,7 @@ FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity"
 
 
 class Metric(Protocol):
-    """What a registered metric declares; its dataclass fields are its parameters.
+    """The members of a registered metric; its dataclass fields are its parameters.
 
     Besides, it has one of these:
 
@@ -41,7 +40,7 @@ class Metric(Protocol):
       :class:`~salgen.evaluation.metrics.inputs.declarations.MaskMetric`;
     - ``partial(rankings) -> float64 (k,)`` for one map and ``aggregate(partial) -> float64 (N,)`` once all
       maps are known, see :class:`~salgen.evaluation.metrics.inputs.declarations.DatasetMetric`;
-    - ``measure(evidence) -> (values, reasons)`` for a batch, see
+    - ``measure(data) -> (values, reasons)`` for a batch, see
       :class:`~salgen.evaluation.metrics.inputs.declarations.ModelMetric`;
     - none of them, where whole trainings stand behind a value, see
       :class:`~salgen.evaluation.metrics.inputs.declarations.RetrainingMetric`.
@@ -54,9 +53,9 @@ class Metric(Protocol):
         ``"sample"``: one map at a time; ``"pair"``: two maps of one sample; ``"dataset"``: the values
         of samples hang together.
     family
-        One of `FAMILIES`: what it asks. Also the name by which a group is chosen.
+        One of `FAMILIES`; also the name by which the group is chosen.
     needs
-        What must be there besides the map: ``"mask"`` (at least one pixel of it in the scored region),
+        Inputs that it needs besides the map: ``"mask"`` (at least one pixel of it in the scored region),
         ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
         it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
         image's twin), ``"training"``, or second maps: ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the
@@ -106,12 +105,5 @@ class Metric(Protocol):
 
 def compat_of(metric: Metric) -> str | None:
     """The code or paper whose deviating reading an instance follows, its field `compat`; None for the canonical one."""
-    found: str | None = getattr(metric, "compat", None)
-    return found
-
-
-def worst_of(metric: Metric) -> float:
-    """What a map that failed gets: the worse bound, which may be infinite; NaN for a diagnostic."""
-    if metric.higher_is_better is None:
-        return math.nan
-    return metric.bounds[0] if metric.higher_is_better else metric.bounds[1]
+    compat: str | None = getattr(metric, "compat", None)
+    return compat

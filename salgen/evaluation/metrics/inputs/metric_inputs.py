@@ -1,9 +1,10 @@
-"""All that metrics may look at: maps, masks, and what is known of the images and the model."""
+"""The inputs of metrics: maps, masks, and what is known of the images and the model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,12 +23,38 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OF_THE_MASK = frozenset({"mask", "negatives"})
-COUNTERPARTS = (
-    *("twin_maps", "patched_maps"),
-    *("paired_maps", "paired_twin_maps", "paired_patched_maps"),
-    "shuffled_maps",
-)
+SHUFFLED = "shuffled"  # whose maps, beside `OWN` and `PAIRED`: those of a model that learnt permuted labels
 Explain = Callable[..., Values]
+
+
+class MapKind(StrEnum):
+    """What saliency maps are of: the samples themselves, or what metrics compare these with."""
+
+    SAMPLES = "maps"
+    TWINS = "twin_maps"
+    PATCHED = "patched_maps"
+    PAIRED = "paired_maps"
+    PAIRED_TWINS = "paired_twin_maps"
+    PAIRED_PATCHED = "paired_patched_maps"
+    SHUFFLED = "shuffled_maps"
+
+    @property
+    def of_twins(self) -> bool:
+        """Whether they are of the twins, as these are."""
+        return self in (MapKind.TWINS, MapKind.PAIRED_TWINS)
+
+    @property
+    def patched(self) -> bool:
+        """Whether they are of the twins with a patch that the model ignores."""
+        return self in (MapKind.PATCHED, MapKind.PAIRED_PATCHED)
+
+    @property
+    def model(self) -> str:
+        """Whose they are: the evaluated model's (``own``), that of the ``paired`` model, or of ``shuffled`` labels."""
+        return PAIRED if self.startswith(PAIRED) else SHUFFLED if self is MapKind.SHUFFLED else OWN
+
+
+COUNTERPARTS = tuple(kind for kind in MapKind if kind is not MapKind.SAMPLES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +70,7 @@ class Counterpart:
     there
         bool (N,): whether the sample has such a map.
     faults
-        For each why what it explains is not what it should be, or ""; empty where none can be at fault.
+        For each sample the reason why its second image is unusable, or ""; empty where none can be.
     """
 
     maps: Values
@@ -52,7 +79,7 @@ class Counterpart:
     faults: Sequence[str] = ()
 
     def take(self, chosen: NDArray[np.int64]) -> Counterpart:
-        """That of some samples."""
+        """The counterparts of some samples."""
         faults = [self.faults[i] for i in chosen] if self.faults else ()
         return Counterpart(self.maps[chosen], self.correct[chosen], self.there[chosen], faults)
 
@@ -104,14 +131,14 @@ class MetricInputs:
     fitted: bool = False
     ids: Sequence[str] = ()
     seed: int = 0
-    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.maps)
 
     @property
     def given(self) -> frozenset[str]:
-        """What metrics may need and is there."""
+        """Names of the inputs that metrics may need and that are given."""
         offered = {
             "mask": self.masks,
             "negatives": self.masks,
@@ -129,14 +156,14 @@ class MetricInputs:
         """The model and the images, for metrics that need both."""
         from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 
-        assert self.view is not None  # needs name it
+        assert self.view is not None  # the metric's `needs` names it
         return BatchedPredictor(self.view, self.images, self.max_memory)
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """A value that several metrics need, computed for the first; the key names all that it depends on."""
-        if key not in self._known:
-            self._known[key] = compute()
-        value: T = self._known[key]
+        if key not in self._cache:
+            self._cache[key] = compute()
+        value: T = self._cache[key]
         return value
 
     def streams(self, purpose: str) -> list[Stream]:
@@ -145,7 +172,7 @@ class MetricInputs:
 
     def explained(self, pixels: Any, targets: Any, view: ModelView | None = None) -> Values:
         """Maps (N, H, W) of other images, targets or another model, by the same method with the same randomness."""
-        assert self.explain is not None  # needs name it
+        assert self.explain is not None  # the metric's `needs` names it
         masks = None if self.masks is None else self.masks[:, 0]
         return self.explain(pixels, targets, ids=list(self.ids), masks=masks, view=view)
 
@@ -156,15 +183,15 @@ class MetricInputs:
         return [Ranking(saliency, mask, valid) for mask in masks]
 
     def counts(self, metric: Metric, index: int) -> bool:
-        """Whether a sample is rightly classified wherever the metric asks for it."""
+        """True if a sample is rightly classified wherever the metric requires it."""
         if not metric.only_correct:
             return True
-        others = [self.counterparts[name].correct[index] for name in metric.needs & set(COUNTERPARTS)]
+        second_maps_correct = [self.counterparts[name].correct[index] for name in metric.needs & set(COUNTERPARTS)]
         own = self.correct is None or getattr(metric, "of", OWN) == PAIRED or bool(self.correct[index])
-        return own and all(others)
+        return own and all(second_maps_correct)
 
     def take(self, chosen: NDArray[np.int64]) -> MetricInputs:
-        """The evidence of some samples."""
+        """The inputs of some samples."""
         if len(chosen) == len(self):
             return self
 
@@ -180,7 +207,7 @@ class MetricInputs:
             targets=part(self.targets),
             twins=None if self.twins is None else [self.twins[i] for i in chosen],
             correct=part(self.correct),
-            counterparts={name: other.take(chosen) for name, other in self.counterparts.items()},
+            counterparts={name: counterpart.take(chosen) for name, counterpart in self.counterparts.items()},
             ids=[self.ids[i] for i in chosen],
-            _known={},
+            _cache={},
         )

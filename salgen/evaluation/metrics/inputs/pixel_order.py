@@ -46,5 +46,5 @@ def _descending(negated: NDArray[np.floating[Any]], stream: Stream) -> NDArray[n
     if (ascending[1:] != ascending[:-1]).all():
         return order
     shuffled = stream.permutation(len(negated))
-    found: NDArray[np.int64] = shuffled[negated[shuffled].argsort(kind="stable")]
-    return found
+    order_of_ties: NDArray[np.int64] = shuffled[negated[shuffled].argsort(kind="stable")]
+    return order_of_ties

@@ -17,7 +17,7 @@ from salgen.parameters import param
 class PredictedMask(MaskMetric):
     """A metric of the predicted mask: write ``__call__`` with :meth:`overlap`.
 
-    `raw_threshold` is what `compat=xaibenchmark` compares the raw map with.
+    `raw_threshold` is the threshold on the raw map under `compat=xaibenchmark`.
     """
 
     name: ClassVar[str]
@@ -39,10 +39,10 @@ class PredictedMask(MaskMetric):
             raise SalgenError(f"{self.name}: compat={compat} has its own threshold; give compat alone")
 
     def overlap(self, ranking: Ranking) -> Overlap:
-        """Of the predicted mask and the ground truth within the scored region, in a unit that all counts share."""
+        """The overlap of predicted mask and ground truth in the scored region, in a unit that all counts share."""
         compat = compat_of(self)
         if self.select == "area":
-            return _of_the_largest(ranking)
+            return _largest_overlap(ranking)
         if compat == "xaibenchmark":
             cut = ranking.cut(ranking.saliency.dtype.type(self.raw_threshold))
             return Overlap(cut.positives_above, cut.positives_above + cut.negatives_above, ranking.p)
@@ -55,7 +55,7 @@ class PredictedMask(MaskMetric):
         return 0.0 if n == 0 and self.select == "threshold" and not compat_of(self) else 1.0
 
 
-def _of_the_largest(ranking: Ranking) -> Overlap:
-    """The p largest; pixels tied at the last place are entered in proportion, so the unit is 1 / their number."""
+def _largest_overlap(ranking: Ranking) -> Overlap:
+    """The overlap of the p largest pixels; those tied at the last place count in proportion, in 1 / their number."""
     hits, tied = hits_of_the_largest(ranking)
     return Overlap(hits, ranking.p * tied, ranking.p * tied)

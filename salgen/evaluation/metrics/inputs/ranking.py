@@ -1,4 +1,4 @@
-"""One map against one mask, each side sorted once: what all ranking metrics read."""
+"""One map ranked against one mask, each side sorted once for all ranking metrics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Levels(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How many pixels lie above a value and exactly at it, in the mask and outside it."""
+    """Numbers of pixels above a value and exactly at it, in the mask and outside it."""
 
     positives_above: int
     positives_tied: int
@@ -91,7 +91,7 @@ class Ranking:
 
     @cached_property
     def finite(self) -> bool:
-        """Whether every value in the scored region is finite; sorting puts the others at the ends."""
+        """True if every value in the scored region is finite; sorting puts the others at the ends."""
         ends = [side[end] for side in (self.positives, self.negatives) if len(side) for end in (0, -1)]
         return all(math.isfinite(value) for value in ends)
 
@@ -139,7 +139,7 @@ class Ranking:
         return Cut(*_above_and_at(self.positives, value), *_above_and_at(self.negatives, value))
 
     def _tied(self, values: Values, below: Counts) -> Counts:
-        """How many negatives equal each value; most values of a map meet none, so few are searched for."""
+        """Number of negatives equal to each value; most values have none, so few are searched for."""
         tied = np.zeros_like(below)
         if self.n:
             met = np.flatnonzero(self.negatives.take(below, mode="clip") == values)
@@ -158,7 +158,7 @@ def _above_and_at(ascending: Values, value: np.floating[Any]) -> tuple[int, int]
 
 
 def hits_of_the_largest(ranking: Ranking) -> tuple[int, int]:
-    """How many of the p largest pixels lie in the mask, in parts of a pixel, and how many parts a pixel has.
+    """Number of the p largest pixels that lie in the mask, in parts of a pixel, and the number of parts in a pixel.
 
     Pixels tied at the last place enter in proportion, so the parts are as many as these.
     """

@@ -1,4 +1,4 @@
-"""What stands where a pixel was taken away: images without content, normalised as the network takes them."""
+"""Reference images, whose pixels replace those taken away, normalised as the network takes them."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def _blur_matrix(length: int) -> np.ndarray:
 def _twins(data: MetricInputs) -> Tensor:
     import torch
 
-    assert data.twins is not None  # needs name it
+    assert data.twins is not None  # the metric's `needs` names it
     stacked = np.stack([twin for twin in data.twins if twin is not None])
     return data.predictor.normalised(data.predictor.view.like(torch.from_numpy(stacked)))

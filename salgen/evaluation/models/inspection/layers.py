@@ -44,7 +44,7 @@ def check_layer(view: ModelView, image: Tensor, name: str) -> None:
 
 
 def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
-    """The module that gave the last map through which alone the logits depend on the image.
+    """The module of the last map that every path from the image to the logits passes through.
 
     So ``layer4`` of a ResNet and ``features.29`` of VGG-16: never a branch, a map inside a residual
     block, or a pool.
@@ -52,25 +52,25 @@ def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     Raises
     ------
     SalgenError
-        If there is none of more than one pixel, or what comes last are tokens, or has its channels last.
+        If no such map has more than one pixel, or the last one is tokens or has its channels last.
     """
     layout = NetworkTrace.of(view, inputs[:1])
-    found = layout.bottleneck
-    if found is None:
+    layer = layout.bottleneck
+    if layer is None:
         raise SalgenError(
-            "the model has no layer of more than one pixel through which all that it says of an image goes: name one "
-            "with layer="
+            "the model has no layer of more than one pixel through which every path from the image to the logits "
+            "goes: name one with layer="
         )
-    if found in layout.features_last:
+    if layer in layout.features_last:
         raise SalgenError(
-            f"the model's last map, of layer {found!r}, is {layout.outputs[found]}, channels last: name a layer that "
+            f"the model's last map, of layer {layer!r}, is {layout.outputs[layer]}, channels last: name a layer that "
             "gives channels (N, K, h, w), or tokens of a square grid that reach the logits, with layer="
         )
-    return found
+    return layer
 
 
 def last_map(view: ModelView, inputs: Tensor) -> str | None:
-    """The module whose channels were the last to have more than one pixel: what a global pool takes."""
+    """The last module whose channels have more than one pixel: the input of a global pool."""
     layout = NetworkTrace.of(view, inputs[:1])
     return next((name for name in reversed(layout.outputs) if layout.pixels(name) > 1), None)
 

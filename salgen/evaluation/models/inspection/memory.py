@@ -1,4 +1,4 @@
-"""How many images pass through a network at once: by a memory budget, and less when memory runs out."""
+"""The number of images that pass through a network at once: by a memory budget, halved when memory runs out."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 T = TypeVar("T")
 
-WITH_GRADIENT = 3  # what a backward pass holds, in forward passes: activations, gradients, working space
+WITH_GRADIENT = 3  # memory of a backward pass, in forward passes: activations, gradients, working space
 SHARE_OF_FREE = 0.5
-CPU_PIXELS = 8 * 224 * 224  # at once: with more, what a CPU computes falls out of its caches (measured: 1.2x slower)
+CPU_PIXELS = 8 * 224 * 224  # at once: more do not fit into a CPU's caches (measured: 1.2x slower)
 
 
 @dataclass
@@ -66,14 +66,14 @@ class MicroBatches:
 
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:
-    """How many images fit into a budget of bytes, and on a CPU near its caches; from 1 to `most`.
+    """Number of images that fit into a budget of bytes, and on a CPU into its caches; from 1 to `most`.
 
     Parameters
     ----------
     view, image
         The network and one normalised image (1, C, h, w).
     passes
-        What is held per image, in bytes of a forward pass.
+        Memory per image, in multiples of a forward pass's bytes.
     """
     if image.device.type == "cpu":
         most = min(most, CPU_PIXELS // (image.shape[2] * image.shape[3]))

@@ -8,8 +8,10 @@ copied, and ask for no gradient.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +19,10 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 
+T = TypeVar("T")
+
 SCORES = ("logit", "margin")
+_CALLER = "<caller>"  # stands for the name of the method that asks, with which its errors begin
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class ModelView:
         return check_logits(self.network(inputs.clone()), len(inputs))
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """(N, K): softmax, or sigmoid where a label says nothing of the others or there is one class alone."""
+        """(N, K): softmax, or sigmoid where labels are independent or there is a single class."""
         alone = self.multi_label or logits.shape[1] == 1
         return logits.sigmoid() if alone else logits.softmax(dim=1)
 
@@ -92,6 +97,47 @@ class ModelView:
         if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
             raise SalgenError("the model's normalisation maps a black or white image to values that are not finite")
         return black, white
+
+
+class NetworkCache(Generic[T]):
+    """Facts about networks: what ``learn(name, view, image)`` gives, kept for as long as the network lives.
+
+    A SalgenError is kept like a result, and raised again under the name of the method that asks.
+
+    Parameters
+    ----------
+    learn
+        Runs one image (1, C, h, w); its result must not reference the network. `name` is used in
+        its errors only.
+    """
+
+    def __init__(self, learn: Callable[[str, ModelView, Tensor], T]) -> None:
+        self._learn = learn
+        self._results: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
+
+    def of(self, name: str, view: ModelView, image: Tensor) -> T:
+        """The fact for images like this one.
+
+        Raises
+        ------
+        SalgenError
+            If `learn` does.
+        """
+        results = self._results.setdefault(view.network, {})
+        key = (tuple(image.shape[1:]), image.dtype, image.device)
+        if key not in results:
+            try:
+                results[key] = self._learn(_CALLER, view, image[:1])
+            except SalgenError as error:
+                results[key] = _Refusal(error)  # its text alone: the exception would hold on to the network
+        result = results[key]
+        if isinstance(result, _Refusal):
+            raise SalgenError(result.replace(_CALLER, name))
+        return result
+
+
+class _Refusal(str):
+    """The message of an error."""
 
 
 def check_logits(logits: Any, count: int) -> Tensor:
@@ -116,7 +162,7 @@ def check_logits(logits: Any, count: int) -> Tensor:
 
 
 def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
-    """Where the backward pass starts, (N, K): +1 at the target and, for a margin, -1 at the best other class.
+    """The score's gradient at the logits, (N, K): +1 at the target and, for a margin, -1 at the best other class.
 
     Raises
     ------
@@ -132,20 +178,22 @@ def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
         return start
     if classes < 2:
         raise SalgenError("score='margin' needs two classes or more; this model has 1: use score='logit'")
-    others = logits.detach().masked_fill(start.bool(), -torch.inf)
-    return start.scatter_(1, others.argmax(dim=1, keepdim=True), -1.0)
+    other_logits = logits.detach().masked_fill(start.bool(), -torch.inf)
+    return start.scatter_(1, other_logits.argmax(dim=1, keepdim=True), -1.0)
 
 
 def _private_copy(model: nn.Module) -> nn.Module:
     """A copy of the modules, which share the weights, without `torch.compile` or parallel wrappers anywhere."""
     try:
         with torch.inference_mode(False):
-            known: dict[int, Any] = {id(t): _shared(t) for module in model.modules() for t in _tensors_of(module)}
-            for module in reversed(list(model.modules())):  # a wrapper's own content first
-                inner = _wrapped(module)
+            copies: dict[int, Any] = {
+                id(t): _without_gradient(t) for module in model.modules() for t in _own_tensors(module)
+            }
+            for module in reversed(list(model.modules())):  # inner modules first
+                inner = _unwrapped(module)
                 if inner is not None:
-                    known[id(module)] = copy.deepcopy(inner, known)
-            private: nn.Module = copy.deepcopy(model, known)
+                    copies[id(module)] = copy.deepcopy(inner, copies)
+            private: nn.Module = copy.deepcopy(model, copies)
             return private
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
@@ -153,20 +201,20 @@ def _private_copy(model: nn.Module) -> nn.Module:
         ) from error
 
 
-def _wrapped(module: nn.Module) -> nn.Module | None:
-    """What a module made by `torch.compile`, or a parallel one, is a wrapper of."""
+def _unwrapped(module: nn.Module) -> nn.Module | None:
+    """The module inside one made by `torch.compile` or a parallel wrapper; None if there is none."""
     if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
         inner: nn.Module = module.module
         return inner
     return None if isinstance(module, torch.jit.ScriptModule) else module._modules.get("_orig_mod")
 
 
-def _tensors_of(module: nn.Module) -> list[Tensor]:
+def _own_tensors(module: nn.Module) -> list[Tensor]:
     own = [*module._parameters.values(), *module._buffers.values(), *vars(module).values()]
     return [value for value in own if isinstance(value, Tensor)]
 
 
-def _shared(tensor: Tensor) -> Tensor:
+def _without_gradient(tensor: Tensor) -> Tensor:
     """The same values without gradient; autograd can use none that were made in inference mode, which are copied."""
     shared = tensor.detach().clone() if tensor.is_inference() else tensor.detach()
     return nn.Parameter(shared, requires_grad=False) if isinstance(tensor, nn.Parameter) else shared

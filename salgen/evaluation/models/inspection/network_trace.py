@@ -1,7 +1,8 @@
-"""What a network computes for images of one size: learnt by running one image, once."""
+"""The outputs of a network's modules for images of one size, recorded by running one image once."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
+from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.random_state import random_state
 
 _RELU_NODE = "ReluBackward"
 _NORM_NODE = "NativeLayerNormBackward"
@@ -24,13 +28,13 @@ _POOL_NODE = "Pool"
 
 @dataclass(frozen=True)
 class NetworkTrace:
-    """What the modules of a network give for images of one size.
+    """The outputs of a network's modules for images of one size.
 
     Attributes
     ----------
     outputs
         Dotted names of the modules that ran, in the order in which they last finished, to the shape
-        of what they gave for one image, or to the name of its type if it is no tensor.
+        of their output for one image, or to the name of its type if it is not a tensor.
     stages
         From fine to coarse: the module that gives the last rectified map of its resolution, of those
         that everything after depends on; so ``relu``, ``layer1`` ... ``layer4`` of a ResNet, and the
@@ -54,19 +58,94 @@ class NetworkTrace:
 
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> NetworkTrace:
-        """The layout for images (1, C, h, w) like this one; found by running it, once per network and size."""
-        known = _layouts.setdefault(view.network, {})
+        """The trace for images (1, C, h, w) like this one; made by running it, once per network and size."""
+        traces = _traces.setdefault(view.network, {})
         size = tuple(image.shape[1:])
-        if size not in known:
-            known[size] = _Trace.of(view, image[:1]).layout()
-        return known[size]
+        if size not in traces:
+            traces[size] = _Trace.of(view, image[:1]).layout()
+        return traces[size]
 
     def pixels(self, name: str) -> int:
-        """Of each channel that a module gives; 0 if it gives no channels, or does not run."""
+        """Number of pixels of each channel that a module gives; 0 if it gives no channels, or does not run."""
         return _pixels(self.outputs.get(name, ""))
 
 
-_layouts: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
+def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
+    """The trace of a network for one normalised image (1, C, h, w) and those like it.
+
+    Raises
+    ------
+    SalgenError
+        If the network fails on it, returns anything but finite logits (1, K), or draws random numbers.
+    """
+    try:
+        check_deterministic(view, image)
+        layout = NetworkTrace.of(view, image)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        if is_out_of_memory(error):
+            raise
+        reason = " ".join(str(error).split())
+        raise SalgenError(
+            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
+            f"{reason[:300]}"
+        ) from error
+    return layout
+
+
+def check_deterministic(view: ModelView, image: Tensor) -> None:
+    """Refuse a model that draws random numbers, and warn of one whose answer depends on its batch.
+
+    It is run on one normalised image (1, C, h, w), alone and beside another, once per network and
+    size; torch's random state stays what it was.
+
+    Raises
+    ------
+    SalgenError
+        If it draws random numbers, or takes one image but not two.
+    """
+    if not _batch_independent.of("", view, image):
+        warnings.warn(
+            "the model's answer for an image depends on the other images of its batch, and so do its maps: "
+            "use batch_size=1, or make it independent of them",
+            SalgenWarning,
+            stacklevel=3,
+        )
+
+
+def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
+    """True if an image's logits are the same beside another image."""
+    with torch.no_grad(), random_state("first look"):
+        before = _generator_states(image)
+        alone = view.logits(image)
+        try:
+            together = view.logits(torch.cat([image, image.flip(3) / 2]))
+        except (RuntimeError, ValueError) as error:
+            if is_out_of_memory(error):
+                return True  # there is memory for one image at a time only
+            reason = " ".join(str(error).split())
+            raise SalgenError(
+                f"the model takes one image of {tuple(image.shape[1:])} but not two: {reason[:300]}"
+            ) from None
+        drawn = any(not torch.equal(old, new) for old, new in zip(before, _generator_states(image), strict=True))
+    if drawn:
+        raise SalgenError(
+            "the model draws random numbers: does dropout stay on (pass training=self.training to it), or is noise "
+            "added in evaluation mode?"
+        )
+    slack = max(1e-3, 8 * torch.finfo(alone.dtype).eps)
+    return torch.allclose(alone, together[:1], rtol=slack, atol=slack * float(alone.abs().max()))
+
+
+def _generator_states(image: Tensor) -> list[Tensor]:
+    """The states of torch's random generators that the model may use."""
+    on_device = [torch.cuda.get_rng_state(image.device)] if image.is_cuda else []
+    return [torch.get_rng_state(), *on_device]
+
+
+_batch_independent = NetworkCache(_is_batch_independent)
+
+
+_traces: WeakKeyDictionary[nn.Module, dict[tuple[int, ...], NetworkTrace]] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -108,7 +187,7 @@ class _Trace:
             self.outputs[name] = type(output).__name__
 
     def layout(self) -> NetworkTrace:
-        """Without the nodes, which hold the pass's tensors."""
+        """The trace without the nodes, which hold the pass's tensors."""
         features_last = self._features_last()
         return NetworkTrace(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
 
@@ -118,10 +197,10 @@ class _Trace:
             shape = self.outputs[name]
             if _pixels(shape) > 1 and node is not None and node.name().startswith(_RELU_NODE):
                 sizes.setdefault(tuple(shape[2:]), []).append(name)  # type: ignore[arg-type]
-        found = (
+        stages = (
             next((n for n in reversed(names) if self._carries_all(self.nodes[n])), None) for names in sizes.values()
         )
-        return tuple(name for name in found if name is not None)
+        return tuple(name for name in stages if name is not None)
 
     def _bottleneck(self, features_last: frozenset[str]) -> str | None:
         maps = (n for n in self.nodes if n in features_last or _pixels(self.outputs[n]) > 1)
@@ -132,27 +211,27 @@ class _Trace:
 
     def _features_last(self) -> frozenset[str]:
         norms = [
-            n for n in _before(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
+            n for n in _ancestors(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
         ]
-        found = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
-        several = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
-        return frozenset(name for name in several if self.nodes.get(name) in found)
+        norm_nodes = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
+        candidates = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
+        return frozenset(name for name in candidates if self.nodes.get(name) in norm_nodes)
 
     def _carries_all(self, node: Any) -> bool:
-        """Whether the logits depend on the image through this node alone."""
+        """True if the logits depend on the image through this node alone."""
         # only the image has nothing before it: nothing else in the network asks for a gradient
-        return self.end is not None and all(here.next_functions for here in _before(self.end, {node}))
+        return self.end is not None and all(ancestor.next_functions for ancestor in _ancestors(self.end, {node}))
 
 
-def _before(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
-    """The autograd nodes that `end` depends on, and itself, none of them through those that were seen."""
-    known, ahead = {None, *seen}, [end]
-    while ahead:
-        here = ahead.pop()
-        if here not in known:
-            known.add(here)
-            yield here
-            ahead.extend(before for before, _ in here.next_functions)
+def _ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
+    """The autograd node `end` and all that it depends on, not going past the nodes in `seen`."""
+    visited, waiting = {None, *seen}, [end]
+    while waiting:
+        node = waiting.pop()
+        if node not in visited:
+            visited.add(node)
+            yield node
+            waiting.extend(parent for parent, _ in node.next_functions)
 
 
 def _pixels(shape: tuple[int, ...] | str) -> int:

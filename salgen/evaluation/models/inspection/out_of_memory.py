@@ -1,4 +1,4 @@
-"""What running out of memory looks like."""
+"""Errors that mean out of memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine could not give the memory that was asked for."""
+    """True if an error says that a device or the machine had too little memory."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)

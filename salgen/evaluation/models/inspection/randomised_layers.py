@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_cache import NetworkCache
+from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.evaluation.models.inspection.untrained_model import restart
 
@@ -36,8 +35,7 @@ def layers_of(view: ModelView, image: Tensor) -> list[Layer]:
     SalgenError
         If no module has weights.
     """
-    found = _layers.of("parameter-randomization", view, image)
-    return list(found)
+    return list(_layers.of("parameter-randomization", view, image))
 
 
 def randomised(
@@ -45,28 +43,28 @@ def randomised(
 ) -> Iterator[ModelView]:
     """Views of the same network with fresh weights in some layers; `view` stays as it is.
 
-    What a layer draws depends on the seed and its modules' names alone. It is drawn on the CPU, hence the
+    A layer's weights depend on the seed and its modules' names alone. They are drawn on the CPU, hence the
     same on every device.
 
     Parameters
     ----------
     layers
-        What `layers_of` gave.
+        The layers, from :func:`layers_of`.
     cascading
         Stage k has all layers up to ``layers[k]`` drawn anew; otherwise that one alone.
     stages
-        Which k, in ascending order.
+        Values of k, in ascending order.
     """
     network, done = view.network, 0
     for k in stages:
         chosen = [name for layer in layers[done if cascading else k : k + 1] for name in layer]
-        fresh = _restarted(network, chosen, seed)
+        fresh = _with_fresh_weights(network, chosen, seed)
         yield replace(view, network=fresh)
         if cascading:
             network, done = fresh, k + 1
 
 
-def _restarted(network: nn.Module, names: Sequence[str], seed: int) -> nn.Module:
+def _with_fresh_weights(network: nn.Module, names: Sequence[str], seed: int) -> nn.Module:
     """A copy of a network in which the named modules have fresh weights."""
     device = next((p.device for p in network.parameters()), torch.device("cpu"))
     fresh = copy.deepcopy(network).cpu()
@@ -77,11 +75,11 @@ def _restarted(network: nn.Module, names: Sequence[str], seed: int) -> nn.Module
     return fresh.requires_grad_(False).eval().to(device)
 
 
-def _found(name: str, view: ModelView, image: Tensor) -> tuple[Layer, ...]:
-    used, called = _run(copy.deepcopy(view.network).requires_grad_(True), view, image)
+def _find_layers(name: str, view: ModelView, image: Tensor) -> tuple[Layer, ...]:
+    used, called = _trace_calls(copy.deepcopy(view.network).requires_grad_(True), view, image)
     layers: list[list[str]] = []
-    before: list[str] = []  # without a weight, and no layer yet to belong to
-    for own in sorted(_with_state(view.network, used), key=lambda own: _place(own, called)):
+    before: list[str] = []  # modules with vectors only, before the first layer with a weight
+    for own in sorted(_with_state(view.network, used), key=lambda own: _call_order(own, called)):
         module = view.network.get_submodule(own)
         if any(parameter.ndim > 1 for parameter in module.parameters(recurse=False)):
             layers.append([*before, own])
@@ -93,11 +91,11 @@ def _found(name: str, view: ModelView, image: Tensor) -> tuple[Layer, ...]:
     return tuple(tuple(layer) for layer in reversed(layers))
 
 
-_layers = NetworkCache(_found)
+_layers = NetworkCache(_find_layers)
 
 
-def _run(network: nn.Module, view: ModelView, image: Tensor) -> tuple[set[str], dict[str, int]]:
-    """The parameters that the logits depend on, and when each module is first called."""
+def _trace_calls(network: nn.Module, view: ModelView, image: Tensor) -> tuple[set[str], dict[str, int]]:
+    """The parameters that the logits depend on, and the order in which modules are first called."""
     called: dict[str, int] = {}
 
     def note(name: str, *_: object) -> None:
@@ -113,7 +111,7 @@ def _run(network: nn.Module, view: ModelView, image: Tensor) -> tuple[set[str], 
     for handle in handles:
         handle.remove()
     named = dict(network.named_parameters())
-    if not logits.requires_grad:  # it computes without gradient: nothing can be told apart
+    if not logits.requires_grad:  # without gradients no unused parameter can be told
         return set(named), called
     gradients = torch.autograd.grad(logits.sum(), list(named.values()), allow_unused=True)
     return {name for name, gradient in zip(named, gradients, strict=True) if gradient is not None}, called
@@ -129,8 +127,8 @@ def _with_state(network: nn.Module, used: set[str]) -> Iterator[str]:
             yield name
 
 
-def _place(name: str, called: dict[str, int]) -> int:
-    """When a module, or else the nearest that contains it, is first called."""
+def _call_order(name: str, called: dict[str, int]) -> int:
+    """The order of a module's first call, or of the nearest module that contains it."""
     while name and name not in called:
         name = name.rpartition(".")[0]
     return called.get(name, -1)

@@ -1,4 +1,4 @@
-"""The files of a run's units: a chunk of samples under one method, scored, one row per metric and sample."""
+"""Files of scores: a chunk of samples under one method, one row per metric and sample."""
 
 from __future__ import annotations
 
@@ -22,26 +22,37 @@ PARTS = "parts"
 ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
 RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
 MEASURES = "measures"  # what a metric of whole data sets keeps of a map until all are known
-UNIT_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
+CHUNK_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
 
 
 @dataclass(frozen=True)
 class ScoreChunk:
-    """A chunk of samples under one method, and the file of their scores."""
+    """The scores of a chunk of samples under one method.
+
+    Attributes
+    ----------
+    call
+        The method's.
+    number, indices
+        The chunk's place among the scored samples, and its samples' places in the split.
+    path
+        The file.
+    """
 
     call: str
+    number: int
     indices: tuple[int, ...]
     path: Path
 
     def read(self) -> pa.Table:
-        """The rows of the unit's file, if it is the one that was written for it."""
-        rows = read_rows(self.path, UNIT_COLUMNS)
+        """The rows of the file, if it is the one that was written for this chunk."""
+        rows = read_rows(self.path, CHUNK_COLUMNS)
         if self.record().get("method") != self.call:
             raise _damaged(self.path, "it holds other rows")
         return rows
 
     def record(self) -> dict[str, Any]:
-        """What its file says of how it was made: method, seconds, maps and more."""
+        """How the file was made: method, seconds, maps and more."""
         try:
             record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -49,8 +60,8 @@ class ScoreChunk:
         return record
 
 
-def read_rows(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
-    """The rows of a part of a run, if it has these columns.
+def read_rows(path: Path, columns: Mapping[str, pa.DataType], count: int | None = None) -> pa.Table:
+    """The rows of a part of a run, if it has these columns, and as many rows if their number is known.
 
     Raises
     ------
@@ -59,7 +70,7 @@ def read_rows(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
     """
     try:
         rows = pq.read_table(path).replace_schema_metadata(None)
-        if not rows.schema.equals(pa.schema(columns)):
+        if not rows.schema.equals(pa.schema(columns)) or count not in (None, len(rows)):
             raise ValueError("it holds other rows")
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(path, error) from None
@@ -70,26 +81,26 @@ def _damaged(path: Path, why: object) -> SalgenError:
     return SalgenError(f"{path} is damaged ({why}): remove it and run the same command again")
 
 
-def unit_table(
-    shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], measured: PartialScores
+def score_rows(
+    shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], scores: PartialScores
 ) -> pa.Table:
     """One row per metric and sample; a shared value is one for all rows, or one per sample."""
     if not metrics:
-        return pa.schema(UNIT_COLUMNS).empty_table()
+        return pa.schema(CHUNK_COLUMNS).empty_table()
     count = len(ids)
     columns: dict[str, Any] = {
         name: np.tile(value, len(metrics)) if isinstance(value, np.ndarray) else [value] * (count * len(metrics))
         for name, value in shared.items()
     }
-    worst = [worst_case(metric, measured.values[name], measured.reasons[name]) for name, metric in metrics.items()]
-    kept = [measured.partial.get(name, [None] * count) for name in metrics]
+    worst = [worst_case(metric, scores.values[name], scores.reasons[name]) for name, metric in metrics.items()]
+    kept = [scores.partial.get(name, [None] * count) for name in metrics]
     columns |= {
         "sample_id": list(ids) * len(metrics),
         "metric": np.repeat(list(metrics), count),
         "variant": [variant] * (count * len(metrics)),
-        "value": np.concatenate([measured.values[name] for name in metrics]),
+        "value": np.concatenate([scores.values[name] for name in metrics]),
         "value_worst_case": np.concatenate(worst),
-        "reason": [reason for name in metrics for reason in measured.reasons[name]],
-        MEASURES: [found for per_metric in kept for found in per_metric],
+        "reason": [reason for name in metrics for reason in scores.reasons[name]],
+        MEASURES: [partial for per_metric in kept for partial in per_metric],
     }
-    return pa.table({name: pa.array(columns[name], type=kind) for name, kind in UNIT_COLUMNS.items()})
+    return pa.table({name: pa.array(columns[name], type=kind) for name, kind in CHUNK_COLUMNS.items()})

@@ -1,4 +1,4 @@
-"""What a model says of every image of a split: `predictions.parquet`."""
+"""Predictions of a model for every image of a split: `predictions.parquet`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Classes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model says of every sample of a split.
+    """A model's predictions for every sample of a split.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Predictions:
 
     @property
     def accuracy(self) -> float:
-        """Share of samples whose predicted class is the true one."""
+        """Share of samples whose predicted class is the true of_model."""
         return float(np.mean(self.labels == self.predicted))
 
     @property
@@ -66,7 +66,7 @@ class Predictions:
 
 
 def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool) -> Classes:
-    """The predicted class of each sample, int64 (N,): the most likely one.
+    """The predicted class of each sample, int64 (N,): the most likely of_model.
 
     A sample of an image that may show several classes is about one of them. That one is predicted where its
     probability is above a half, and otherwise the most likely of the others.
@@ -113,7 +113,7 @@ def predict_split(dataset: Dataset, task: str, path: Path, ask: Callable[[Float3
 
 
 def keep_probabilities(path: Path, probabilities: Float32) -> None:
-    """Write what a model says of the samples of a split, float32 (N, K), for :func:`predict_split` to read."""
+    """Write a model's probabilities of the samples of a split, float32 (N, K), for :func:`predict_split` to read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -127,7 +127,7 @@ def present_in(dataset: Dataset, task: str) -> Mask | None:
 
 
 def write_predictions(
-    run: Path, ids: Sequence[str], models: Sequence[tuple[str, int]], said: Sequence[Predictions]
+    run: Path, ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
 ) -> None:
     """Write ``predictions.parquet``: a row for each model, training seed and sample of the split.
 
@@ -142,13 +142,13 @@ def write_predictions(
                 "model": pa.array([name] * len(ids), pa.string()),
                 "training_seed": pa.array([seed] * len(ids), pa.int64()),
                 "sample_id": pa.array(ids, pa.string()),
-                "label": pa.array(one.labels, pa.int64()),
-                "predicted": pa.array(one.predicted, pa.int64()),
-                "probabilities": _lists(one.probabilities),
-                **({} if one.present is None else {"present": _numbers(one.present)}),
+                "label": pa.array(of_model.labels, pa.int64()),
+                "predicted": pa.array(of_model.predicted, pa.int64()),
+                "probabilities": _lists(of_model.probabilities),
+                **({} if of_model.present is None else {"present": _numbers(of_model.present)}),
             }
         )
-        for (name, seed), one in zip(models, said, strict=True)
+        for (name, seed), of_model in zip(models, predictions, strict=True)
     ]
     with atomic_path(run / FILE) as temporary:
         pq.write_table(pa.concat_tables(tables), temporary)

@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.metrics.inputs.metric import PATCH_FAULTS
-from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
 
 FOLDER = "maps"
-OF_SAMPLES = "maps"  # the maps of the samples themselves, beside those of COUNTERPARTS
-KINDS = (OF_SAMPLES, *COUNTERPARTS)
+GALLERY = "gallery.npz"  # maps of a few samples, for the report's pictures
 METADATA = b"salgen"
 DAMAGE = (  # what a damaged file of maps leads to when it is read
     *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError),
@@ -46,7 +45,7 @@ COLUMNS = {
     "map": pa.list_(pa.list_(pa.float32())),
 }
 _PART = "[A-Za-z0-9+_-][A-Za-z0-9.+_-]*"
-_NAME = re.compile(rf"{FOLDER}/{_PART}/({_PART})/({'|'.join(KINDS)})-([0-9]{{5,}})\.parquet")
+_NAME = re.compile(rf"{FOLDER}/{_PART}/({_PART})/({'|'.join(MapKind)})-([0-9]{{5,}})\.parquet")
 _VALUES = "map.list.element.list.element"
 
 
@@ -90,20 +89,12 @@ def folder_name(text: str) -> str:
     return f"{plain[:LONGEST_NAME].strip('._') or 'call'}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def maps_name(model: str, seed: int, call: str, kind: str, chunk: int) -> str:
-    """Where the maps of a chunk lie within a run folder.
-
-    Parameters
-    ----------
-    kind
-        One of `KINDS`.
-    chunk
-        The chunk's place among the scored samples.
-    """
+def maps_name(model: str, seed: int, call: str, kind: MapKind, chunk: int) -> str:
+    """Where the maps of a chunk lie within a run folder; `chunk` is its place among the scored samples."""
     return f"{FOLDER}/{folder_name(model)}-seed{seed}/{folder_name(call)}/{kind}-{chunk:05d}.parquet"
 
 
-def parts_of(name: str) -> tuple[str, str]:
+def parts_of(name: str) -> tuple[str, MapKind]:
     """The method's folder and the kind of the maps in a file.
 
     Raises
@@ -111,10 +102,10 @@ def parts_of(name: str) -> tuple[str, str]:
     SalgenError
         If the name is none that :func:`maps_name` gives.
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
+    parts = _NAME.fullmatch(name)
+    if parts is None:
         raise SalgenError(f"{name!r} is no name of a file of maps")
-    return found[1], found[2]
+    return parts[1], MapKind(parts[2])
 
 
 def write_maps(path: Path, kept: SavedMaps, key: str) -> None:

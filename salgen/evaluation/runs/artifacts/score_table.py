@@ -1,4 +1,4 @@
-"""`scores.parquet`: the rows of all units, settled where a value depends on samples of other units."""
+"""`scores.parquet`: the rows of all chunks, completed where a value depends on samples of other chunks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from salgen.evaluation.metrics.inputs.metric import Metric, worst_of
+from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.runs.artifacts.chunk_files import MEASURES, RESULT_COLUMNS, ScoreChunk
-from salgen.evaluation.scoring.metric_computation import aggregate_partial
+from salgen.evaluation.scoring.metric_computation import aggregate_partial, worst_of
 from salgen.files import atomic_path
 from salgen.types import Float64
 
@@ -24,14 +24,14 @@ Place = tuple[str, int, str, str, str]  # model, training seed, method, metric, 
 
 
 def write_scores(
-    units: Sequence[ScoreChunk],
+    chunks: Sequence[ScoreChunk],
     metrics: Mapping[str, Metric],
     path: Path,
     dataset: str,
     certified: Certified,
     others: Iterable[pa.Table] = (),
 ) -> None:
-    """Write all rows in one file, a unit at a time.
+    """Write all rows in one file, a chunk at a time.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def write_scores(
         Model and training seed to whether each sample is certified; a model that is missing has no
         certificates.
     others
-        Tables of rows that come from no unit.
+        Tables of rows that come from no chunk.
     """
-    known = _look(units, metrics)
+    complete = _score_table(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for table in (*(_settled(unit.read(), known) for unit in units), *others):
+        for table in (*(_completed(chunk.read(), complete) for chunk in chunks), *others):
             for_all = {
                 "dataset": pa.array([dataset] * len(table), pa.string()),
                 "certified": _certified(table, certified),
@@ -57,28 +57,28 @@ def write_scores(
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """What all units together say.
+    """Values that depend on all chunks together.
 
     Attributes
     ----------
     worst
         For an unbounded metric and variant the worst value that any map has.
-    settled
+    values
         For the rows of a data set metric and one method, sample to value.
     """
 
     worst: dict[tuple[str, str], float]
-    settled: dict[Place, dict[str, float]]
+    values: dict[Place, dict[str, float]]
 
 
-def _look(units: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTable:
-    """Read what is needed of all units before the first row can be written."""
+def _score_table(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTable:
+    """What is needed of all chunks before the first row can be written."""
     whole = {name: metric for name, metric in metrics.items() if hasattr(metric, "aggregate")}
     unbounded = {name: metric for name, metric in metrics.items() if np.isinf(worst_of(metric))}
     worst: dict[tuple[str, str], float] = {}
     measures: dict[Place, dict[str, Any]] = defaultdict(dict)
-    for unit in units if whole or unbounded else ():
-        rows = unit.read()
+    for chunk in chunks if whole or unbounded else ():
+        rows = chunk.read()
         wanted = rows.filter(pc.is_in(rows["metric"], pa.array([*whole, *unbounded], pa.string())))
         for row in wanted.select([*PLACE, "sample_id", "value", MEASURES]).to_pylist():
             metric = metrics[row["metric"]]
@@ -87,7 +87,7 @@ def _look(units: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTa
             elif row["metric"] in unbounded and np.isfinite(row["value"]):
                 key, better = (row["metric"], row["variant"]), min if metric.higher_is_better else max
                 worst[key] = better(worst.get(key, row["value"]), row["value"])
-    return ScoreTable(worst, {place: _values(metrics[place[3]], found) for place, found in measures.items()})
+    return ScoreTable(worst, {place: _values(metrics[place[3]], of_place) for place, of_place in measures.items()})
 
 
 PLACE = ("model", "training_seed", "method", "metric", "variant")
@@ -98,22 +98,22 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
-    """The values of a data set metric for all samples of one method; in the samples' order, whatever the units'."""
+    """The values of a data set metric for all samples of one method; in the samples' order, whatever the chunks'."""
     samples = sorted(measures)
     kept: list[Float64 | None] = [np.asarray(measures[sample]) for sample in samples]
     return dict(zip(samples, aggregate_partial(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
 
 
-def _settled(rows: pa.Table, known: ScoreTable) -> pa.Table:
-    """A unit's rows with the values that depend on other units."""
+def _completed(rows: pa.Table, complete: ScoreTable) -> pa.Table:
+    """A chunk's rows with the values that depend on other chunks."""
     value, worst = rows["value"].to_numpy().copy(), rows["value_worst_case"].to_numpy().copy()
     kept = rows[MEASURES].is_valid().to_numpy()
     changed = np.flatnonzero(kept | np.isinf(worst))
     for number, row in zip(changed, rows.take(changed).select([*PLACE, "sample_id"]).to_pylist(), strict=True):
         if kept[number]:
-            value[number] = worst[number] = known.settled[_place(row)][row["sample_id"]]
+            value[number] = worst[number] = complete.values[_place(row)][row["sample_id"]]
         else:
-            worst[number] = known.worst.get((row["metric"], row["variant"]), np.nan)
+            worst[number] = complete.worst.get((row["metric"], row["variant"]), np.nan)
     for name, column in {"value": value, "value_worst_case": worst}.items() if len(changed) else ():
         rows = rows.set_column(rows.column_names.index(name), name, pa.array(column, pa.float64()))
     return rows
@@ -121,11 +121,11 @@ def _settled(rows: pa.Table, known: ScoreTable) -> pa.Table:
 
 def _certified(table: pa.Table, certified: Certified) -> pa.Array:
     """Whether each row's sample is certified for its model; null where there is no certificate."""
-    found = np.full(len(table), None, dtype=object)
+    verdicts = np.full(len(table), None, dtype=object)
     model, seed = table["model"].to_numpy(), table["training_seed"].to_numpy()
     for (name, number), samples in certified.items():
         mine = np.flatnonzero((model == name) & (seed == number))
         place = pc.index_in(table["sample_id"].take(mine), pa.array(list(samples), pa.string())).to_numpy()
         answers = np.array([*samples.values(), None], dtype=object)
-        found[mine] = answers[np.where(np.isnan(place), -1, place).astype(np.int64)]
-    return pa.array(found.tolist(), pa.bool_())
+        verdicts[mine] = answers[np.where(np.isnan(place), -1, place).astype(np.int64)]
+    return pa.array(verdicts.tolist(), pa.bool_())

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from salgen.generators.drawing.outlines import bar
 from salgen.generators.drawing.shapes import FINE, covered, following, means, oval
 from salgen.generators.figures.creatures.choices import Tint
 from salgen.types import Float64
@@ -94,7 +95,7 @@ class Drawing:
         """Draw a line with round joints and ends."""
         places = np.asarray(points, dtype=np.float64)
         joints = [oval(place, (width / 2, width / 2)) for place in places]
-        return self.fill_all([*joints, *(_bar(start, end, width) for start, end in pairwise(places))], tint, over)
+        return self.fill_all([*joints, *(bar(start, end, width / 2) for start, end in pairwise(places))], tint, over)
 
     def picture(self) -> tuple[Float64, Float64]:
         """The colours, float64 (H, W, 3) in [0, 1] and already multiplied by the coverage, (H, W)."""
@@ -135,11 +136,3 @@ def widened(points: Points, width: float) -> Float64:
     wider = np.empty((count, 2))
     wider[:, 0], wider[:, 1] = places[:, 0] - across * step, places[:, 1] + down * step
     return wider
-
-
-def _bar(start: Float64, end: Float64, width: float) -> Float64:
-    """A straight piece of a line, its corners running the same way round as an oval's."""
-    along = end - start
-    length = np.sqrt((along**2).sum())
-    aside = np.array([-along[1], along[0]]) * (width / 2 / length if length else 0.0)
-    return np.stack([start - aside, end - aside, end + aside, start + aside])

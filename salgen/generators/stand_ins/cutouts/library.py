@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.stand_ins.cutouts import (
-    animals,
-    beasts,
-    belongings,
-    carriers,
-    dishes,
-    food,
-    furniture,
-    household,
-    kitchen,
-    meals,
-    screens,
-    sports,
-    street,
-    vehicles,
-)
+from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.stand_ins.cutouts.painting import painted
+from salgen.generators.stand_ins.cutouts.parts import read_items
 from salgen.generators.stand_ins.cutouts.sketch import Sketch
+from salgen.generators.stand_ins.cutouts.skins import BASES, read_skins
 from salgen.seeding import Stream
 
+OBJECTS = "objects/*.json"
 FIRST = ("backpack", "bird", "dog", "elephant", "kite", "pizza", "stop sign", "toilet", "truck", "zebra")  # BAM's ten
-ROOMS = (
-    animals,
-    beasts,
-    belongings,
-    carriers,
-    dishes,
-    food,
-    furniture,
-    household,
-    kitchen,
-    meals,
-    screens,
-    sports,
-    street,
-    vehicles,
-)
-SKETCHES: dict[str, Sketch] = {name: sketch for room in ROOMS for name, sketch in room.SKETCHES.items()}
-KINDS: tuple[str, ...] = (*FIRST, *sorted(set(SKETCHES) - set(FIRST)))
+KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue(OBJECTS).keys() - set(FIRST)))
+
+
+@cache
+def sketch(name: str) -> Sketch:
+    """The sketch of a class, from the catalogue; its skins add to those of the base that it names, if any.
+
+    Raises
+    ------
+    KeyError
+        If there is no such class.
+    """
+    entry = dict(catalogue(OBJECTS)[name])
+    skins = {**BASES.get(entry.pop("base", ""), {}), **read_skins(entry.pop("skins", {}))}
+    return Sketch(skins, read_items(entry.pop("parts")), **entry)
 
 
 def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
@@ -67,4 +54,4 @@ def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
     KeyError
         If there is no such class.
     """
-    return painted(SKETCHES[name], stream, side)
+    return painted(sketch(name), stream, side)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.generators.drawing.shapes import FINE, covered, means
+from salgen.generators.drawing.shapes import polygons
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.figures.creatures.choices import Choices
 from salgen.generators.stand_ins.cutouts.markings import marking
@@ -135,7 +135,8 @@ def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
     if (high <= low).any():
         return
     window = slice(low[0], high[0]), slice(low[1], high[1])
-    share = _coverage(corners - low, [len(outline) for outline in part.outlines], (high - low).tolist())
+    size = int(high[0] - low[0]), int(high[1] - low[1])
+    share = polygons(corners - low, [len(outline) for outline in part.outlines], size)
     middle, half = (corners.max(axis=0) + corners.min(axis=0)) / 2, (corners.max(axis=0) - corners.min(axis=0)) / 2
     down, across = (
         (np.arange(low[axis], high[axis]) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5) for axis in range(2)
@@ -145,13 +146,6 @@ def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
     canvas.colour[window] *= rest[..., np.newaxis]
     canvas.colour[window] += colour * share[..., np.newaxis]
     canvas.alpha[window] = share + canvas.alpha[window] * rest
-
-
-def _coverage(corners: Float64, counts: list[int], size: list[int]) -> Float64:
-    fine = np.zeros((size[0] * FINE, size[1] * FINE), dtype=bool)
-    window, inside = covered(corners * FINE, counts, fine.shape)
-    fine[window] = inside
-    return means(fine.view(np.uint8))
 
 
 def _shaded(part: Part, canvas: Canvas, window: tuple[slice, slice], down: Float64, across: Float64) -> Float64:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.figures.creatures.choices import Choices
 from salgen.generators.stand_ins.cutouts.parts import Item, Part
 from salgen.generators.stand_ins.cutouts.skins import Skin
-from salgen.generators.textured.objects.textured import turned
 from salgen.types import Float64
 
 BEYOND = 0.2  # pixels that the ends of the longer side lie outside, so that they are seen in the border pixels

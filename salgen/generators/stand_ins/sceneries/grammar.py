@@ -1,13 +1,13 @@
 """The grammar of sceneries: a layout is a list of steps, and a step is a part with choices left open.
 
-Of a step's options, a pair of numbers (low, high) is drawn once; a list [low, high] is drawn anew for each repetition;
-`over` runs from its first to its last value as the part is repeated; a list of names is a choice for each repetition.
+Of a step's options, a pair of numbers [low, high] is drawn once, and one in `each` anew for each repetition; `over`
+runs from its first to its last value as the part is repeated. Whole numbers are drawn where both bounds are whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from salgen.generators.stand_ins.sceneries import planes, skies, strokes, structures
@@ -39,11 +39,13 @@ class Step:
     part
         One of PARTS.
     options
-        Its options, with choices.
+        Its options; a pair of numbers is drawn between them.
+    each
+        Options that are drawn anew for each repetition, as pairs of numbers.
+    over
+        Options that run from one value to another over the repetitions; added to those of the same name.
     times
         How often it is repeated, or a pair of bounds that are both possible.
-    over
-        Options that run from one value to another over the repetitions.
     both
         Whether each is repeated on the other side (u becomes 1 - u).
     chance
@@ -52,8 +54,9 @@ class Step:
 
     part: str
     options: Mapping[str, Any]
-    times: int | tuple[int, int] = 1
+    each: Mapping[str, Any] = field(default_factory=dict)
     over: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    times: int | Sequence[int] = 1
     both: bool = False
     chance: float = 1.0
 
@@ -61,16 +64,22 @@ class Step:
 Layout = Sequence[Step]
 
 
-def step(
-    part: str,
-    times: int | tuple[int, int] = 1,
-    over: Mapping[str, tuple[float, float]] | None = None,
-    both: bool = False,
-    chance: float = 1.0,
-    **options: Any,
-) -> Step:
-    """A step, its options given as keywords."""
-    return Step(part, options, times, over or {}, both, chance)
+def read_layout(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Layout:
+    """Steps from rows ``[part, {option: value, ...}]``, in which the attributes of a step may stand too.
+
+    ``"for"`` makes several steps of a row: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
+    u = 0.8 and w = 2.
+    """
+    return tuple(step for part, entry in rows for step in _steps(part, entry))
+
+
+def _steps(part: str, entry: Mapping[str, Any]) -> Iterator[Step]:
+    own = {attribute.name for attribute in fields(Step)} & entry.keys()
+    columns = entry.get("for", {})
+    for values in zip(*columns.values(), strict=True) if columns else [()]:
+        options = {name: value for name, value in entry.items() if name not in own | {"for"}}
+        options |= zip(columns, values, strict=True)
+        yield Step(part, options, **{name: entry[name] for name in own})
 
 
 def play(stage: Stage, layout: Layout) -> None:
@@ -84,11 +93,11 @@ def play(stage: Stage, layout: Layout) -> None:
 
 def _take(stage: Stage, entry: Step) -> None:
     part = PARTS[entry.part]
-    fixed = {name: _drawn(stage, value) if isinstance(value, tuple) else value for name, value in entry.options.items()}
-    times = round(_drawn(stage, entry.times)) if isinstance(entry.times, tuple) else entry.times
+    once = {name: _drawn(stage, value) for name, value in entry.options.items()}
+    times = round(_drawn(stage, entry.times))
     for number in range(times):
         share = number / max(times - 1, 1)
-        options = {name: _drawn(stage, value) if isinstance(value, list) else value for name, value in fixed.items()}
+        options = {**once, **{name: _drawn(stage, value) for name, value in entry.each.items()}}
         for name, (first, last) in entry.over.items():
             options[name] = first + share * (last - first) + options.get(name, 0.0)
         part(stage, **options)
@@ -96,12 +105,11 @@ def _take(stage: Stage, entry: Step) -> None:
             part(stage, **{**options, "u": 1.0 - options["u"]})
 
 
-def _drawn(stage: Stage, value: Sequence[Any]) -> Any:
-    """A value between two numbers, one of some names, or the value itself."""
-    if len(value) == 2 and all(isinstance(end, int) for end in value):
-        return value[0] + int(stage.dice.draw() * (value[1] - value[0] + 1))
-    if len(value) == 2 and all(isinstance(end, int | float) for end in value):
-        return stage.dice.between(value[0], value[1])
-    if isinstance(value, list):
-        return value[int(stage.dice.draw() * len(value))]
-    return value
+def _drawn(stage: Stage, value: Any) -> Any:
+    """A number between the two of a pair, or the value itself."""
+    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(end, int | float) for end in value)):
+        return value
+    low, high = value
+    if all(isinstance(end, int) for end in value):
+        return low + int(stage.dice.draw() * (high - low + 1))
+    return stage.dice.between(low, high)

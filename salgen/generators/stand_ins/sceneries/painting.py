@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.stand_ins.sceneries.grammar import play
-from salgen.generators.stand_ins.sceneries.layouts import LAYOUTS
+from salgen.generators.drawing.catalogue import catalogue
+from salgen.generators.stand_ins.sceneries.grammar import Layout, play, read_layout
 from salgen.generators.stand_ins.sceneries.stage import Stage, places
 from salgen.seeding import Stream
 
-KINDS: tuple[str, ...] = tuple(LAYOUTS)
+FIRST = tuple(sorted(catalogue("scenes/ten.json")))  # BAM's ten
+KINDS: tuple[str, ...] = (*FIRST, *sorted(catalogue("scenes/*.json").keys() - set(FIRST)))
+LAYOUTS: dict[str, Layout] = {name: read_layout(catalogue("scenes/*.json")[name]) for name in KINDS}
 
 
 def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint8]:

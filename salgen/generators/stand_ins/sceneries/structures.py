@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from salgen.generators.stand_ins.sceneries.stage import Place, Stage
 from salgen.generators.stand_ins.sceneries.things import THINGS
@@ -10,43 +11,33 @@ from salgen.generators.stand_ins.sceneries.things import THINGS
 Where = Callable[[float, float], Place]
 
 
-def plane(stage: Stage, name: str, u: float, v: float, z: float, w: float, h: float) -> Where:
+def plane(
+    stage: Stage, *, w: float, h: float, u: float = 0.5, v: float = 1.0, z: float = 1.0, on: str = "back"
+) -> Where:
     """Where the points of a thing's box are seen.
 
     Parameters
     ----------
-    name
-        "back": it faces the viewer; "side": it stands along the depth, as on a wall; "floor": it lies; "screen": it
-        faces the viewer, and u and v are shares of the image.
-    u, v, z
-        Of the middle of its foot; of its near end for a thing that lies or stands along the depth.
     w, h
         Its width and height; a lying thing's height is its extent in depth.
+    u, v, z
+        Of the middle of its foot; of its near end for a thing that lies or stands along the depth.
+    on
+        "back": it faces the viewer; "side": it stands along the depth, as on a wall; "floor": it lies; "screen": it
+        faces the viewer, and u and v are shares of the image.
     """
-    if name == "screen":
+    if on == "screen":
         return lambda x, y: (u + x * w, v - h + y * h)
-    if name == "side":
+    if on == "side":
         return lambda x, y: stage.at(u, v - h + y * h, z + (x + 0.5) * w)
-    if name == "floor":
+    if on == "floor":
         return lambda x, y: stage.at(u + x * w, v, z + (1.0 - y) * h)
     return lambda x, y: stage.at(u + x * w, v - h + y * h, z)
 
 
-def thing(
-    stage: Stage,
-    *,
-    name: str,
-    w: float,
-    h: float,
-    u: float = 0.5,
-    v: float = 1.0,
-    z: float = 1.0,
-    on: str = "back",
-    ink: str = "white",
-    light: float = 1.0,
-) -> None:
-    """A thing of THINGS; `ink` is for the pieces that have none of their own."""
-    _put(stage, name, plane(stage, on, u, v, z, w, h), ink, light)
+def thing(stage: Stage, *, name: str, ink: str = "white", light: float = 1.0, **place: Any) -> None:
+    """A thing of THINGS on a :func:`plane`; `ink` is for the pieces that have none of their own."""
+    _put(stage, name, plane(stage, **place), ink, light)
 
 
 def _put(stage: Stage, name: str, where: Where, ink: str, light: float) -> None:
@@ -64,20 +55,15 @@ def grid(
     name: str,
     rows: int,
     columns: int,
-    w: float,
-    h: float,
-    u: float = 0.5,
-    v: float = 1.0,
-    z: float = 1.0,
-    on: str = "back",
     ink: str = "white",
     gap: float = 0.08,
     missing: float = 0.0,
     light: float = 1.0,
+    **place: Any,
 ) -> None:
-    """Rows and columns of a thing on a plane, from the far ones to the near ones."""
-    whole = plane(stage, on, u, v, z, w, h)
-    order = range(columns - 1, -1, -1) if on == "side" else range(columns)
+    """Rows and columns of a thing on a :func:`plane`, from the far ones to the near ones."""
+    whole = plane(stage, **place)
+    order = range(columns - 1, -1, -1) if place.get("on") == "side" else range(columns)
     for row in range(rows):
         for column in order:
             if missing and stage.dice.draw() < missing:
@@ -123,7 +109,7 @@ def box(
         corners = [stage.at(side, y, x) for y, x in ((top, z), (top, z + d), (v, z + d), (v, z))]
         stage.fill(corners, paint, tone, 0.15)
         if flank:
-            _put(stage, flank, plane(stage, "side", side, v, z, d, h), ink, 0.85 * light)
+            _put(stage, flank, plane(stage, on="side", u=side, v=v, z=z, w=d, h=h), ink, 0.85 * light)
     level = top if top > stage.eye[1] else v if v < stage.eye[1] else None
     if level is not None:
         corners = [stage.at(x, level, y) for x, y in ((left, z + d), (right, z + d), (right, z), (left, z))]
@@ -131,7 +117,7 @@ def box(
     (x0, y0), (x1, y1) = stage.at(left, top, z), stage.at(right, v, z)
     stage.rectangle(x0, y0, x1, y1, paint, 0.98 * light, 0.2)
     if face:
-        _put(stage, face, plane(stage, "back", u, v, z, w, h), ink, light)
+        _put(stage, face, plane(stage, u=u, v=v, z=z, w=w, h=h), ink, light)
 
 
 def tower(
@@ -151,22 +137,10 @@ def tower(
     """A building with rows of windows on its front and on the side that shows."""
     box(stage, u=u, v=v, z=z, w=w, h=h, d=d, ink=ink)
     side = u - w / 2 if u - w / 2 > stage.eye[0] else u + w / 2 if u + w / 2 < stage.eye[0] else None
-    grid(stage, name=pane, rows=rows, columns=columns, u=u, v=v - 0.04 * h, z=z, w=0.94 * w, h=0.93 * h, gap=0.14)
+    panes: dict[str, Any] = {"rows": rows, "columns": columns, "v": v - 0.04 * h, "z": z, "h": 0.93 * h, "gap": 0.14}
+    grid(stage, name=pane, u=u, w=0.94 * w, **panes)
     if side is not None and d > 0.2:
-        grid(
-            stage,
-            name=pane,
-            rows=rows,
-            columns=columns,
-            u=side,
-            v=v - 0.04 * h,
-            z=z,
-            w=d,
-            h=0.93 * h,
-            on="side",
-            gap=0.14,
-            light=0.8,
-        )
+        grid(stage, name=pane, u=side, w=d, on="side", light=0.8, **panes)
 
 
 def stairs(

@@ -1,25 +1,24 @@
-"""Pictures of things, read from a short notation: what stands in scenes and hangs on their walls.
+"""Pictures of things, read from a catalogue: what stands in scenes and hangs on their walls.
 
 A thing is a list of pieces, later ones over earlier ones, in a box with x from -0.5 to 0.5 and y from 0 (top) to 1
-(foot). A piece is an ink, a shape with its numbers, "@" and its light, "/" and how much darker its bottom is than its
-top; pieces stand between semicolons. The ink "_" is the one that the user of the thing names. Shapes are
+(foot). A piece is a row: its shape, its ink ("" for the one that the user of the thing names), the shape's numbers,
+and its look. Shapes are
 
 - ``block`` left, top, right, bottom;
 - ``ring`` x, y and the two radii of an ellipse;
 - ``arch`` as a block, and the share of its height that its round top takes;
-- ``poly`` x y, x y, ...: filled in each row from the leftmost to the rightmost edge;
+- ``poly`` points, filled in each row from the leftmost to the rightmost edge;
 - ``panes`` rows, columns, left, top, right, bottom, and the share of a pane that is frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from salgen.generators.drawing.catalogue import catalogue, read_points, read_row
 from salgen.generators.drawing.shapes import oval
-from salgen.generators.stand_ins.sceneries.buildings import BUILDINGS
-from salgen.generators.stand_ins.sceneries.furniture import FURNITURE
-from salgen.generators.stand_ins.sceneries.plants import PLANTS
 
 Points = tuple[tuple[float, float], ...]
 
@@ -67,43 +66,39 @@ def arch(left: float, top: float, right: float, bottom: float, rise: float) -> P
 
 
 def panes(
-    rows: float, columns: float, left: float, top: float, right: float, bottom: float, gap: float
+    rows: int, columns: int, left: float, top: float, right: float, bottom: float, gap: float
 ) -> Iterator[Points]:
     """Rectangles in rows and columns."""
     wide, high = (right - left) / columns, (bottom - top) / rows
-    for row in range(int(rows)):
-        for column in range(int(columns)):
+    for row in range(rows):
+        for column in range(columns):
             x, y = left + column * wide, top + row * high
             yield block(x + gap * wide, y + gap * high, x + (1 - gap) * wide, y + (1 - gap) * high)
 
 
-SHAPES: dict[str, Callable[..., Points]] = {"block": block, "ring": ring, "arch": arch}
+def poly(points: str) -> Points:
+    """A polygon."""
+    return tuple((x, y) for x, y in read_points(points)[0].tolist())
 
 
-def drawing(text: str) -> tuple[Piece, ...]:
-    """The pieces that the notation describes.
+SHAPES: dict[str, Callable[..., Points]] = {"block": block, "ring": ring, "arch": arch, "poly": poly}
+
+
+def read_pieces(rows: Iterable[list[Any]]) -> tuple[Piece, ...]:
+    """The pieces that rows describe.
 
     Examples
     --------
-    >>> drawing("wood block -.5 0 .5 1 @.9 /.2")
-    (Piece(ink='wood', points=((-0.5, 0.0), (0.5, 0.0), (0.5, 1.0), (-0.5, 1.0)), light=0.9, fall=0.2),)
+    >>> read_pieces([["block", "wood", -0.5, 0, 0.5, 1, {"light": 0.9}]])
+    (Piece(ink='wood', points=((-0.5, 0), (0.5, 0), (0.5, 1), (-0.5, 1)), light=0.9, fall=0.0),)
     """
-    return tuple(piece for part in text.split(";") for piece in _pieces(part.replace(",", " ").split()))
+    return tuple(piece for row in rows for piece in _pieces(row))
 
 
-def _pieces(words: list[str]) -> Iterator[Piece]:
-    ink, shape = words[0].removeprefix("_"), words[1]
-    light = next((float(word[1:]) for word in words if word[0] == "@"), 1.0)
-    fall = next((float(word[1:]) for word in words if word[0] == "/"), 0.0)
-    numbers = [float(word) for word in words[2:] if word[0] not in "@/"]
-    if shape == "panes":
-        yield from (Piece(ink, points, light, fall or 0.2) for points in panes(*numbers))
-    elif shape == "poly":
-        yield Piece(ink, tuple(zip(numbers[::2], numbers[1::2], strict=True)), light, fall)
-    else:
-        yield Piece(ink, SHAPES[shape](*numbers), light, fall)
+def _pieces(row: list[Any]) -> Iterator[Piece]:
+    shape, ink, values, look = read_row(row)
+    for points in panes(*values) if shape == "panes" else [SHAPES[shape](*values)]:
+        yield Piece(ink, points, **look)
 
 
-THINGS: dict[str, tuple[Piece, ...]] = {
-    name: drawing(text) for name, text in {**PLANTS, **BUILDINGS, **FURNITURE}.items()
-}
+THINGS: dict[str, tuple[Piece, ...]] = {name: read_pieces(rows) for name, rows in catalogue("things/*.json").items()}

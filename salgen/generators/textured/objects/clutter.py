@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from salgen.generators.declarations import Context
+from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.shapes import paint, polygon
-from salgen.generators.textured.objects.textured import turned
 from salgen.seeding import Stream
 from salgen.types import Float64
 

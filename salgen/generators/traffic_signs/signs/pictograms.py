@@ -1,26 +1,29 @@
-"""What is drawn on traffic signs: digits, letters, vehicles, figures and arrows, each in a box from -1 to 1."""
+"""What is drawn on traffic signs, read from a catalogue: digits, letters, vehicles, figures and arrows.
+
+Each stands in a box from -1 to 1, x to the right and y downwards. Its rows are
+
+- ``["poly", colour, points...]``, ``["line", colour, width, points...]``, ``["dot", colour, x, y, radius]``; the colour
+  is "" for the pictogram's, and points are ``"x,y x,y ..."`` or the numbers of an arc, ``[x, y, across, down, start,
+  stop, steps]``;
+- ``["placed", x, y, scale, row...]``, ``["turned", [degrees, ...], row...]``, ``["mirrored", row...]``;
+- the name of another pictogram.
+"""
 
 from __future__ import annotations
 
-from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, Point, arc, dot, line, placed, poly, turned
+from collections.abc import Iterable
+from typing import Any
 
-# Digits and letters: 1 wide and 2 high ------------------------------------------------------------
+from salgen.generators.drawing.catalogue import catalogue, read_points
+from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, Point, arc, mirrored, placed, turned
 
-STEM = 0.34
-GLYPHS: dict[str, tuple[tuple[Point, ...], ...]] = {
-    "0": (arc((0, 0), (0.42, 0.83), 0, 360, 28),),
-    "1": (((-0.3, -0.5), (0.12, -0.83), (0.12, 0.83)),),
-    "2": ((*arc((0, -0.38), (0.42, 0.45), 195, 395), (-0.44, 0.83), (0.45, 0.83)),),
-    "3": (arc((-0.02, -0.42), (0.39, 0.41), 200, 450), arc((-0.02, 0.4), (0.44, 0.43), 270, 520)),
-    "5": (((0.38, -0.83), (-0.32, -0.83), (-0.39, -0.1)), arc((0, 0.31), (0.43, 0.52), 232, 505)),
-    "6": (arc((0, 0.35), (0.43, 0.48), 0, 360, 24), arc((0.42, 0.32), (0.85, 1.17), 180, 260)),
-    "7": (((-0.44, -0.83), (0.44, -0.83), (-0.12, 0.83)),),
-    "8": (arc((0, -0.43), (0.36, 0.4), 0, 360, 24), arc((0, 0.4), (0.44, 0.43), 0, 360, 24)),
-    "S": (arc((0, -0.42), (0.4, 0.41), -25, -270), arc((0, 0.41), (0.42, 0.42), 270, 515)),
-    "T": (((-0.45, -0.83), (0.45, -0.83)), ((0, -0.83), (0, 0.83))),
-    "O": (arc((0, 0), (0.45, 0.83), 0, 360, 28),),
-    "P": (((-0.38, 0.83), (-0.38, -0.83), *arc((0.0, -0.4), (0.4, 0.43), 270, 450), (-0.38, 0.03)),),
-}
+STEM = 0.34  # of digits and letters, which are 1 wide and 2 high
+CATALOGUE = catalogue("signs.json")
+
+
+def pictogram(name: str) -> Pictogram:
+    """A pictogram by its name."""
+    return read_pictogram(CATALOGUE["pictograms"][name])
 
 
 def text(word: str, height: float, advance: float) -> Pictogram:
@@ -28,156 +31,38 @@ def text(word: str, height: float, advance: float) -> Pictogram:
     parts: list[Part] = []
     for place, glyph in enumerate(word):
         x = (place - (len(word) - 1) / 2) * advance * height
-        parts += placed(tuple(Part(stroke, STEM) for stroke in GLYPHS[glyph]), (x, 0.0), height / 2)
+        strokes = tuple(Part(_points(stroke), STEM) for stroke in CATALOGUE["glyphs"][glyph])
+        parts += placed(strokes, (x, 0.0), height / 2)
     return tuple(parts)
 
 
-# Vehicles and figures -----------------------------------------------------------------------------
+def read_pictogram(rows: Iterable[Any]) -> Pictogram:
+    """The parts that rows describe."""
+    return tuple(part for row in rows for part in ([*pictogram(row)] if isinstance(row, str) else _read(*row)))
 
-CAR: Pictogram = (  # from behind
-    poly(
-        (-0.66, -0.1), (-0.48, -0.62), (0.48, -0.62), (0.66, -0.1), (0.8, 0.02), (0.8, 0.5), (-0.8, 0.5), (-0.8, 0.02)
-    ),
-    poly((-0.5, -0.12), (-0.38, -0.48), (0.38, -0.48), (0.5, -0.12), colour="white"),
-    poly((-0.72, 0.4), (-0.4, 0.4), (-0.4, 0.74), (-0.72, 0.74)),
-    poly((0.72, 0.4), (0.4, 0.4), (0.4, 0.74), (0.72, 0.74)),
-    dot(-0.6, 0.2, 0.1, "white"),
-    dot(0.6, 0.2, 0.1, "white"),
-)
-TRUCK: Pictogram = (  # from behind
-    poly((-0.72, -0.95), (0.72, -0.95), (0.72, 0.45), (-0.72, 0.45)),
-    poly((-0.7, 0.4), (-0.38, 0.4), (-0.38, 0.78), (-0.7, 0.78)),
-    poly((0.7, 0.4), (0.38, 0.4), (0.38, 0.78), (0.7, 0.78)),
-    line(0.06, (-0.55, -0.6), (0.55, -0.6), colour="white"),
-)
-LORRY: Pictogram = (  # from the side
-    poly((-0.95, -0.5), (0.35, -0.5), (0.35, 0.3), (-0.95, 0.3)),
-    poly((0.42, -0.25), (0.74, -0.25), (0.95, 0.05), (0.95, 0.36), (-0.95, 0.36), (-0.95, 0.2), (0.42, 0.2)),
-    poly((0.54, -0.15), (0.7, -0.15), (0.83, 0.04), (0.54, 0.04), colour="white"),
-    dot(-0.6, 0.38, 0.19),
-    dot(-0.18, 0.38, 0.19),
-    dot(0.66, 0.38, 0.19),
-)
-SKIDDING: Pictogram = (
-    *placed(CAR, (0.0, -0.42), 0.55),
-    line(0.14, (-0.38, 0.1), (-0.15, 0.3), (-0.5, 0.6), (-0.25, 0.95)),
-    line(0.14, (0.38, 0.1), (0.6, 0.3), (0.25, 0.6), (0.5, 0.95)),
-)
-WALKER: Pictogram = (
-    dot(0.05, -0.82, 0.17),
-    line(0.3, (0.02, -0.48), (-0.03, 0.1)),
-    line(0.17, (0.0, 0.1), (0.28, 0.5), (0.32, 0.95)),
-    line(0.17, (-0.05, 0.1), (-0.2, 0.55), (-0.52, 0.9)),
-    line(0.12, (0.08, -0.5), (0.36, -0.15), (0.58, -0.1)),
-    line(0.12, (-0.05, -0.5), (-0.32, -0.2), (-0.45, 0.1)),
-)
-CROSSING: Pictogram = (
-    *placed(WALKER, (0.05, -0.2), 0.8),
-    *(poly((x, 0.62), (x + 0.2, 0.62), (x + 0.14, 0.95), (x - 0.1, 0.95)) for x in (-0.95, -0.5, -0.05, 0.4, 0.8)),
-)
-CHILDREN: Pictogram = (*placed(WALKER, (-0.42, -0.08), 0.92), *placed(WALKER, (0.45, 0.16), 0.7))
-WORKER: Pictogram = (
-    dot(0.02, -0.78, 0.17),
-    line(0.3, (-0.1, -0.45), (-0.32, 0.1)),
-    line(0.17, (-0.3, 0.1), (-0.05, 0.45), (-0.2, 0.9)),
-    line(0.17, (-0.38, 0.1), (-0.55, 0.5), (-0.75, 0.9)),
-    line(0.12, (-0.05, -0.45), (0.15, -0.12), (0.42, 0.05)),
-    line(0.07, (-0.15, -0.28), (0.6, 0.42)),
-    poly((0.15, 0.95), (0.35, 0.55), (0.6, 0.38), (0.85, 0.6), (1.0, 0.95)),
-)
-BICYCLE: Pictogram = (
-    line(0.1, *arc((-0.55, 0.3), (0.38, 0.38), 0, 360, 24)),
-    line(0.1, *arc((0.55, 0.3), (0.38, 0.38), 0, 360, 24)),
-    line(0.1, (-0.55, 0.3), (-0.25, -0.3), (0.35, -0.3), (-0.02, 0.3), (-0.55, 0.3)),
-    line(0.1, (-0.02, 0.3), (-0.32, -0.48)),
-    line(0.1, (0.55, 0.3), (0.3, -0.5), (0.55, -0.58)),
-    line(0.14, (-0.5, -0.5), (-0.18, -0.5)),
-)
-SNOWFLAKE: Pictogram = tuple(
-    part
-    for angle in range(0, 360, 60)
-    for part in turned(
-        (line(0.11, (0, 0), (0, -0.92)), line(0.1, (-0.24, -0.84), (0, -0.58), (0.24, -0.84))),
-        angle,
-    )
-)
-DEER: Pictogram = (
-    poly(
-        (-0.7, 0.1),
-        (-0.55, -0.12),
-        (0.1, -0.28),
-        (0.42, -0.62),
-        (0.56, -0.52),
-        (0.42, -0.05),
-        (0.2, 0.22),
-        (-0.45, 0.3),
-    ),
-    poly((0.36, -0.6), (0.58, -0.72), (0.88, -0.5), (0.84, -0.42), (0.52, -0.42)),
-    line(0.07, (0.44, -0.66), (0.3, -0.92), (0.4, -1.08)),
-    line(0.07, (0.52, -0.68), (0.56, -1.0), (0.72, -1.1)),
-    line(0.06, (0.33, -0.86), (0.12, -0.98)),
-    line(0.11, (0.2, 0.1), (0.62, 0.18), (0.82, 0.0)),
-    line(0.11, (0.12, 0.15), (0.45, 0.42), (0.72, 0.36)),
-    line(0.12, (-0.48, 0.18), (-0.62, 0.5), (-0.98, 0.72)),
-    line(0.12, (-0.4, 0.2), (-0.4, 0.58), (-0.72, 0.88)),
-    line(0.08, (-0.68, 0.0), (-0.86, 0.1)),
-)
-LIGHTS: Pictogram = (
-    poly((-0.36, -0.95), (0.36, -0.95), (0.36, 0.95), (-0.36, 0.95)),
-    dot(0, -0.6, 0.25, "red"),
-    dot(0, 0.0, 0.25, "yellow"),
-    dot(0, 0.6, 0.25, "green"),
-)
-BUMPS: Pictogram = (
-    poly(
-        (-1, 0.35),
-        (-1, 0.2),
-        *arc((-0.48, 0.2), (0.4, 0.5), 180, 360),
-        *arc((0.48, 0.2), (0.4, 0.5), 180, 360),
-        (1, 0.2),
-        (1, 0.35),
-    ),
-)
-EXCLAMATION: Pictogram = (poly((-0.2, -0.95), (0.2, -0.95), (0.12, 0.4), (-0.12, 0.4)), dot(0, 0.76, 0.19))
-CROSSROADS: Pictogram = (
-    poly((0, -1.0), (0.3, -0.5), (0.14, -0.5), (0.14, 0.95), (-0.14, 0.95), (-0.14, -0.5), (-0.3, -0.5)),
-    poly((-0.75, 0.08), (0.75, 0.08), (0.75, 0.3), (-0.75, 0.3)),
-)
-NARROWS: Pictogram = (
-    line(0.2, (-0.42, -0.9), (-0.42, 0.9)),
-    line(0.2, (0.16, -0.9), (0.16, -0.3), (0.5, 0.25), (0.5, 0.9)),
-)
 
-# Arrows -------------------------------------------------------------------------------------------
+def _read(shape: str, *values: Any) -> Pictogram:
+    if shape == "placed":
+        return placed(read_pictogram(values[3:]), (values[0], values[1]), values[2])
+    if shape == "turned":
+        return tuple(part for degrees in values[0] for part in turned(read_pictogram(values[1:]), degrees))
+    if shape == "mirrored":
+        return mirrored(read_pictogram(values))
+    colour, *numbers = values
+    if shape == "dot":
+        x, y, radius = numbers
+        return (Part(((x, y),), 2 * radius, colour),)
+    width = numbers.pop(0) if shape == "line" else 0.0
+    return (Part(_points(numbers), width, colour),)
 
-CURVE_LEFT: Pictogram = (
-    line(0.26, (0.35, 0.85), (0.35, 0.25), (-0.2, -0.3)),
-    poly((-0.72, -0.8), (0.06, -0.62), (-0.5, -0.02)),
-)
-DOUBLE_CURVE: Pictogram = (
-    line(0.24, (0.25, 0.9), (0.25, 0.55), (-0.25, 0.15), (0.18, -0.3), (0.02, -0.5)),
-    poly((-0.2, -1.0), (0.34, -0.62), (-0.22, -0.36)),
-)
-AHEAD: Pictogram = (line(0.3, (0, 0.8), (0, -0.3)), poly((0, -1.0), (0.6, -0.25), (-0.6, -0.25)))
-TURN_RIGHT: Pictogram = (
-    line(0.3, (-0.4, 0.8), (-0.4, 0.05), *arc((-0.1, 0.05), (0.3, 0.33), 180, 270, 6), (0.2, -0.28)),
-    poly((0.2, -0.82), (0.9, -0.28), (0.2, 0.26)),
-)
-AHEAD_OR_RIGHT: Pictogram = (
-    line(0.24, (-0.3, 0.85), (-0.3, -0.4)),
-    poly((-0.3, -1.0), (0.12, -0.4), (-0.72, -0.4)),
-    line(0.24, (-0.3, 0.65), (-0.3, 0.4), *arc((0.0, 0.4), (0.3, 0.3), 180, 270, 6), (0.3, 0.1)),
-    poly((0.3, -0.32), (0.88, 0.1), (0.3, 0.52)),
-)
-KEEP_RIGHT: Pictogram = turned(AHEAD, 135)
-ROUNDABOUT: Pictogram = tuple(
-    part
-    for angle in (0, 120, 240)
-    for part in turned(
-        (
-            line(0.24, *arc((0, 0), (0.66, 0.66), 215, 285, 8)),
-            poly((0.12, -1.02), (0.62, -0.5), (0.0, -0.26)),
-        ),
-        angle,
-    )
-)
+
+def _points(pieces: Iterable[Any]) -> tuple[Point, ...]:
+    """Points from texts and from arcs."""
+    return tuple(point for piece in pieces for point in _piece(piece))
+
+
+def _piece(piece: Any) -> tuple[Point, ...]:
+    if isinstance(piece, str):
+        return tuple((x, y) for x, y in read_points(piece)[0].tolist())
+    x, y, across, down, *bounds = piece
+    return arc((x, y), (across, down), *bounds)

@@ -13,9 +13,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from salgen.generators.drawing.pictures import Pixels
-from salgen.generators.traffic_signs.signs import pictograms as on_sign
-from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, arc, dot, line, mirrored, placed, poly
-from salgen.generators.traffic_signs.signs.pictograms import text
+from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, arc, dot, line, placed, poly
+from salgen.generators.traffic_signs.signs.pictograms import CATALOGUE, pictogram, read_pictogram, text
 
 SIDE = 256  # pixels of a finished sign picture
 FINE = 4  # places per pixel along each axis while it is drawn
@@ -74,33 +73,8 @@ NAMES_OF_SIGNS = (
 SIGNS = len(NAMES_OF_SIGNS)
 LIMITS = {0: "20", 1: "30", 2: "50", 3: "60", 4: "70", 5: "80", 7: "100", 8: "120"}
 
-ON_TRIANGLES: dict[int, Pictogram] = {
-    11: placed(on_sign.CROSSROADS, (0, 0.2), 0.44),
-    18: placed(on_sign.EXCLAMATION, (0, 0.17), 0.47),
-    19: placed(on_sign.CURVE_LEFT, (0.02, 0.2), 0.4),
-    20: placed(mirrored(on_sign.CURVE_LEFT), (-0.02, 0.2), 0.4),
-    21: placed(on_sign.DOUBLE_CURVE, (0, 0.19), 0.43),
-    22: placed(on_sign.BUMPS, (0, 0.28), 0.48),
-    23: placed(on_sign.SKIDDING, (0, 0.2), 0.44),
-    24: placed(on_sign.NARROWS, (0, 0.2), 0.42),
-    25: placed(on_sign.WORKER, (0, 0.18), 0.44),
-    26: placed(on_sign.LIGHTS, (0, 0.18), 0.44),
-    27: placed(on_sign.CROSSING, (0, 0.17), 0.46),
-    28: placed(on_sign.CHILDREN, (0, 0.2), 0.42),
-    29: placed(on_sign.BICYCLE, (0, 0.22), 0.46),
-    30: placed(on_sign.SNOWFLAKE, (0, 0.2), 0.38),
-    31: placed(on_sign.DEER, (0, 0.24), 0.43),
-}
-ON_BLUE: dict[int, Pictogram] = {
-    33: on_sign.TURN_RIGHT,
-    34: mirrored(on_sign.TURN_RIGHT),
-    35: on_sign.AHEAD,
-    36: on_sign.AHEAD_OR_RIGHT,
-    37: mirrored(on_sign.AHEAD_OR_RIGHT),
-    38: on_sign.KEEP_RIGHT,
-    39: mirrored(on_sign.KEEP_RIGHT),
-    40: on_sign.ROUNDABOUT,
-}
+ON_TRIANGLES = {int(sign): read_pictogram(rows) for sign, rows in CATALOGUE["triangles"].items()}
+ON_BLUE = {int(sign): read_pictogram(rows) for sign, rows in CATALOGUE["blue"].items()}
 
 
 @lru_cache(maxsize=SIGNS)
@@ -196,24 +170,25 @@ def _side_by_side(left: Pictogram, colour: str, right: Pictogram) -> Pictogram:
     )
 
 
+CAR = pictogram("car")
 STRIPES = (-0.12, -0.06, 0.0, 0.06, 0.12)
 OTHERS: dict[int, Pictogram] = {
     6: _end(_number("80"), STRIPES),
-    9: (*_ring(), *_side_by_side(on_sign.CAR, "red", on_sign.CAR)),
-    10: (*_ring(), *_side_by_side(on_sign.TRUCK, "red", on_sign.CAR)),
+    9: (*_ring(), *_side_by_side(CAR, "red", CAR)),
+    10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),
     12: _diamond(),
     13: _yield(),
     14: _octagon(),
     15: _ring(),
-    16: (*_ring(), *placed(on_sign.LORRY, (0, 0), 0.58, "black")),
+    16: (*_ring(), *placed(pictogram("lorry"), (0, 0), 0.58, "black")),
     17: (
         dot(0, 0, 1, "white"),
         dot(0, 0, 0.96, "red"),
         poly((-0.72, -0.17), (0.72, -0.17), (0.72, 0.17), (-0.72, 0.17), colour="white"),
     ),
     32: _end((), STRIPES),
-    41: _end(_side_by_side(on_sign.CAR, "grey", on_sign.CAR), STRIPES),
-    42: _end(_side_by_side(on_sign.TRUCK, "grey", on_sign.CAR), STRIPES),
+    41: _end(_side_by_side(CAR, "grey", CAR), STRIPES),
+    42: _end(_side_by_side(pictogram("truck"), "grey", CAR), STRIPES),
 }
 
 

@@ -7,8 +7,8 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.inspection.model_check import check_deterministic
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import check_deterministic
 
 
 def network():

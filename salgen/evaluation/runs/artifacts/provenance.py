@@ -1,0 +1,32 @@
+"""Names of what a run keeps: a digest of all that a file depends on, so that a stopped run finds what it has made."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from salgen.parameters import canonical_json
+
+LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
+
+
+def provenance(depends_on: Any, digits: int = 32) -> str:
+    """The first hexadecimal digits of the SHA-256 of all that a file depends on.
+
+    Parameters
+    ----------
+    depends_on
+        JSON values, or a text that is taken as it is.
+    digits
+        How many.
+    """
+    text = depends_on if isinstance(depends_on, str) else canonical_json(depends_on)
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Versions of the libraries that a score depends on."""
+    return {name: version(name) for name in LIBRARIES}

@@ -1,0 +1,286 @@
+"""`run.json`: how a run was made, on what, and how long it took; written, read and checked here."""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets.format.manifest import RUN
+from salgen.errors import SalgenError, reason
+from salgen.files import write_text
+
+RECORD = RUN
+STRANGE = (  # what content that is no run's leads to
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
+    *(StopIteration, MemoryError),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRecord:
+    """The split that was evaluated."""
+
+    name: str
+    fingerprint: str
+    generator: str | None = None
+    split: str
+    image_size: list[int]
+    tasks: dict[str, list[str]]
+    multi_label: list[str] = field(default_factory=list)
+    source: str | None = None
+    valid_region: str | None = None
+    redistributable: bool | None = None
+
+    @property
+    def class_names(self) -> list[str]:
+        """The classes of the default task."""
+        return next(iter(self.tasks.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """An evaluated model: how well it does on the split, and how it came about."""
+
+    name: str
+    seed: int
+    accuracy: float
+    n_images: int
+    chance: float
+    weights_sha256: str = ""
+    patterns: dict[str, int] | None = None
+    checkpoint: str | None = None
+    trained_on: dict[str, str] | None = None
+    settings: dict[str, Any] | None = None
+    training_seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedModelRecord:
+    """The second model beside that of a training seed; how well it does only where its checkpoint says so."""
+
+    name: str
+    seed: int
+    task: str | None = None
+    checkpoint: str | None = None
+    trained_on: dict[str, str] | None = None
+    settings: dict[str, Any] | None = None
+    training_seconds: float | None = None
+    accuracy: float | None = None
+    n_images: int | None = None
+    chance: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodRecord:
+    """A method: what it declares, and the time that its maps took."""
+
+    call: str
+    name: str
+    reference: str
+    reduction: str | None
+    signed: bool
+    class_dependent: bool = True
+    control: bool
+    native_resolution: str
+    seconds: float
+    maps: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleCounts:
+    """How many samples the split has, how many were looked at, and how many of those have a mask and are scored."""
+
+    split_total: int
+    considered: int
+    with_mask: int
+    without_mask: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateSummary:
+    """The shares of a model's scored samples for which each part of the reliance certificate holds."""
+
+    name: str
+    seed: int
+    samples: int
+    coverage: float | None
+    uses_feature: float | None
+    ignores_background: float | None
+    needed: dict[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificatesRecord:
+    """The certificates of all models, or the reason why there are none."""
+
+    models: list[CertificateSummary]
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceRecord:
+    """The run whose maps were scored."""
+
+    record_sha256: str
+    created: str
+    device: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """What ``run.json`` holds, in its order; an entry with a default may be missing in a file.
+
+    Attributes
+    ----------
+    permuted_labels
+        The models that were trained on permuted labels: their names, seeds and how they came about.
+    left_out
+        Methods that are not defined for the model, and why.
+    maps
+        Files of maps that the run keeps, each with the digest of what its maps depend on.
+    scored_from
+        The run whose maps were scored, if it is another one.
+    maps_left_out
+        In a published record, the methods whose maps are not published.
+    """
+
+    salgen: str
+    command: list[str] | None = None
+    created: str
+    versions: dict[str, str]
+    platform: str = ""
+    device: str
+    dataset: DatasetRecord
+    models: list[ModelRecord]
+    paired_model: list[PairedModelRecord] | None = None
+    permuted_labels: list[dict[str, Any]] | None = None
+    methods: list[MethodRecord]
+    left_out: dict[str, str] = field(default_factory=dict)
+    metrics: list[str]
+    variants: list[str] = field(default_factory=list)
+    headline_variant: str
+    conventions: dict[str, Any] = field(default_factory=dict)
+    samples: SampleCounts
+    certificates: CertificatesRecord | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    maps: dict[str, str] = field(default_factory=dict)
+    scored_from: SourceRecord | None = None
+    maps_left_out: list[str] | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> RunRecord:
+        """The record in a file.
+
+        Raises
+        ------
+        SalgenError
+            If the file is missing or damaged, or lacks an entry.
+        """
+        if not path.is_file():
+            raise SalgenError(
+                f"{path} is missing: {path.parent} is not a run folder, or `salgen evaluate` has not finished"
+            )
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8"))
+            json.dumps(entries, ensure_ascii=False).encode()  # half a character cannot be written into a page
+        except (OSError, ValueError, RecursionError) as error:
+            raise SalgenError(f"{path} is not JSON ({reason(error)}): evaluate again") from None
+        try:
+            return cls.from_json(entries)
+        except SalgenError as error:
+            raise SalgenError(f"{path} {error}: evaluate again with this version") from None
+
+    @classmethod
+    def from_json(cls, entries: Any) -> RunRecord:
+        """The record that :meth:`to_json` gave.
+
+        Raises
+        ------
+        SalgenError
+            If an entry is missing or of another type.
+        """
+        record: RunRecord = _typed(entries, cls, "")
+        if not record.dataset.tasks:
+            raise SalgenError("names no task")
+        return record
+
+    def to_json(self) -> dict[str, Any]:
+        """The entries as JSON values."""
+        entries = asdict(self)
+        for model in entries["paired_model"] or ():
+            for name in ("accuracy", "n_images", "chance"):
+                if model[name] is None:
+                    del model[name]
+        left_out = entries.pop("maps_left_out")
+        return entries if left_out is None else {**entries, "maps": entries.pop("maps"), "maps_left_out": left_out}
+
+    def to_text(self) -> str:
+        """The contents of ``run.json``."""
+        return json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+
+    def write(self, run: Path) -> None:
+        """Write ``run.json`` into a run folder."""
+        write_text(run / RECORD, self.to_text())
+
+
+_hints: Any = cache(typing.get_type_hints)
+
+
+def _typed(value: Any, kind: Any, name: str) -> Any:
+    """A JSON value as a field's type: a dataclass, a list, a dict, a value or None."""
+    inner = typing.get_args(kind)
+    if is_dataclass(kind):
+        return _typed_fields(value if isinstance(value, dict) else {}, kind, name)
+    if typing.get_origin(kind) is types.UnionType:
+        return None if value is None else _typed(value, inner[0], name)
+    plain = typing.get_origin(kind) or kind
+    if kind is Any or (plain is float and type(value) is int):
+        return value
+    if not isinstance(value, plain) or (plain is not bool and isinstance(value, bool)):
+        raise SalgenError(f"holds {value!r:.50} as {name!r}, which must be of type {plain.__name__}")
+    if plain is list:
+        return [_typed(item, inner[0], name) for item in value]
+    return {key: _typed(item, inner[1], f"{name}.{key}") for key, item in value.items()} if plain is dict else value
+
+
+def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
+    values = {}
+    for declared in fields(kind):
+        path = f"{name}.{declared.name}".removeprefix(".")
+        if declared.name in entries:
+            values[declared.name] = _typed(entries[declared.name], _hints(kind)[declared.name], path)
+        elif declared.default is MISSING and declared.default_factory is MISSING:
+            raise SalgenError(f"has no entry {path!r}")
+    return kind(**values)
+
+
+@contextmanager
+def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
+    """Turn what strange content of run files leads to into one line that names the runs.
+
+    Files are checked as they are read; whatever passes those checks and still cannot be a run's, such as
+    a method that there is not, is caught here.
+    """
+    from jinja2 import TemplateError
+
+    names = ", ".join(map(str, paths))
+    try:
+        yield
+    except SalgenError as error:
+        if any(str(path) in str(error) for path in paths):
+            raise
+        raise SalgenError(f"{names}: {error}") from error
+    except (*STRANGE, TemplateError) as error:
+        raise SalgenError(
+            f"a file of {names} holds what `salgen evaluate` does not write ({type(error).__name__}: {reason(error)}): "
+            "evaluate again"
+        ) from error

@@ -1,0 +1,169 @@
+"""The record of a run, drawn up from its plan and from what was done."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from salgen.evaluation.runs.artifacts.certificates import Certification
+from salgen.evaluation.runs.artifacts.provenance import library_versions
+from salgen.evaluation.runs.artifacts.run_record import (
+    CertificatesRecord,
+    CertificateSummary,
+    DatasetRecord,
+    MethodRecord,
+    ModelRecord,
+    PairedModelRecord,
+    RunRecord,
+    SampleCounts,
+    SourceRecord,
+)
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.training.checkpoints import read_card
+from salgen.parameters import to_json
+
+
+def run_record(
+    runners: Sequence[ModelRunner], certificates: Certification, seconds: float, command: Sequence[str] | None
+) -> RunRecord:
+    """The record from which the report and a reader can tell how every number came about."""
+    plan = runners[0].plan
+    return RunRecord(
+        salgen=version("salgen"),
+        command=list(command) if command is not None else None,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions={"python": platform.python_version(), **library_versions()},
+        platform=platform.platform(),
+        device=plan.device or str(plan.models[0].device),
+        dataset=_dataset(plan),
+        models=[_model(runner) for runner in runners],
+        **_second_models(plan),
+        methods=_methods(plan, runners),
+        left_out=plan.left_out,
+        metrics=list(plan.metrics),
+        variants=list(plan.variants),
+        headline_variant=next(iter(plan.variants)),
+        conventions=to_json(plan.conventions),
+        samples=SampleCounts(
+            split_total=len(plan.dataset),
+            considered=plan.considered,
+            with_mask=len(plan.scored),
+            without_mask=plan.considered - len(plan.scored),
+        ),
+        certificates=CertificatesRecord(
+            models=[CertificateSummary(**entry) for entry in certificates.summary], reason=certificates.reason
+        ),
+        timings={"evaluate_seconds": round(seconds, 3)},
+        notes=[note for note in _notes(plan, certificates.reason) if note],
+        maps={name: key for runner in runners for name, key in runner.kept_maps.items()},
+        scored_from=_source(plan),
+    )
+
+
+def _dataset(plan: Plan) -> DatasetRecord:
+    dataset = plan.dataset
+    return DatasetRecord(
+        name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        generator=dataset.spec.generator,
+        split=dataset.split,
+        image_size=list(dataset.spec.image_size),
+        tasks={task: list(names) for task, names in dataset.tasks.items()},
+        multi_label=list(dataset.manifest.multi_label),
+        source=dataset.spec.source,
+        valid_region=dataset.valid_region,
+        redistributable=dataset.manifest.redistributable,
+    )
+
+
+def _model(runner: ModelRunner) -> ModelRecord:
+    model, predictions, patterns = runner.model, runner.predictions, runner.patterns
+    fitted = None
+    if patterns is not None:
+        fitted = {"units": sum(map(len, patterns.by_map)), "degenerate": sum(patterns.degenerate)}
+    figures: dict[str, Any] = {"patterns": fitted, **model.origin}  # a model of a source run says what was fitted there
+    return ModelRecord(
+        name=model.name,
+        seed=model.seed,
+        accuracy=predictions.accuracy,
+        n_images=len(runner.plan.dataset),
+        chance=predictions.chance,
+        weights_sha256=model.digest,
+        **figures,
+    )
+
+
+def _second_models(plan: Plan) -> dict[str, Any]:
+    """The models whose maps are second maps; where another run's maps are scored, its own."""
+    if plan.source_run is not None:
+        record = plan.source_run.record
+        return {"paired_model": record.paired_model, "permuted_labels": record.permuted_labels}
+    return {
+        "paired_model": [_paired(seed, model) for seed, model in plan.paired.items()],
+        "permuted_labels": [{"name": m.name, "seed": m.seed, **m.origin} for m in plan.shuffled.values()],
+    }
+
+
+def _paired(seed: int, model: EvaluatedModel) -> PairedModelRecord:
+    """The second model beside that of a training seed; how well it does is in its checkpoint, if it has one."""
+    figures: dict[str, Any] = dict(model.origin)
+    if model.origin["trained_on"] is not None:
+        card = read_card(model.folder)
+        figures |= {"accuracy": card.test_accuracy, "n_images": card.n_test, "chance": card.chance}
+    return PairedModelRecord(name=model.name, seed=seed, task=model.task, **figures)
+
+
+def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
+    """The methods, with seconds and maps over all chunks, which earlier runs may have made."""
+    records: dict[str, list[dict[str, Any]]] = {call: [] for call in plan.methods}
+    for runner in runners:
+        for chunk in runner.all_chunks:
+            records[chunk.call].append(chunk.record())
+    return [
+        MethodRecord(
+            call=call,
+            name=method.name,
+            reference=method.reference,
+            reduction=records[call][0]["reduction"],
+            signed=method.signed,
+            class_dependent=method.class_dependent,
+            control=method.control,
+            native_resolution=records[call][0]["native_resolution"],
+            seconds=round(sum(record["seconds"] for record in records[call]), 3),
+            maps=sum(record["maps"] for record in records[call]),
+        )
+        for call, method in plan.methods.items()
+    ]
+
+
+def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
+    """What a reader must know: of the source, of models trained on other data, of methods left out."""
+    yield plan.dataset.manifest.notes
+    for model in plan.models:
+        trained_on = model.origin["trained_on"]
+        if trained_on is None:
+            yield f"{model.name} was given with its weights; what it was trained on is not known."
+        elif trained_on["fingerprint"] != plan.dataset.fingerprint:
+            yield (
+                f"{model.name}, training seed {model.seed}, was trained on another data set: "
+                f"{trained_on['name']}, fingerprint {trained_on['fingerprint'][:12]}."
+            )
+    if plan.left_out:
+        yield f"Not defined for {plan.models[0].name}, hence left out: {', '.join(plan.left_out)}."
+    if uncertified:
+        yield f"No reliance certificates: {uncertified}."
+
+
+def _source(plan: Plan) -> SourceRecord | None:
+    """The run whose maps were scored, if it is another one."""
+    if plan.source_run is None:
+        return None
+    record = plan.source_run.record
+    return SourceRecord(
+        record_sha256=plan.source_run.digest, created=record.created, device=record.device, versions=record.versions
+    )

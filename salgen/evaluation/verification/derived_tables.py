@@ -1,0 +1,94 @@
+"""The tables of a run, computed again from its scores and its predictions and compared with those that it holds."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from salgen.evaluation.report.gallery import GALLERY, read_gallery
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificates import read_certificates
+from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
+from salgen.evaluation.runs.artifacts.predictions import write_predictions
+from salgen.evaluation.runs.artifacts.run_record import RECORD, CertificateSummary
+from salgen.evaluation.statistics.comparisons import write_comparisons
+from salgen.evaluation.statistics.summary import write_summary
+from salgen.evaluation.verification.checked_run import CheckedRun
+
+DIGITS = 1e-4  # by which a number of a table may differ: six digits are written, and libraries round differently
+TOLERANCE = 1e-9  # by which a share may differ
+
+
+def csv_problems(run: CheckedRun) -> Iterator[str]:
+    """Tables of means and of tests of which a line does not follow from the scores."""
+    with TemporaryDirectory(prefix="salgen-verify-") as folder:
+        for wanted in (write_summary(Path(folder), run.cube), write_comparisons(Path(folder), run.cube)):
+            path = run.folder / wanted.name
+            if not path.is_file():
+                yield f"{path} is missing: the run is not finished"
+                continue
+            lines = (csv.reader(text.read_text(encoding="utf-8").splitlines()) for text in (path, wanted))
+            for number, (found, expected) in enumerate(zip_longest(*lines, fillvalue=list[str]()), start=1):
+                if len(found) != len(expected) or not all(map(_alike, found, expected)):
+                    yield f"{path}: line {number} does not follow from the scores"
+                    break
+
+
+def _alike(found: str, expected: str) -> bool:
+    try:
+        return found == expected or math.isclose(float(found), float(expected), rel_tol=DIGITS, abs_tol=DIGITS)
+    except ValueError:
+        return False
+
+
+def prediction_problems(run: CheckedRun) -> Iterator[str]:
+    """Columns of ``predictions.parquet``, and figures of the record, that do not follow from probabilities and data."""
+    path, predictions = run.folder / PREDICTIONS, list(run.predictions.values())
+    with TemporaryDirectory(prefix="salgen-verify-") as folder:
+        write_predictions(Path(folder), run.ids, run.models, predictions)
+        expected = pq.read_table(Path(folder) / PREDICTIONS)
+    found = run.prediction_table
+    for name in expected.column_names:
+        if name not in found.column_names or not found[name].cast(expected[name].type).equals(expected[name]):
+            yield f"{path}: column {name} does not follow from the probabilities and the data"
+    for model, known in zip(run.record.models, predictions, strict=True):
+        figures = {"accuracy": known.accuracy, "chance": known.chance, "n_images": len(known.labels)}
+        for name, value in figures.items():
+            recorded = getattr(model, name)
+            if not math.isclose(recorded, value, abs_tol=TOLERANCE):
+                who = f"{model.name}, seed {model.seed}"
+                yield f"{run.folder / RECORD}: {name} is {recorded} ({who}), and {value} follows from {PREDICTIONS}"
+
+
+def certificate_problems(run: CheckedRun) -> Iterator[str]:
+    """Certificates that are missing, or of which the record gives another summary."""
+    path, certificates = run.folder / CERTIFICATES, run.record.certificates
+    if not path.is_file():
+        if certificates and certificates.models:
+            yield f"{path} is missing, and {RECORD} sums it up"
+    elif certificates and [CertificateSummary(**entry) for entry in read_certificates(path).summary] != (
+        certificates.models
+    ):
+        yield f"{run.folder / RECORD}: its summary of the certificates does not follow from {CERTIFICATES}"
+
+
+def gallery_problems(run: CheckedRun) -> Iterator[str]:
+    """Pictures that cannot be read, or are of other samples, labels or predictions."""
+    path = run.folder / GALLERY
+    if not path.is_file():
+        return
+    shown, known = read_gallery(path), run.predictions[run.models[0]]
+    if strange := set(shown["ids"].tolist()) - set(run.ids):
+        yield f"{path} shows {min(strange)}, which is no sample of the split"
+        return
+    places = [run.places[name] for name in shown["ids"].tolist()]
+    same = [np.array_equal(shown[name], getattr(known, name)[places]) for name in ("labels", "predicted")]
+    if not all(same):
+        yield f"{path}: labels or predicted classes are not those of {PREDICTIONS}"
