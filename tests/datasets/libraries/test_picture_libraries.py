@@ -234,7 +234,7 @@ def test_runs_as_text_are_those_of_pycocotools():
 )
 def test_a_broken_outline_is_refused(outline, why):
     with pytest.raises(UnusableError, match=f"^{why}$"):
-        coco.mask_of(coco_instances._outline(outline), (H, W))
+        coco.mask_of(coco_instances.outline_of({"segmentation": outline}), (H, W))
 
 
 def instance(box, outline=None):
