@@ -42,23 +42,24 @@ def cached(
         If the cache cannot be read or written.
     """
     path = cache_path(kind, depends_on)
-    with _cache_errors(kind):
+    with cache_errors(kind):
         arrays = _read(path, names)
     if arrays is None:
         arrays = derive()
-        with _cache_errors(kind):
+        with cache_errors(kind):
             _write(path, arrays)
     return arrays
 
 
 def cache_path(kind: str, depends_on: Any) -> Path:
     """The cache file of such arrays."""
-    with _cache_errors(kind):
+    with cache_errors(kind):
         return cache_folder() / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}.npz"
 
 
 @contextmanager
-def _cache_errors(kind: str) -> Iterator[None]:
+def cache_errors(kind: str) -> Iterator[None]:
+    """Turn an OSError into a SalgenError that names the cache."""
     try:
         yield
     except OSError as error:

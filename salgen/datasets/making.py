@@ -1,4 +1,4 @@
-"""Making a data set: check everything, write the manifest, then the shards, then what describes them.
+"""Making a data set: check everything, write the manifest, then the shards, then the texts that describe them.
 
 Shards are whole or not there and depend on nothing but the spec. So a run that was stopped is
 continued by running it again, and ends with the same bytes.
@@ -71,14 +71,14 @@ def make(
     workers
         Processes; as many as there are processors if None. The bytes do not depend on it.
     executor
-        What runs them: ``local``, or ``ray``, which goes on with other workers where some are killed.
+        ``local``, or ``ray``, which goes on with other workers if some are killed.
     ray_address
         ``HOST:PORT`` of a running Ray, or ``auto``; None starts one on this machine. All machines of a
         cluster must see `out` and `source` under the same path, and have the same salgen.
     twins
-        Whether to store counterfactual twins.
+        Store counterfactual twins.
     recipes_only
-        Whether to store ids, labels, recipes and factors alone: images, twins and masks are rendered as they are read.
+        Store ids, labels, recipes and factors alone: images, twins and masks are rendered as they are read.
     command
         The command for the log; that of this process if None.
 
@@ -103,7 +103,7 @@ def make(
         _counts(generator, factory.scale_of(type(generator.plugin), scale).splits, splits or {}), seed
     )
     if check_destination(folder, spec, twins=twins, recipes_only=recipes_only) is State.ALL:
-        print(f"{folder} is there already and complete: nothing to do", file=sys.stderr)
+        print(f"{folder} is already complete: nothing to do", file=sys.stderr)
         return folder
     described = describe(generator, spec, twins=twins, recipes_only=recipes_only)
     started = time.monotonic()
@@ -113,22 +113,17 @@ def make(
 
 
 def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str, int | None]) -> dict[str, int]:
-    """Samples per split: what is wanted, else the scale's usual number, as far as there are so many.
+    """Samples per split: the wanted number, else the scale's usual one, as far as the source holds so many.
 
     A split such as ``test_moved``, which shows the samples of ``test`` in another way, has no more of them than that.
-
-    Raises
-    ------
-    SalgenError
-        If the source has no such split, or fewer samples than are wanted.
     """
-    there = generator.available
-    if there is not None:
-        usual = {split: min(count, usual.get(split, count)) for split, count in there.items() if count}
+    available = generator.available
+    if available is not None:
+        usual = {split: min(count, usual.get(split, count)) for split, count in available.items() if count}
         for split, count in wanted.items():
-            if count is not None and count > there.get(split, 0):
+            if count is not None and count > available.get(split, 0):
                 raise SalgenError(
-                    f"{split} = {count}: {generator.source.name} has {there.get(split, 0)} samples for it"
+                    f"{split} = {count}: {generator.source.name} has only {available.get(split, 0)} samples for it"
                 )
     varied = {split: split.partition("_")[0] for split in usual}
     capped = {split: min(count, wanted.get(varied[split]) or count) for split, count in usual.items()}
@@ -136,9 +131,9 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
 
 
 def _make(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
-    """Write what is missing, and say how many images that were.
+    """Write the missing shards, and return their number of images.
 
-    A fault of the spec leaves nothing behind, any other a folder that can be continued.
+    An error in the spec leaves nothing behind, any other a folder that can be continued.
     """
     with sole_writer(folder):
         existed = folder.exists()
@@ -147,20 +142,17 @@ def _make(generator: Generator, described: Manifest, folder: Path, executor: Exe
         except OSError as error:
             raise SalgenError(f"{folder} cannot be created: {error.strerror}") from error
         form = {"twins": described.twins, "recipes_only": described.recipes_only}
-        state = check_destination(folder, described.spec, **form)  # another may have been here meanwhile
+        state = check_destination(folder, described.spec, **form)  # another process may have written meanwhile
         try:
             return 0 if state is State.ALL else _write(generator, described, folder, executor)
         except OSError as error:
-            raise SalgenError(f"{folder}: {_reason(error)}; {GO_ON}") from error
+            place = f" ({error.filename})" if error.filename else ""
+            cause = os.strerror(error.errno) if error.errno else str(error)
+            raise SalgenError(f"{folder}: {cause}{place}; {GO_ON}") from error
         except SalgenError:
             if state is State.NOTHING:
                 _discard(folder, keep=existed)
             raise
-
-
-def _reason(error: OSError) -> str:
-    place = f" ({error.filename})" if error.filename else ""
-    return (os.strerror(error.errno) if error.errno else str(error)) + place
 
 
 def _discard(folder: Path, *, keep: bool) -> None:
@@ -177,20 +169,14 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     if not (folder / manifest.FILE).exists():
         write_text(folder / manifest.FILE, described.to_text())
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
-    _write_shards(generator, described, folder, missing, executor)
+    total, remaining = sum(described.spec.splits.values()), sum(map(len, missing))
+    with progress(f"making {described.spec.generator}", total, "images", done=total - remaining) as advance:
+        for shard in _written(generator, described, folder, missing, executor):
+            advance(len(shard))
     write_text(folder / checksums.CARD, card_text(described, type(generator.plugin)))
     write_text(folder / checksums.CROISSANT, croissant_text(described))
     checksums.write_checksums(folder, described)
-    return sum(map(len, missing))
-
-
-def _write_shards(
-    generator: Generator, described: Manifest, folder: Path, missing: Sequence[Shard], executor: Executor
-) -> None:
-    total, left = sum(described.spec.splits.values()), sum(map(len, missing))
-    with progress(f"making {described.spec.generator}", total, "images", done=total - left) as advance:
-        for shard in _written(generator, described, folder, missing, executor):
-            advance(len(shard))
+    return remaining
 
 
 def _written(
@@ -221,5 +207,5 @@ def _log(folder: Path, command: Sequence[str], executor: Executor, images: int, 
     try:
         with open(place.with_name(f"{place.name}.log"), "a", encoding="utf-8") as log:
             log.write(json.dumps(entry) + "\n")
-    except OSError as error:  # the data set is complete; a folder above it that is read-only is no fault of it
+    except OSError as error:  # the data set is complete; a read-only folder above it is no error
         print(f"no log was written: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What a generator plug-in declares and is given: choices drawn in a context, and edits of what they describe."""
+"""Interfaces of generator plug-ins: their protocols, the context of a draw, edits, and rendered samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Edit:
-    """How a counterfactual differs from its sample: features left out, or shown with another value."""
+    """Difference of a counterfactual from its sample: features left out, or shown with another value."""
 
     omit: tuple[str, ...] = ()
     change: Mapping[str, Any] | None = None
@@ -31,7 +31,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Rendered:
-    """What `render` gives back: a :class:`~salgen.types.Sample` without its names."""
+    """Result of `render`: a :class:`~salgen.types.Sample` without its names."""
 
     image: NDArray[Any]
     labels: dict[str, int]
@@ -42,7 +42,7 @@ class Rendered:
 
 @dataclass(frozen=True)
 class Context:
-    """Where a sample stands, and the random streams that belong to it.
+    """Position of a sample in its data set, and the random streams that belong to it.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Context:
         Name every stream. Generators of one family share draws: the same slice and the same
         lesions on another background.
     material
-        What the plug-in's `prepare` made of its source.
+        The result of the plug-in's `prepare`.
     redraws_of
         Where a background is drawn again: the index of the sample that it is drawn for. Its redraws
         are a sequence of their own, in which `index` counts, and share no stream with any sample.
@@ -80,7 +80,7 @@ class Context:
 
 
 class GeneratorPlugin(Protocol):
-    """What a registered generator provides; its dataclass fields are its parameters.
+    """Interface of a registered generator; its dataclass fields are its parameters.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class GeneratorPlugin(Protocol):
 
     @property
     def exact(self) -> bool:
-        """Whether image and twin are equal outside the mask; False only where authors' code breaks the law."""
+        """True if image and twin are equal outside the mask; False only to keep a flaw of the authors' code."""
         ...
 
     @property
@@ -133,7 +133,7 @@ class GeneratorPlugin(Protocol):
         ...
 
     def prepare(self, source: Source) -> Any:
-        """What drawing and rendering need from the source; made once per process."""
+        """The material that drawing and rendering need from the source; made once per process."""
         ...
 
     def draw(self, context: Context) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class GeneratorPlugin(Protocol):
 
 @runtime_checkable
 class Redrawable(Protocol):
-    """What a generator plug-in provides beside if reliance on its features can be certified."""
+    """Optional interface of a generator plug-in: reliance on its features can be certified."""
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same sample on another background: all other choices, labels and mask stay as they are.
@@ -186,7 +186,7 @@ class Redrawable(Protocol):
 
 @runtime_checkable
 class Finite(Protocol):
-    """What a generator plug-in provides beside if a source may hold so many samples and no more."""
+    """Optional interface of a generator plug-in: a source may hold so many samples and no more."""
 
     def available(self, material: Any) -> Mapping[str, int] | None:
         """Split to the number of samples it has, all splits that there are; None where any number can be drawn."""
@@ -195,7 +195,7 @@ class Finite(Protocol):
 
 @runtime_checkable
 class Labelled(Protocol):
-    """What a generator plug-in provides beside so that no picture is rendered where labels alone are wanted."""
+    """Optional interface of a generator plug-in: labels without rendering a picture."""
 
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """Each task's class of the sample that `render` gives with no edit."""
@@ -204,7 +204,7 @@ class Labelled(Protocol):
 
 @runtime_checkable
 class Fitting(Protocol):
-    """What a generator plug-in provides beside if some of its parameters follow from its source."""
+    """Optional interface of a generator plug-in: some of its parameters follow from its source."""
 
     def fitted(self, source: Source) -> Self:
         """The plug-in with the parameters that follow from its source; it opens that source again, and no other."""

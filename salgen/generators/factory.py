@@ -1,4 +1,4 @@
-"""From a registered name to a generator that is bound to its source."""
+"""Generators by their registered names, bound to their sources."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
 
 
 def plugin_class(name: str, *, imported: bool) -> Any:
-    """What makes a data set: its generator, or where the user has a copy of the data its importer.
+    """The class that makes a data set: its generator, or where the user has a copy of the data its importer.
 
     A generator without an importer takes the user's material itself.
 

@@ -1,4 +1,4 @@
-"""A generator with its source: what draws recipes and renders samples and their twins.
+"""A generator with its source: it draws recipes and renders samples and their twins.
 
 A generator plug-in is a frozen dataclass with the members of :class:`GeneratorPlugin`. It makes every
 random choice in `draw` and none in `render`; :class:`Generator` adds what all of them share.
@@ -44,7 +44,7 @@ class Generator:
 
     @cached_property
     def material(self) -> Any:
-        """What the plug-in prepared from the source, on first use."""
+        """The material that the plug-in prepared from the source, on first use."""
         return self.plugin.prepare(self.source)
 
     @cached_property
@@ -110,7 +110,7 @@ class Generator:
         Parameters
         ----------
         seed, split, index
-            Which sample.
+            The place of the sample.
         omit, change
             Features to leave out, or to show with another value, as in the sample's twin.
         """
@@ -129,9 +129,9 @@ class Generator:
         recipe
             The sample.
         seed
-            That of its data set.
+            The seed of its data set.
         number
-            Which of the sample's redraws, from 0; any two are independent of one another and of the
+            The number of the redraw, from 0; any two are independent of one another and of the
             sample. Draws that are balanced over a split are balanced over a sample's redraws.
 
         Raises
@@ -175,9 +175,7 @@ class Generator:
 
     def _redrawable(self) -> Redrawable:
         if not isinstance(self.plugin, Redrawable):
-            raise SalgenError(
-                f"{self.plugin.name} does not say how a background is drawn again: its class has no redraw and features"
-            )
+            raise SalgenError(f"{self.plugin.name} cannot draw a background again: its class lacks redraw and features")
         return self.plugin
 
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:

@@ -17,7 +17,7 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class Painted:
-    """What generators of colour images share: one scene for a sample and its twin, and the feature on top of it.
+    """Base of generators of colour images: one scene for a sample and its twin, and the feature on top of it.
 
     A subclass says what the `scene` is, how the feature is `paint`-ed on it, and what there is to `describe`.
     Nothing may touch the canvas after the feature, so that image and twin are equal outside its support.
@@ -59,13 +59,13 @@ class Painted:
         self, batch: Sequence[Mapping[str, Any]], material: Any, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
         """Samples and their twins' images from one scene each."""
-        return [self._pair(parameters, material, twins) for parameters in batch]
-
-    def _pair(self, parameters: Mapping[str, Any], material: Any, twins: bool) -> tuple[Rendered, NDArray[Any] | None]:
-        scene = self.scene(parameters, material)
-        sample = self._finish(scene.copy(), parameters, material, Edit())
-        edit = self.counterfactual(parameters) if twins else None
-        return sample, None if edit is None else self._finish(scene, parameters, material, edit).image
+        pairs = []
+        for parameters in batch:
+            scene = self.scene(parameters, material)
+            sample = self._finish(scene.copy(), parameters, material, Edit())
+            edit = self.counterfactual(parameters) if twins else None
+            pairs.append((sample, None if edit is None else self._finish(scene, parameters, material, edit).image))
+        return pairs
 
     def _finish(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         self.paint(canvas, parameters, material, edit)

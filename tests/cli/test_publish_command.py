@@ -42,7 +42,7 @@ def test_published_verified_and_unpacked(tmp_path, folder, suffix, capsys):
     ("options", "message"),
     [
         ([], "no licence is stated"),
-        (["--license", "mine", "--date", "2026-01-31"], "licence 'mine' is not known"),
+        (["--license", "mine", "--date", "2026-01-31"], "licence 'mine' is unknown"),
         (["--license", "CC-BY-4.0"], "no date is stated"),
         (["--license", "CC-BY-4.0", "--date", "2026-02-30"], "date '2026-02-30'"),
     ],

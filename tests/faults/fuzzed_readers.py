@@ -18,7 +18,7 @@ from mutations import mutated_bytes, mutated_json
 from trials import BrokenError
 
 import salgen
-from salgen.datasets.archives import tar_form
+from salgen.datasets.archives import writers
 from salgen.datasets.archives.archive_formats import entries_of, members, packed
 from salgen.datasets.archives.names import Names
 from salgen.datasets.format import png
@@ -83,10 +83,10 @@ def read_tar(data: bytes, place: Path) -> None:
 
 def with_sums(data: bytes) -> bytes:
     found = bytearray(data)
-    for start in range(0, len(data) - tar_form.BLOCK + 1, tar_form.BLOCK):
+    for start in range(0, len(data) - writers.BLOCK + 1, writers.BLOCK):
         if data[start + 257 : start + 262] == b"ustar":
             found[start + 148 : start + 156] = b" " * 8
-            found[start + 148 : start + 156] = b"%06o\0 " % sum(found[start : start + tar_form.BLOCK])
+            found[start + 148 : start + 156] = b"%06o\0 " % sum(found[start : start + writers.BLOCK])
     return bytes(found)
 
 
@@ -98,7 +98,7 @@ def read_names(data: bytes, _: Path) -> None:
         names.add(name, folder=line.endswith("/"))
         inside = ntpath.normpath(ntpath.join("C:\\target", name))
         expect(inside == "C:\\target\\" + name.replace("/", "\\"), f"{name!r} leads to {inside!r}")
-        expect(inside.lower() not in taken, f"{name!r} is there twice")
+        expect(inside.lower() not in taken, f"{name!r} appears twice")
         taken.add(inside.lower())
 
 

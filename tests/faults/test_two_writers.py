@@ -14,7 +14,7 @@ from salgen.datasets.format.output_folder import State, sole_writer
 
 NAMES = ["make", "make with workers", "publish .tar", "unpack", "evaluate"]
 BUSY = "is being written by another salgen process: wait until it is done"
-DONE = ("is there already", "is not empty")
+DONE = ("already exists", "is not empty")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -197,7 +197,7 @@ def assert_goes_on(work: Work, place: Path, *faults: Fault) -> None:
     An archive or a folder that was finished already is not written twice.
     """
     done = finish(work.arguments, place, *faults)
-    if re.search("is there already: remove it|is not empty: choose", done.text):
+    if re.search("already exists: remove it|is not empty: choose", done.text):
         assert_refused(done)
     else:
         assert done.status == 0, done.text

@@ -106,5 +106,5 @@ def test_a_generator_that_cannot_redraw_says_so():
         def prepare(self, source):
             return None
 
-    with pytest.raises(SalgenError, match="plain does not say how a background is drawn again"):
+    with pytest.raises(SalgenError, match="plain cannot draw a background again"):
         Generator(Plain(), None).features(quick().recipe(SEED, "test", 0))

@@ -1,4 +1,4 @@
-"""Archives in three forms behind one interface: the bytes to write, and the members to read, one after the other."""
+"""Archives in three formats behind one interface: the bytes to write, and the members to read, one after another."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from salgen.datasets.archives import gzip_form, tar_form, zip_form
-from salgen.datasets.archives.members import PIECE, Entry, Member, shown
+from salgen.datasets.archives.members import PIECE, Entry, Member, quoted
 from salgen.datasets.archives.names import Names
+from salgen.datasets.archives.writers import gzip_bytes, tar_bytes, zip_bytes
 from salgen.errors import SalgenError, reason
 
-DIGEST = ".sha256"  # what the name of the file beside an archive ends with
+DIGEST = ".sha256"  # suffix of the file with an archive's SHA-256
 TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 SMALL = 1 << 20  # bytes that any archive may expand to
 DESCRIBING = ("SHA256SUMS", "salgen.json")  # read whole
@@ -38,14 +38,14 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """How much an archive may hold.
+    """Limits on what an archive may hold.
 
     Attributes
     ----------
     members
-        Files and folders.
+        Number of files and folders.
     expansion
-        How many times its own size a compressed archive may expand to.
+        Largest ratio of a compressed archive's expanded size to its own.
     size
         Bytes of all files together.
     """
@@ -55,7 +55,7 @@ class Limits:
     size: int = 1 << 40
 
     def expanded(self, size: int) -> int:
-        """How many bytes an archive of `size` bytes may expand to."""
+        """Largest number of bytes that an archive of `size` bytes may expand to."""
         return min(max(size * self.expansion, SMALL), self.size)
 
 
@@ -64,26 +64,26 @@ NO_FILE = "a link, a device or the like: only files and folders are read"
 
 
 def form_of(path: Path) -> str:
-    """The suffix that says how an archive is written.
+    """The suffix of an archive, which says its format.
 
     Raises
     ------
     SalgenError
-        If it is none of those known.
+        If it is none of `SUFFIXES`.
     """
     for suffix in (TAR_GZ, TAR, ZIP):
         if path.name.endswith(suffix) and path.name != suffix:
             return suffix
-    raise SalgenError(f"{path} has no suffix of an archive: give it one of {', '.join(SUFFIXES)}")
+    raise SalgenError(f"{path} is not named like an archive: end its name in one of {', '.join(SUFFIXES)}")
 
 
 def is_archive(path: Path) -> bool:
-    """Whether this is a file with the suffix of an archive."""
+    """True if this is a file with the suffix of an archive."""
     return path.is_file() and path.name.endswith(SUFFIXES)
 
 
 def entries_of(files: Mapping[str, Path | bytes], root: str) -> list[Entry]:
-    """What goes into an archive, in the order in which it does.
+    """The entries of an archive, in the order in which they are written.
 
     Raises
     ------
@@ -101,13 +101,13 @@ def entries_of(files: Mapping[str, Path | bytes], root: str) -> list[Entry]:
 def packed(form: str, entries: Iterable[Entry]) -> Iterator[bytes]:
     """The bytes of an archive, in pieces: the same for the same entries."""
     if form == ZIP:
-        return zip_form.packed(entries)
-    return tar_form.packed(entries) if form == TAR else gzip_form.compressed(tar_form.packed(entries))
+        return zip_bytes(entries)
+    return tar_bytes(entries) if form == TAR else gzip_bytes(tar_bytes(entries))
 
 
 @contextmanager
 def expanded(path: Path, limits: Limits = USUAL, advance: Callable[[int], None] | None = None) -> Iterator[Readable]:
-    """An archive's bytes without compression, up to what `limits` allow; `advance` hears how many were read."""
+    """An archive's bytes without compression, up to what `limits` allow; `advance` takes the numbers of bytes read."""
     with _File(path, advance) as file:
         yield _Expanded(file, limits.expanded(path.stat().st_size)) if form_of(path) == TAR_GZ else file
 
@@ -117,62 +117,61 @@ def members(
 ) -> Generator[Member, None, None]:
     """The members of an archive, their names checked, in order.
 
-    Nothing is read ahead: what is out of bounds is refused when it is met.
+    Nothing is read ahead: a member beyond the limits is refused when it is reached.
 
     Raises
     ------
     SalgenError
         If the archive cannot be read, a name is not safe, or there is more than `limits` allow.
-        The message names the member; the archive is for the caller to name.
+        The message names the member; the caller names the archive.
     """
     names, total = Names(), 0
-    with expanded(path, limits, advance) as source, _damage_named():
-        found = _in_zip(source) if form_of(path) == ZIP else _in_tar(source)
-        with closing(found):
-            for number, member in enumerate(found, start=1):
-                names.add(member.name, folder=member.folder)
-                total += member.size
-                _check_bounds(member, number, total, limits)
-                yield member
+    read = _zip_members if form_of(path) == ZIP else _tar_members
+    with expanded(path, limits, advance) as source, _read_errors(), closing(read(source)) as unchecked:
+        for number, member in enumerate(unchecked, start=1):
+            names.add(member.name, folder=member.folder)
+            total += member.size
+            _check_bounds(member, number, total, limits)
+            yield member
     if not names.root:
         raise SalgenError("the archive is empty")
 
 
-def _in_tar(source: Any) -> Generator[Member, None, None]:
+def _tar_members(source: Any) -> Generator[Member, None, None]:
     with tarfile.open(fileobj=source, mode="r|", bufsize=PIECE) as archive:
         for info in archive:
             if not (info.isreg() or info.isdir()) or info.issparse():
-                raise SalgenError(f"member {shown(info.name)} is {NO_FILE}")
+                raise SalgenError(f"member {quoted(info.name)} is {NO_FILE}")
             yield Member(info.name, info.size, info.isdir(), _pieces(archive.extractfile(info)))
 
 
-def _in_zip(source: Any) -> Generator[Member, None, None]:
+def _zip_members(source: Any) -> Generator[Member, None, None]:
     with zipfile.ZipFile(source) as archive:
         left = source.seek(0, io.SEEK_END)
         for info in archive.infolist():
             left -= info.file_size
             fault = ""
             if info.compress_type != zipfile.ZIP_STORED:
-                fault = "is compressed: members of a .zip must be stored as they are (zip -0)"
+                fault = "is compressed: members of a .zip must be stored uncompressed (zip -0)"
             elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 fault = f"is {NO_FILE}"
             elif left < 0:
-                fault = "overlaps another one: the archive was altered"
+                fault = "overlaps another member: the archive was altered"
             if fault:
-                raise SalgenError(f"member {shown(info.filename)} {fault}")
+                raise SalgenError(f"member {quoted(info.filename)} {fault}")
             with archive.open(info) as file:
                 yield Member(info.filename.removesuffix("/"), info.file_size, info.is_dir(), _pieces(file))
 
 
 def _pieces(file: IO[bytes] | None) -> Iterator[bytes]:
-    with _damage_named():
+    with _read_errors():
         while file and (piece := file.read(PIECE)):
             yield piece
 
 
 @contextmanager
-def _damage_named() -> Iterator[None]:
-    """Say in our words that an archive cannot be read."""
+def _read_errors() -> Iterator[None]:
+    """Turn errors of the standard library into a SalgenError."""
     try:
         yield
     except (*DAMAGED, OSError) as error:
@@ -185,13 +184,13 @@ def _check_bounds(member: Member, number: int, total: int, limits: Limits) -> No
     if number > limits.members:
         raise SalgenError(f"the archive has more than {limits.members} members")
     if total > limits.size:
-        raise SalgenError(f"with member {shown(member.name)} the archive holds more than {limits.size} bytes")
+        raise SalgenError(f"with member {quoted(member.name)} the archive holds more than {limits.size} bytes")
     if member.name.rpartition("/")[2] in DESCRIBING and member.size > LARGEST_DESCRIPTION:
-        raise SalgenError(f"member {shown(member.name)} has more than {LARGEST_DESCRIPTION} bytes")
+        raise SalgenError(f"member {quoted(member.name)} has more than {LARGEST_DESCRIPTION} bytes")
 
 
 class _File(io.BufferedReader):
-    """A file that tells how much of it was read."""
+    """A file that reports how many bytes of it are read."""
 
     def __init__(self, path: Path, advance: Callable[[int], None] | None) -> None:
         super().__init__(io.FileIO(path))
@@ -206,16 +205,16 @@ class _File(io.BufferedReader):
 
 
 class _Expanded:
-    """The content of a gzip file; no more of it is expanded than is asked for, nor more than `most` bytes."""
+    """The content of a gzip file, expanded only as far as it is read, and to no more than `most` bytes."""
 
     def __init__(self, file: _File, most: int) -> None:
         self._file, self._most, self._left = gzip.GzipFile(fileobj=file), most, most
 
     def read(self, count: int, /) -> bytes:
         """Up to `count` bytes."""
-        with _damage_named():
+        with _read_errors():
             data = self._file.read(count)
         self._left -= len(data)
         if self._left < 0:
-            raise SalgenError(f"the archive expands to more than {self._most} bytes, more than a data set would")
+            raise SalgenError(f"the archive expands to more than {self._most} bytes, which no data set does")
         return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,11 @@ class Entry:
     Attributes
     ----------
     name
-        Its whole name there, with ``/``.
+        Its full name in the archive, with ``/``.
     content
         A file on disk, or the bytes themselves.
     size
-        How many bytes it has.
+        Number of bytes.
     """
 
     name: str
@@ -39,11 +40,12 @@ class Entry:
             If the file no longer has `size` bytes.
         """
         left = self.size
-        for piece in (self.content,) if isinstance(self.content, bytes) else _pieces_of(self.content):
-            left -= len(piece)
-            yield piece
+        with io.BytesIO(self.content) if isinstance(self.content, bytes) else open(self.content, "rb") as handle:
+            while piece := handle.read(PIECE):
+                left -= len(piece)
+                yield piece
         if left:
-            raise SalgenError(f"{self.content!s} changed while it was read: nothing else may write to it")
+            raise SalgenError(f"{self.content!s} changed while it was being read: let nothing else write to it")
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,13 @@ class Member:
     Attributes
     ----------
     name
-        Its whole name as it stands there; that of a folder without the last ``/``.
+        Its full name in the archive; that of a folder without the last ``/``.
     size
-        How many bytes are announced.
+        Number of bytes that its header announces.
     folder
-        Whether it is a folder.
+        True if it is a folder.
     pieces
-        The content, to be taken before the next member is.
+        The content, to be read before the next member.
     """
 
     name: str
@@ -68,12 +70,6 @@ class Member:
     pieces: Iterator[bytes]
 
 
-def shown(name: str) -> str:
+def quoted(name: str) -> str:
     """A name in quotes, without control characters and not too long."""
     return repr(name if len(name) <= SHOWN else name[:SHOWN] + "...")
-
-
-def _pieces_of(path: Path) -> Iterator[bytes]:
-    with open(path, "rb") as handle:
-        while piece := handle.read(PIECE):
-            yield piece

@@ -1,10 +1,10 @@
-"""Which names a file in an archive may have: those that mean the same file, within the target, on every system."""
+"""Rules for the names of files in archives: each must mean the same file, within the target, on every system."""
 
 from __future__ import annotations
 
 import re
 
-from salgen.datasets.archives.members import shown
+from salgen.datasets.archives.members import quoted
 from salgen.errors import SalgenError
 
 LONGEST_NAME = 240
@@ -14,64 +14,64 @@ RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])", r
 
 
 class Names:
-    """The names that an archive has shown so far.
+    """The member names that were read from an archive so far.
 
     Attributes
     ----------
     root
-        The one folder that holds everything, once a name was seen.
+        The one folder that holds everything, once a name was added.
     """
 
     def __init__(self) -> None:
         self.root = ""
-        self._seen: dict[str, tuple[str, bool]] = {}  # in lower case: as first written, and whether it is a folder
-        self._given: set[str] = set()
+        self._seen: dict[str, tuple[str, bool]] = {}  # lower-case name to its first spelling, and True for a folder
+        self._names: set[str] = set()
 
     def add(self, name: str, *, folder: bool) -> None:
-        """Take one more name.
+        """Check one more name.
 
         Raises
         ------
         SalgenError
-            If it is not safe on its own, or clashes with another one.
+            If it is not safe on its own, or conflicts with another one.
         """
         fault = _fault(name) or self._clash(name.split("/"), folder)
         if fault:
-            raise SalgenError(f"member {shown(name)} {fault}")
+            raise SalgenError(f"member {quoted(name)} {fault}")
 
     def _clash(self, parts: list[str], folder: bool) -> str:
-        """What is wrong with a name beside those before it; it counts as seen from now on."""
+        """The conflict of a name with earlier ones, or ""; the name counts as seen from now on."""
         name = "/".join(parts)
         self.root = self.root or parts[0]
         if parts[0] != self.root:
-            return f"lies outside the folder {shown(self.root)} that holds the others"
+            return f"lies outside the folder {quoted(self.root)} that holds the other members"
         if len(parts) == 1 and not folder:
-            return "lies in no folder: everything must lie in one"
-        if name in self._given:
-            return "is there twice"
-        self._given.add(name)
-        ways = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
-        return next(filter(None, (self._place(way, True) for way in ways)), "") or self._place(name, folder)
+            return "lies in no folder: everything must lie in one folder"
+        if name in self._names:
+            return "appears twice"
+        self._names.add(name)
+        parents = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+        return next(filter(None, (self._record(parent, True) for parent in parents)), "") or self._record(name, folder)
 
-    def _place(self, path: str, folder: bool) -> str:
-        """Note a file, or a folder, that must not be there otherwise."""
+    def _record(self, path: str, folder: bool) -> str:
+        """Record a file or folder; the reason why it conflicts with an earlier one, or ""."""
         first, was_folder = self._seen.setdefault(path.lower(), (path, folder))
         if first != path:
-            return f"differs from {shown(first)} only in upper and lower case"
-        return "" if was_folder == folder else f"would need {shown(path)} to be a file and a folder at once"
+            return f"differs from {quoted(first)} only in upper and lower case"
+        return "" if was_folder == folder else f"would need {quoted(path)} to be a file and a folder at once"
 
 
 def _fault(name: str) -> str:
-    """What is unsafe about a name on its own."""
+    """The reason why a name is unsafe on its own, or "" if it is safe."""
     if not (name.isascii() and name.isprintable()):
         return "has a character that is not printable ASCII"
     if len(name) > LONGEST_NAME:
         return f"is longer than {LONGEST_NAME} characters"
     if name.startswith("/"):
         return "is an absolute path"
-    found = next((character for character in FORBIDDEN if character in name), None)
-    if found:
-        return f"has the character {found!r}, which is not allowed"
+    forbidden = next((character for character in FORBIDDEN if character in name), None)
+    if forbidden:
+        return f"has the character {forbidden!r}, which is not allowed"
     return next(filter(None, map(_part_fault, name.split("/"))), "")
 
 

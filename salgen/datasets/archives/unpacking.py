@@ -25,7 +25,7 @@ _sound: set[Path] = set()  # folders in the cache whose checksums this process h
 
 @dataclass(frozen=True)
 class Unpacked:
-    """What was written.
+    """The files that were extracted from an archive.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
     archive
         A ``.tar``, ``.tar.gz`` or ``.zip``.
     folder
-        Where its data set is put; must not exist, or be empty.
+        The new folder of its data set; must not exist, or be empty.
     limits
-        How much it may hold.
+        Limits on what the archive may hold.
 
     Raises
     ------
@@ -63,7 +63,8 @@ def unpack(archive: str | os.PathLike[str], folder: str | os.PathLike[str], *, l
         content = place / "content"
         with named(source):
             _check_digests(content, extract(source, content, limits))
-        _sync_folders(content)
+        for path in (*filter(Path.is_dir, content.rglob("*")), content):
+            sync_folder(path)
         _check_target(target)
         if target.exists():
             target.rmdir()
@@ -86,8 +87,8 @@ def unpacked(archive: Path) -> Path:
     """
     _check_archive(archive)
     place = cache_folder() / CACHED / sha256_of(archive)
-    with named(archive), closing(members(archive)) as found:
-        folder = place / next(found).name.partition("/")[0]
+    with named(archive), closing(members(archive)) as listed:
+        folder = place / next(listed).name.partition("/")[0]
     if folder.is_dir() and not _is_sound(folder):
         shutil.rmtree(folder)
     if not folder.is_dir():
@@ -120,7 +121,7 @@ def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: boo
 
 @contextmanager
 def named(archive: Path) -> Iterator[None]:
-    """Name the archive in every fault of it."""
+    """Put the archive's name before the message of every SalgenError."""
     try:
         yield
     except SalgenError as error:
@@ -128,7 +129,7 @@ def named(archive: Path) -> Iterator[None]:
 
 
 def _write(member: Member, path: Path, durable: bool) -> str:
-    """Write a new file, and say its SHA-256."""
+    """Write a new file and return its SHA-256."""
     digest = hashlib.sha256()
     with open(path, "xb") as handle:
         for piece in member.pieces:
@@ -140,21 +141,21 @@ def _write(member: Member, path: Path, durable: bool) -> str:
     return digest.hexdigest()
 
 
-def _check_digests(folder: Path, found: Unpacked) -> None:
-    """Every file must be that of the checksums, and every checksum that of a file."""
+def _check_digests(folder: Path, unpacked: Unpacked) -> None:
+    """Raise a SalgenError unless files and checksums match one to one."""
     sums = read_checksums(folder)
-    there = {name: digest for name, digest in found.digests.items() if name != checksums.FILE}
-    for name in sorted({*sums, *there}):
-        if name not in there:
+    digests = {name: digest for name, digest in unpacked.digests.items() if name != checksums.FILE}
+    for name in sorted({*sums, *digests}):
+        if name not in digests:
             raise SalgenError(f"{name} is missing, which {checksums.FILE} lists")
         if name not in sums:
             raise SalgenError(f"{name} is not listed in {checksums.FILE}")
-        if sums[name] != there[name]:
+        if sums[name] != digests[name]:
             raise SalgenError(f"{name} was altered: its SHA-256 is not that of {checksums.FILE}")
 
 
 def _is_sound(folder: Path) -> bool:
-    """Whether a folder in the cache still is what was unpacked."""
+    """True if a folder in the cache still is what was unpacked."""
     if folder in _sound:
         return True
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -164,11 +165,6 @@ def _is_sound(folder: Path) -> bool:
     except (SalgenError, OSError):
         return False
     return True
-
-
-def _sync_folders(folder: Path) -> None:
-    for path in (*filter(Path.is_dir, folder.rglob("*")), folder):
-        sync_folder(path)
 
 
 def _check_archive(archive: Path) -> None:
@@ -186,4 +182,4 @@ def _check_target(folder: Path) -> None:
         forget(folder)
         raise SalgenError(f"{folder} is not empty: choose a folder that does not exist yet")
     if not folder.absolute().parent.is_dir():
-        raise SalgenError(f"{folder.absolute().parent} is not a folder: make it, or choose another place")
+        raise SalgenError(f"{folder.absolute().parent} is not a folder: create it, or choose another place")

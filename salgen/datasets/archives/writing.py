@@ -24,7 +24,7 @@ def archive(files: Files, out: Path, root: str) -> Path:
     files
         Relative name, with ``/``, to a file on disk or the bytes.
     out
-        The archive; its suffix says in which form it is written.
+        The archive; its suffix says its format.
     root
         The folder within the archive that holds everything.
 
@@ -39,27 +39,27 @@ def archive(files: Files, out: Path, root: str) -> Path:
         written = place / out.name
         digest = _write(form, entries, written, sum(entry.size for entry in entries))
         write_bytes(place / f"{out.name}{DIGEST}", _digest_line(digest, out))
-        _put(written, out)
+        _move_into_place(written, out)
     return out
 
 
-def check_archive(out: Path, edition: Release) -> None:
-    """An archive that is there already must be the one that would be written, with its digest beside it.
+def check_archive(out: Path, release: Release) -> None:
+    """Check that an existing archive is the one that would be written, with its digest beside it.
 
     Raises
     ------
     SalgenError
         If it is not.
     """
-    digest, entries = hashlib.sha256(), entries_of(edition.files, edition.root)
+    digest, entries = hashlib.sha256(), entries_of(release.files, release.root)
     with progress(f"comparing {out.name}", sum(entry.size for entry in entries), "bytes") as advance:
         for piece in packed(form_of(out), _counted(entries, advance)):
             digest.update(piece)
     if sha256_of(out) != digest.hexdigest():
-        raise SalgenError(f"{out} is there already and is not what you publish now, or was altered: remove it")
+        raise SalgenError(f"{out} already exists and is not what you publish now, or was altered: remove it")
     beside = out.with_name(f"{out.name}{DIGEST}")
     if not beside.is_file() or beside.read_bytes() != _digest_line(digest.hexdigest(), out):
-        raise SalgenError(f"{out} is there already, but {beside.name} beside it is missing or was altered: remove it")
+        raise SalgenError(f"{out} already exists, but {beside.name} beside it is missing or was altered: remove it")
 
 
 def _digest_line(digest: str, out: Path) -> bytes:
@@ -67,7 +67,7 @@ def _digest_line(digest: str, out: Path) -> bytes:
 
 
 def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
-    """Write an archive, and say its SHA-256."""
+    """Write an archive and return its SHA-256."""
     digest, written = hashlib.sha256(), 0
     with open(path, "xb") as handle, progress("publishing", total, "bytes") as advance:
         for piece in packed(form, _counted(entries, advance)):
@@ -84,14 +84,14 @@ def _write(form: str, entries: list[Entry], path: Path, total: int) -> str:
 
 
 def _counted(entries: list[Entry], advance: Advance) -> Iterator[Entry]:
-    """The entries, each told to `advance` once it is written."""
+    """The entries, each reported to `advance` once it is written."""
     for entry in entries:
         yield entry
         advance(entry.size)
 
 
-def _put(written: Path, out: Path) -> None:
-    """Give archive and digest their names: the archive last, so that none is there without its digest."""
+def _move_into_place(written: Path, out: Path) -> None:
+    """Move archive and digest into place: the archive last, so that it never exists without its digest."""
     check_target(out)
     beside = out.with_name(f"{out.name}{DIGEST}")
     try:
@@ -105,7 +105,7 @@ def _put(written: Path, out: Path) -> None:
 
 
 def check_target(out: Path) -> str:
-    """The form of an archive that can be written.
+    """Check that an archive can be written, and return its format.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def check_target(out: Path) -> str:
     form = form_of(out)
     if out.exists() or out.is_symlink():
         forget(out)
-        raise SalgenError(f"{out} is there already: remove it or choose another name")
+        raise SalgenError(f"{out} already exists: remove it or choose another name")
     if not out.parent.is_dir():
-        raise SalgenError(f"{out.parent} is not a folder: make it, or choose another place for {out.name}")
+        raise SalgenError(f"{out.parent} is not a folder: create it, or choose another place for {out.name}")
     return form

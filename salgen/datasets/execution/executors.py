@@ -1,10 +1,11 @@
-"""What runs the processes that write shards, or explain and score."""
+"""The choice of processes that write shards, or explain and score."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 
+from salgen.datasets.execution.ray_setup import ray_module
 from salgen.errors import SalgenError, unknown_name
 
 EXECUTORS = ("local", "ray")
@@ -19,14 +20,14 @@ class Executor:
     name
         One of `EXECUTORS`.
     workers
-        How many processes; None for as many as there are processors.
+        Number of processes; None for one per processor.
     address
-        That of a running Ray; None starts one on this machine.
+        Address of a running Ray; None starts one on this machine.
 
     Raises
     ------
     SalgenError
-        If they do not go together, or Ray is wanted and not installed.
+        If they do not go together, or Ray is asked for and not installed.
     """
 
     name: str = "local"
@@ -39,24 +40,22 @@ class Executor:
         if self.workers is not None and self.workers < 1:
             raise SalgenError(f"workers = {self.workers}: must be 1 or more")
         if self.address is not None and self.name != "ray":
-            raise SalgenError(f"ray_address = {self.address}: is for executor = ray, and it is {self.name}")
+            raise SalgenError(f"ray_address = {self.address}: needs executor = ray, but it is {self.name}")
         if self.address is not None and self.workers is not None:
-            raise SalgenError(f"workers = {self.workers}: a running Ray has the workers that it has; leave workers out")
+            raise SalgenError(f"workers = {self.workers}: a running Ray has workers of its own; leave workers out")
         if self.name == "ray":
-            from salgen.datasets.execution.ray_tasks import ray_module
-
             ray_module()
 
     @property
     def processes(self) -> int:
-        """How many there are on this machine."""
+        """Number of processes on this machine."""
         return processors() if self.workers is None else self.workers
 
     def is_alone(self, shards: int) -> bool:
-        """Whether the caller's own process does as well."""
+        """True if the caller's own process does as well."""
         return self.name == "local" and min(self.processes, shards) < 2
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -17,7 +17,7 @@ from salgen.datasets.execution.worker import Job
 from salgen.datasets.format.shards import Shard
 
 WORKER = [sys.executable, "-P", "-m", "salgen.datasets.execution.worker"]
-PATIENCE_S = 5.0  # how long a worker may take to put its files away
+PATIENCE_S = 5.0  # how long a worker may take to remove its temporary files
 
 Worker = subprocess.Popen[bytes]
 
@@ -91,14 +91,9 @@ def _serve(worker: Worker, payload: bytes, todo: SimpleQueue[Shard], done: Simpl
     except Empty:
         return
     except (EOFError, OSError, ValueError, pickle.UnpicklingError):
-        done.put(ChildProcessError(_death(worker)))
-
-
-def _death(worker: Worker) -> str:
-    """What is known of a worker that answers no more."""
-    code = worker.wait()
-    how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
-    return f"a worker process {how} (out of memory?); use fewer workers"
+        code = worker.wait()
+        end = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+        done.put(ChildProcessError(f"a worker process {end} (out of memory?); use fewer workers"))
 
 
 def _stop(processes: Sequence[Worker], threads: Sequence[threading.Thread]) -> None:

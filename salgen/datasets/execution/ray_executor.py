@@ -6,8 +6,16 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.ray_jobs import attempt, check_libraries, check_shared, here, pack, unpack
-from salgen.datasets.execution.ray_tasks import connected, wait_until_seen
+from salgen.datasets.execution.ray_tasks import (
+    attempt,
+    check_libraries,
+    check_shared,
+    connected,
+    here,
+    pack,
+    unpack,
+    wait_until_seen,
+)
 from salgen.datasets.execution.worker import Job
 from salgen.datasets.format import manifest
 from salgen.datasets.format.shards import DATA, Shard, write_shard
@@ -46,24 +54,18 @@ def write_with_ray(job: Job, shards: Sequence[Shard], executor: Executor) -> Ite
 
 
 def _write(payload: bytes, shard: Shard) -> object:
-    """Write a shard; what goes wrong is the value."""
-    return attempt(lambda: _written(payload, shard), shard.path)
+    """Write a shard; the value is an error, if any."""
 
+    def write() -> None:
+        generator, described, folder = _job(payload)
+        write_shard(generator, described, shard, folder)
 
-def _written(payload: bytes, shard: Shard) -> None:
-    generator, described, folder = _job(payload)
-    write_shard(generator, described, shard, folder)
+    return attempt(write, shard.path)
 
 
 @lru_cache(maxsize=1)
 def _job(payload: bytes) -> Job:
-    """The job, once per process, so that its material is prepared once.
-
-    Raises
-    ------
-    ChildProcessError
-        If this machine cannot do it, or would write other bytes than the others.
-    """
+    """The job, once per process, so that its material is prepared once."""
     job: Job = unpack(payload, "the generator")
     generator, described, folder = job
     check_shared(folder / manifest.FILE)

@@ -1,15 +1,19 @@
 """Tasks of a Ray, started on this machine or running on a cluster: handed out, retried, ended.
 
-A worker that is killed is replaced by Ray, which runs its task again. What goes wrong within a task comes back as
-a value, never as an error of Ray's.
+Ray replaces a worker that is killed, and runs its task again. An error within a task comes back as a value, never as
+an error of Ray's.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import pickle
+import platform
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -17,37 +21,22 @@ from pathlib import Path
 from typing import Any
 
 from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.ray_address import check_address
-from salgen.datasets.execution.ray_jobs import SHARE, Fault
+from salgen.datasets.execution.ray_setup import check_address, ray_module
 from salgen.errors import SalgenError, reason
 
 RETRIES = 5  # of a task whose worker died
 UNDER_WAY = 1000  # tasks handed to Ray at a time: more than processors, few enough to look through
 OBJECT_STORE = 80 * 2**20  # bytes; little more than what Ray asks for at least, as nothing large is stored
 SEEN_S = 60.0  # how long a share may take to show what another machine wrote; NFS takes half of it
-QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
-}  # no report to its makers, no line of its logs
-
+SHARE = "all machines of a cluster must share the folder, under one path"
 Task = Callable[[bytes, Any], Any]
 
 
-def ray_module() -> Any:
-    """Ray, imported and quiet.
+@dataclass(frozen=True)
+class Fault:
+    """The error of a task."""
 
-    Raises
-    ------
-    SalgenError
-        If it cannot be imported.
-    """
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
-    try:
-        import ray
-    except ImportError as error:
-        raise SalgenError(f"executor = ray needs Ray ({reason(error)}): pip install 'salgen[ray]'") from None
-    return ray
+    error: Exception
 
 
 @dataclass(frozen=True)
@@ -57,11 +46,11 @@ class Connection:
     Attributes
     ----------
     ray
-        The module.
+        The module ``ray``.
     at_a_time
-        How many tasks are handed to it at most.
+        The largest number of tasks handed to it at once.
     ours
-        Whether it was made for this work, and ends with it, and all tasks with it.
+        True if it was made for this work, and ends with it and with all tasks.
     """
 
     ray: Any
@@ -70,7 +59,7 @@ class Connection:
 
     @property
     def gpus(self) -> int:
-        """How many its machines have in all."""
+        """Number of GPUs of all its machines."""
         return int(self.ray.cluster_resources().get("GPU", 0))
 
     def outcomes(
@@ -84,14 +73,14 @@ class Connection:
         Parameters
         ----------
         task
-            A function of a module, which takes the payload and an order. Where its value is a
-            :class:`~salgen.datasets.execution.ray_jobs.Fault`, that is raised.
+            A function of a module, which takes the payload and an order. If its value is a :class:`Fault`,
+            that error is raised.
         payload
-            What :func:`~salgen.datasets.execution.ray_jobs.pack` gave.
+            The result of :func:`pack`.
         called
-            What a message calls an order.
+            The name of an order in messages.
         gpus
-            What each task takes beside a processor.
+            GPUs of each task, besides one processor.
 
         Raises
         ------
@@ -126,14 +115,14 @@ class Connection:
 
 @contextmanager
 def connected(executor: Executor, *, gpus: int = 0) -> Iterator[Connection]:
-    """A Ray that runs, or one that is started here; what was not connected before is disconnected at the end.
+    """Connect to a running Ray, or start one here; a new connection is closed at the end.
 
     Parameters
     ----------
     executor
-        Says which, and how many processors one that is started here has.
+        The address of a running Ray, or the number of processors of one that is started here.
     gpus
-        How many GPUs one that is started here has.
+        Number of GPUs of one that is started here.
 
     Raises
     ------
@@ -142,9 +131,9 @@ def connected(executor: Executor, *, gpus: int = 0) -> Iterator[Connection]:
     """
     ray, address = ray_module(), executor.address
     if ray.is_initialized():
-        there = ray.get_runtime_context().gcs_address
-        if address not in (None, "auto", there):
-            raise SalgenError(f"ray_address = {address}: this process is connected to the Ray at {there} already")
+        current = ray.get_runtime_context().gcs_address
+        if address not in (None, "auto", current):
+            raise SalgenError(f"ray_address = {address}: this process is connected to the Ray at {current} already")
         processors = int(ray.cluster_resources().get("CPU", 1))
         yield Connection(ray, executor.workers or max(1, processors), ours=False)
         return
@@ -190,3 +179,56 @@ def wait_until_seen(path: Path) -> None:
             raise ChildProcessError(f"{path} was written by another machine and is not here: {SHARE}")
         os.listdir(path.parent)  # noqa: PTH208  # makes the share look again
         time.sleep(0.1)
+
+
+def pack(job: Any) -> bytes:
+    """The payload of all tasks: a job, and the folders where this process finds modules, a plug-in's among them."""
+    search_path = [entry or str(Path.cwd()) for entry in sys.path]
+    return pickle.dumps((search_path, pickle.dumps(job)))
+
+
+# In a worker of Ray ---------------------------------------------------------------------------------
+
+
+def here() -> str:
+    """Name of this worker's machine in messages."""
+    return f"the machine {platform.node()}"
+
+
+def attempt(work: Callable[[], Any], called: str) -> Any:
+    """The value of `work`, or a :class:`Fault`: errors that end a local run with one line stay as they are."""
+    try:
+        return work()
+    except (SalgenError, OSError, MemoryError) as error:
+        return Fault(error)
+    except Exception:
+        return Fault(RuntimeError(f"{called}:\n{traceback.format_exc()}"))
+
+
+def unpack(payload: bytes, name: str) -> Any:
+    """The job of a payload; messages call it `name`.
+
+    Raises
+    ------
+    ChildProcessError
+        If this machine cannot load it.
+    """
+    try:
+        search_path, job = pickle.loads(payload)
+        sys.path += [entry for entry in search_path if entry not in sys.path]
+        return pickle.loads(job)
+    except Exception as error:  # a plug-in that is not installed there
+        raise ChildProcessError(f"{here()} cannot load {name} ({type(error).__name__}: {reason(error)})") from None
+
+
+def check_libraries(wanted: Mapping[str, str], installed: Mapping[str, str], consequence: str) -> None:
+    """Raise a ChildProcessError if a library has another version here than where the work comes from."""
+    has = [f"{name} {installed.get(name) or 'none'} for {w}" for name, w in wanted.items() if installed.get(name) != w]
+    if has:
+        raise ChildProcessError(f"{here()} {consequence}: it has {', '.join(has)}")
+
+
+def check_shared(path: Path) -> None:
+    """Raise a ChildProcessError if this machine does not see a file or folder of the caller's."""
+    if not path.exists():
+        raise ChildProcessError(f"{here()} does not see {path}: {SHARE}")

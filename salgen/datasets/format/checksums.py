@@ -45,12 +45,12 @@ def read_checksums(folder: Path) -> dict[str, str]:
         raise SalgenError(f"{FILE} is missing: the data set is not complete; run its 'salgen make' again") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SalgenError(f"{FILE} cannot be read: {reason(error)}") from None
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         match = _LINE.fullmatch(line)
         if match is None:
             raise SalgenError(f"{FILE}: line {number} is not a checksum, two spaces and a file name")
-        if found and match[2] <= next(reversed(found)):
+        if digests and match[2] <= next(reversed(digests)):
             raise SalgenError(f"{FILE}: line {number} is not in the order of the files' names")
-        found[match[2]] = match[1]
-    return found
+        digests[match[2]] = match[1]
+    return digests

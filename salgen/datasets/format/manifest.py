@@ -15,7 +15,7 @@ from salgen.sources import OWN_COPY
 from salgen.spec import DatasetSpec
 
 FILE = "salgen.json"
-RUN = "run.json"  # what the folder of a run has instead
+RUN = "run.json"  # the file that a run's folder has instead
 FORMAT = 1
 LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that a byte on disk depends on
 SAMPLES_PER_SHARD = 512
@@ -29,14 +29,14 @@ MOST_ROWS = 1 << 31
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a data set folder holds. There is no path, time, command or worker count in it.
+    """Description of a data set folder. It holds no path, time, command or worker count.
 
     Attributes
     ----------
     spec
-        What was made.
+        The specification of the data set.
     twins
-        Whether counterfactual twins are stored.
+        True if counterfactual twins are stored.
     samples_per_shard
         Rows of every shard but a split's last.
     rows_per_group
@@ -54,22 +54,22 @@ class Manifest:
     channels
         1 or 3.
     exact
-        Whether image and twin are equal outside the mask. A generator that reproduces a flaw of a paper
+        True if image and twin are equal outside the mask. A generator that reproduces a flaw of a paper
         says so with a property `exact`.
     factors
         Names of the scalars to filter by.
     licence, notes
-        The source's licence, and what a reader must know about it.
+        The source's licence, and remarks that a reader must know.
     libraries
         Versions of the libraries that wrote the files.
     redistributable
-        Whether the source's licence is known to let anybody pass on the pixels.
+        True if the source's licence is known to let anybody pass on the pixels.
     pixels
-        Whether images and twins can be read; False for what was published as recipes and masks.
+        True if images and twins can be read; False for what was published as recipes and masks.
     multi_label
         Tasks of which an image may show several classes; the label is the one that the sample is about.
     recipes_only
-        Whether no picture is in the files: images, twins and masks are rendered from the recipes as they are read.
+        True if no picture is in the files: images, twins and masks are rendered from the recipes as they are read.
     """
 
     spec: DatasetSpec
@@ -94,12 +94,12 @@ class Manifest:
 
     @property
     def stores_pixels(self) -> bool:
-        """Whether images and twins are in the files."""
+        """True if images and twins are in the files."""
         return self.pixels and not self.recipes_only
 
     @property
     def imported(self) -> bool:
-        """Whether the images were read from a copy of published data, not made."""
+        """True if the images were read from a copy of published data, not made."""
         return self.spec.source == OWN_COPY
 
     @property
@@ -131,21 +131,23 @@ class Manifest:
         """
         try:
             values = json.loads(text)
-            written, fingerprint = values.pop("format"), values.pop("fingerprint")
-            if written != FORMAT:
-                raise SalgenError(f"format {written}: this salgen reads format {FORMAT}")
+            version, fingerprint = values.pop("format"), values.pop("fingerprint")
+            if version != FORMAT:
+                raise SalgenError(f"format {version}: this salgen reads format {FORMAT}")
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
             values |= {name: tuple(values[name]) for name in ("regions", "factors", "multi_label") if name in values}
-            manifest = cls(**{"redistributable": _is_shipped(values["spec"]), **values})
+            # Older data sets do not say; they were made from nothing, or from what salgen or its dependencies ship.
+            shipped = not values["spec"].source_digest or values["spec"].source in SHIPPED
+            manifest = cls(**{"redistributable": shipped, **values})
             fault = _fault_of(manifest)
             if fault:
                 raise ValueError(fault)
-            made = manifest.spec.fingerprint
+            actual = manifest.spec.fingerprint
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise SalgenError(f"not a salgen data set description ({type(error).__name__}: {reason(error)})") from None
-        if made != fingerprint:
-            raise SalgenError(f"the spec's fingerprint is {made}, but {fingerprint} is written")
+        if actual != fingerprint:
+            raise SalgenError(f"the spec's fingerprint is {actual}, but the file says {fingerprint}")
         return manifest
 
 
@@ -221,11 +223,6 @@ def installed_libraries() -> dict[str, str]:
     return {name: _version(name) for name in LIBRARIES}
 
 
-def _is_shipped(spec: DatasetSpec) -> bool:
-    """Whether a data set was made from nothing, or from what salgen's dependencies ship."""
-    return not spec.source_digest or spec.source in SHIPPED
-
-
 def _version(name: str) -> str:
     try:
         return version(name)
@@ -234,7 +231,7 @@ def _version(name: str) -> str:
 
 
 def _fault_of(manifest: Manifest) -> str | None:
-    """The first fault of a description that somebody else wrote: a value of a wrong type, or a number out of bounds."""
+    """The first fault of a description from elsewhere, or None: a value of a wrong type, or a number out of bounds."""
     spec, tasks = manifest.spec, manifest.tasks
     rows = (manifest.samples_per_shard, manifest.rows_per_group)
     flags = (manifest.twins, manifest.exact, manifest.redistributable, manifest.pixels, manifest.recipes_only)

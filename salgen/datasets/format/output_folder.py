@@ -1,4 +1,4 @@
-"""The folder that a data set is written to: what may be there already, and who may write."""
+"""The folder that a data set is written to: its permitted contents, and the lock of its one writer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAY_OUT = "choose another OUT, or remove the folder"
 
 
 class State(Enum):
-    """What a destination holds of the data set that shall be made."""
+    """Progress of the data set in its output folder."""
 
     NOTHING = "nothing"
     PART = "part"
@@ -31,7 +31,7 @@ class State(Enum):
 
 
 def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_only: bool = False) -> State:
-    """What `folder` holds of a data set. Nothing is written.
+    """Check that a data set can be written to `folder`, and return how much of it is there. Nothing is written.
 
     Raises
     ------
@@ -45,34 +45,34 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
         return State.NOTHING
     if not (folder / manifest.FILE).exists():
         raise SalgenError(f"{folder} is not empty and not a salgen data set: {WAY_OUT}")
-    there = read_manifest(folder)
-    differences = _differences(_wanted(there.spec, there.twins), _wanted(spec, twins))
+    existing = read_manifest(folder)
+    differences = _differences(_flattened(existing.spec, existing.twins), _flattened(spec, twins))
     if differences:
         raise SalgenError(f"{folder} holds another data set ({'; '.join(differences)}): {WAY_OUT}")
-    if not there.pixels:
+    if not existing.pixels:
         raise SalgenError(f"{folder} holds this data set as it was published, without pixels: {WAY_OUT}")
-    if there.recipes_only != recipes_only:
+    if existing.recipes_only != recipes_only:
         raise SalgenError(
-            f"{folder} holds this data set {_form(there.recipes_only)}, not {_form(recipes_only)}: {WAY_OUT}"
+            f"{folder} holds this data set {_form(existing.recipes_only)}, not {_form(recipes_only)}: {WAY_OUT}"
         )
-    if _is_complete(folder, there):
+    if all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(existing))):
         return State.ALL
     _check_permission(folder)
-    _check_continuation(folder, there)
+    _check_continuation(folder, existing)
     return State.PART
 
 
 @contextmanager
 def sole_writer(folder: Path, called: Path | None = None) -> Iterator[None]:
-    """Keep the user's other salgen processes from writing to a folder; a message may call it otherwise.
+    """Keep the user's other salgen processes from writing to a folder; messages name it `called` if given.
 
     The lock is a file in the user's cache, named after the folder: nothing appears in the folder, and a process that
-    is killed gives its lock up. Where no lock can be had, nobody is kept away.
+    is killed releases its lock. Where no lock can be taken, no process is kept away.
 
     Raises
     ------
     SalgenError
-        If another one is at it.
+        If another process is writing to it.
     """
     with ExitStack() as stack:
         try:
@@ -100,7 +100,7 @@ def _check_permission(folder: Path) -> None:
 
 
 def _is_remnant(path: Path) -> bool:
-    """Whether it is what a process leaves that was killed before it wrote the manifest."""
+    """True if this was left by a process that was killed before it wrote the manifest."""
     if path.name == DATA and path.is_dir() and not path.is_symlink():
         return all(map(_is_temporary, path.iterdir()))
     return _is_temporary(path)
@@ -110,19 +110,15 @@ def _is_temporary(path: Path) -> bool:
     return path.name.startswith(".") and path.name.endswith(TEMPORARY)
 
 
-def _is_complete(folder: Path, there: Manifest) -> bool:
-    return all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(there)))
-
-
-def _check_continuation(folder: Path, there: Manifest) -> None:
-    """What is missing must come out with the bytes that the finished shards would have had."""
-    usual = manifest.usual_shard(there.recipes_only)
-    if there.samples_per_shard != usual:
+def _check_continuation(folder: Path, existing: Manifest) -> None:
+    """Raise a SalgenError if missing shards would not get the bytes that the finished ones would have had."""
+    usual = manifest.usual_shard(existing.recipes_only)
+    if existing.samples_per_shard != usual:
         raise SalgenError(
-            f"{folder} was begun with {there.samples_per_shard} samples per shard, this salgen writes "
+            f"{folder} was begun with {existing.samples_per_shard} samples per shard, but this salgen writes "
             f"{usual}: {WAY_OUT}"
         )
-    differences = _differences(there.libraries, installed_libraries())
+    differences = _differences(existing.libraries, installed_libraries())
     if differences:
         raise SalgenError(
             f"{folder} was begun with other library versions ({'; '.join(differences)}): install those, or {WAY_OUT}"
@@ -133,17 +129,17 @@ def _form(recipes_only: bool) -> str:
     return "as recipes only" if recipes_only else "with its pictures"
 
 
-def _wanted(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
-    """All that decides what is made, as one flat mapping."""
+def _flattened(spec: DatasetSpec, twins: bool) -> dict[str, Any]:
+    """Everything that determines the data set, as one flat mapping."""
     values = {**spec.to_json(), "twins": twins}
     parameters, splits = values.pop("parameters"), values.pop("splits")
     return {**values, **parameters, **{f"split {name}": count for name, count in splits.items()}}
 
 
-def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
-    keys = [key for key in {**there, **here} if there.get(key) != here.get(key)]
-    return [f"{key} is {_shown(there, key)} there and {_shown(here, key)} here" for key in keys]
+def _differences(existing: dict[str, Any], requested: dict[str, Any]) -> list[str]:
+    keys = [key for key in {**existing, **requested} if existing.get(key) != requested.get(key)]
+    return [f"{key} is {_value_text(existing, key)} there and {_value_text(requested, key)} here" for key in keys]
 
 
-def _shown(values: dict[str, Any], key: str) -> str:
+def _value_text(values: dict[str, Any], key: str) -> str:
     return (str(values[key]) or "none") if key in values else "absent"

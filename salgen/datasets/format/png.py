@@ -95,7 +95,7 @@ def check_size(data: bytes, size: tuple[int, ...]) -> None:
     if data.startswith(SIGNATURE) and len(data) >= HEAD:
         width, height = struct.unpack_from(">II", data, len(SIGNATURE) + 8)
         if height * width > math.prod(size):
-            raise SalgenError(f"announces {height} x {width} pixels, {' x '.join(map(str, size))} are expected")
+            raise SalgenError(f"announces {height} x {width} pixels, but {' x '.join(map(str, size))} are expected")
 
 
 def decode_mask(data: bytes) -> Mask:
@@ -108,7 +108,7 @@ def decode_mask(data: bytes) -> Mask:
     """
     levels = decode(data)
     if levels.shape[2] != 1:
-        raise SalgenError(f"a mask has one channel, this PNG has {levels.shape[2]}")
+        raise SalgenError(f"a mask has one channel, but this PNG has {levels.shape[2]}")
     return np.asarray(levels[..., 0] != 0)
 
 

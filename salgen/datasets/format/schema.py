@@ -22,7 +22,7 @@ IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
 class Kind(Enum):
-    """What a column holds."""
+    """Type of a column's values."""
 
     TEXT = "text"
     IMAGE = "image"
@@ -42,7 +42,7 @@ class Column:
     Attributes
     ----------
     name, kind, description
-        What it is.
+        Its name, the type of its values, and a sentence on it.
     members
         The class names of a label or of several, or the names of the numbers in a struct.
     """
@@ -63,7 +63,9 @@ def columns(manifest: Manifest) -> list[Column]:
     """
     default = manifest.default_task
     masks = mask_columns(manifest)
-    absent = _absence(manifest)
+    absent = "" if manifest.pixels else "; null, as the data set is published without pixels"
+    if manifest.recipes_only:
+        absent = "; null, as pictures are rendered from the recipes"
     unstored = absent if manifest.recipes_only else ""
     numbers = [Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors)] if manifest.factors else []
     result = [
@@ -92,9 +94,9 @@ def columns(manifest: Manifest) -> list[Column]:
         Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"),
     ]
     names = [column.name for column in result]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise SalgenError(f"{manifest.spec.generator}: {twice!r} is both a task or region and another column")
+    duplicate = next((name for name in names if names.count(name) > 1), None)
+    if duplicate:
+        raise SalgenError(f"{manifest.spec.generator}: {duplicate!r} is both a task or region and another column")
     return result
 
 
@@ -106,8 +108,7 @@ def present_column(task: str) -> str:
 def mask_columns(manifest: Manifest) -> dict[str, str]:
     """Column name to region: `mask` is the default task's target, the others are named after their region."""
     target = manifest.targets[manifest.default_task]
-    others = [region for region in manifest.regions if region != target]
-    return {"mask": target, **{f"mask_{region}": region for region in others}}
+    return {"mask": target, **{f"mask_{region}": region for region in manifest.regions if region != target}}
 
 
 def arrow_schema(manifest: Manifest) -> pa.Schema:
@@ -154,10 +155,10 @@ def class_numbers(column: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.i
     SalgenError
         If an entry is empty, or is not the number of a class.
     """
-    found = np.zeros(0, dtype=np.int64) if column.null_count else np.asarray(column.to_numpy(), dtype=np.int64)
-    if len(found) != len(column) or ((found < 0) | (found >= len(names))).any():
+    numbers = np.zeros(0, dtype=np.int64) if column.null_count else np.asarray(column.to_numpy(), dtype=np.int64)
+    if len(numbers) != len(column) or ((numbers < 0) | (numbers >= len(names))).any():
         raise SalgenError(f"has a class that is none of the {len(names)} of its task")
-    return found
+    return numbers
 
 
 def class_sets(column: pa.ChunkedArray, names: Sequence[str]) -> Mask:
@@ -173,9 +174,9 @@ def class_sets(column: pa.ChunkedArray, names: Sequence[str]) -> Mask:
     counts = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     if len(counts) and counts.min() < 1:
         raise SalgenError("has a sample that shows no class")
-    found = np.zeros((len(counts), len(names)), dtype=bool)
-    found[np.repeat(np.arange(len(counts)), counts), numbers] = True
-    return found
+    sets = np.zeros((len(counts), len(names)), dtype=bool)
+    sets[np.repeat(np.arange(len(counts)), counts), numbers] = True
+    return sets
 
 
 def factor_values(column: pa.ChunkedArray, name: str) -> Float64:
@@ -189,13 +190,6 @@ def pixels_digest(image: NDArray[Any]) -> str:
     digest = hashlib.sha256(f"{image.dtype.name} {shape}\n".encode())
     digest.update(np.ascontiguousarray(image, dtype=image.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
-
-
-def _absence(manifest: Manifest) -> str:
-    """Why pictures are null, if they are."""
-    if manifest.recipes_only:
-        return "; null, as pictures are rendered from the recipes"
-    return "" if manifest.pixels else "; null, as the data set is published without pixels"
 
 
 def _mask_text(name: str, region: str, task: str) -> str:

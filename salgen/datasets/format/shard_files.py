@@ -1,4 +1,4 @@
-"""Reading shards, with every fault of a file named."""
+"""Reading shards, with messages that name the faulty file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def open_shard(folder: Path, shard: Shard, schema: pa.Schema, rows_per_group: in
     except FAULTS as error:
         raise _unreadable(path, error) from None
     if fault is None and file.metadata.num_rows != len(shard):
-        fault = f"it has {file.metadata.num_rows} rows, {len(shard)} are expected"
+        fault = f"it has {file.metadata.num_rows} rows, but {len(shard)} are expected"
     sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     if fault is None and sizes != [min(rows_per_group, len(shard) - s) for s in range(0, len(shard), rows_per_group)]:
         fault = f"its row groups do not have {rows_per_group} rows"
@@ -61,14 +61,13 @@ def _unreadable(path: Path, error: Exception) -> SalgenError:
     )
 
 
-def _difference(there: pa.Schema, expected: pa.Schema) -> str | None:
-    """What tells two schemas apart, if anything."""
-    if there.equals(expected):
+def _difference(actual: pa.Schema, expected: pa.Schema) -> str | None:
+    """The first difference between two schemas, or None."""
+    if actual.equals(expected):
         return None
-    names = [
-        name for name in dict.fromkeys([*there.names, *expected.names]) if _type(there, name) != _type(expected, name)
-    ]
-    return f"column {names[0]!r} differs" if names else "its columns are in another order"
+    names = dict.fromkeys([*actual.names, *expected.names])
+    differing = [name for name in names if _type(actual, name) != _type(expected, name)]
+    return f"column {differing[0]!r} differs" if differing else "its columns are in another order"
 
 
 def _type(schema: pa.Schema, name: str) -> pa.DataType | None:

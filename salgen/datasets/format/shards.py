@@ -25,7 +25,7 @@ from salgen.datasets.format.schema import (
 from salgen.files import atomic_path
 from salgen.generators.declarations import Labelled
 from salgen.generators.generator import Generator
-from salgen.types import Mask, Recipe, Sample
+from salgen.types import Recipe, Sample
 
 DATA = "data"  # the folder of the shards
 LEVEL = 9  # of zstd; a higher one is slower and hardly smaller
@@ -54,7 +54,7 @@ class Shard:
 
     @property
     def path(self) -> str:
-        """Where the shard lies in the data set's folder."""
+        """Path of the shard within the data set's folder."""
         return f"{DATA}/{self.split}-{self.number:05d}-of-{self.of:05d}.parquet"
 
     def __len__(self) -> int:
@@ -63,8 +63,12 @@ class Shard:
 
 def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
     """The shards of one split, or of all of them in order."""
-    splits = manifest.splits if split is None else [split]
-    return [shard for name in splits for shard in _shards_of_split(name, manifest)]
+    shards, size = [], manifest.samples_per_shard
+    for name in manifest.splits if split is None else [split]:
+        total = manifest.spec.splits[name]
+        count = -(-total // size)
+        shards += [Shard(name, k, count, k * size, min((k + 1) * size, total)) for k in range(count)]
+    return shards
 
 
 def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
@@ -94,7 +98,8 @@ def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
         compression="zstd" if manifest.recipes_only else "none",
         compression_level=LEVEL if manifest.recipes_only else None,
         use_dictionary=False,
-        write_statistics=_filterable(manifest),
+        # The leaf columns whose minimum and maximum help a reader that filters.
+        write_statistics=["id", *manifest.tasks, *(f"factors.{name}" for name in manifest.factors)],
         write_page_checksum=True,
     )
 
@@ -103,7 +108,7 @@ def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> I
     """The columns of each row group, with pictures."""
     pairs = generator.pairs(manifest.spec.seed, shard.split, range(shard.start, shard.stop), manifest.twins)
     while group := list(islice(pairs, manifest.rows_per_group)):
-        yield _pictured(group, generator, manifest)
+        yield _sample_columns(group, generator, manifest)
 
 
 def _recipe_groups(generator: Generator, manifest: Manifest, shard: Shard) -> Iterator[dict[str, Any]]:
@@ -111,7 +116,7 @@ def _recipe_groups(generator: Generator, manifest: Manifest, shard: Shard) -> It
     for start in range(shard.start, shard.stop, manifest.rows_per_group):
         indices = range(start, min(start + manifest.rows_per_group, shard.stop))
         recipes = [generator.recipe(manifest.spec.seed, shard.split, index) for index in indices]
-        yield _described(recipes, list(_classes(generator, manifest, recipes)), generator, manifest)
+        yield _recipe_columns(recipes, list(_classes(generator, manifest, recipes)), generator, manifest)
 
 
 def _classes(generator: Generator, manifest: Manifest, recipes: Sequence[Recipe]) -> Iterator[Classes]:
@@ -124,10 +129,10 @@ def _classes(generator: Generator, manifest: Manifest, recipes: Sequence[Recipe]
         yield sample.labels, sample.present
 
 
-def _described(
+def _recipe_columns(
     recipes: Sequence[Recipe], classes: Sequence[Classes], generator: Generator, manifest: Manifest
 ) -> dict[str, Any]:
-    """What is known of samples without a picture: column to values."""
+    """The columns of samples that need no picture: name to values."""
     return {
         "id": [recipe.id for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
@@ -137,16 +142,17 @@ def _described(
     }
 
 
-def _pictured(pairs: Sequence[Pair], generator: Generator, manifest: Manifest) -> dict[str, Any]:
+def _sample_columns(pairs: Sequence[Pair], generator: Generator, manifest: Manifest) -> dict[str, Any]:
     """Samples with their pictures: column to values."""
     samples = [sample for sample, _ in pairs]
     twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in pairs]
-    values = _described(
-        [sample.recipe for sample in samples], [(one.labels, one.present) for one in samples], generator, manifest
-    )
+    classes = [(sample.labels, sample.present) for sample in samples]
+    values = _recipe_columns([sample.recipe for sample in samples], classes, generator, manifest)
     values |= {
         "image": _images([png.encode(sample.image) for sample in samples]),
-        "alternative_masks": [_pictures(sample.alternatives) for sample in samples],
+        "alternative_masks": [
+            [{"bytes": png.encode_mask(mask), "path": None} for mask in sample.alternatives] for sample in samples
+        ],
         "twin": _images(twins),
         "pixels_sha256": [pixels_digest(sample.image) for sample in samples],
     }
@@ -166,24 +172,8 @@ def _record_batch(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatc
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _pictures(masks: Sequence[Mask]) -> list[dict[str, Any]]:
-    """Masks as a list of Hugging Face's structs."""
-    return [{"bytes": png.encode_mask(mask), "path": None} for mask in masks]
-
-
 def _images(encoded: Sequence[bytes | None]) -> pa.Array:
     """Encoded images as Hugging Face's struct of bytes and path, null where there is none."""
     absent = pa.array([data is None for data in encoded], pa.bool_())
     paths = pa.nulls(len(encoded), pa.string())
     return pa.StructArray.from_arrays([pa.array(encoded, pa.binary()), paths], fields=list(IMAGE), mask=absent)
-
-
-def _filterable(manifest: Manifest) -> list[str]:
-    """The leaf columns whose minimum and maximum help a reader that filters."""
-    return ["id", *manifest.tasks, *(f"factors.{name}" for name in manifest.factors)]
-
-
-def _shards_of_split(split: str, manifest: Manifest) -> list[Shard]:
-    total, size = manifest.spec.splits[split], manifest.samples_per_shard
-    count = -(-total // size)
-    return [Shard(split, k, count, k * size, min((k + 1) * size, total)) for k in range(count)]

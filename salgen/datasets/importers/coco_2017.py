@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
-from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CLASSES, CocoCopy, open_coco
+from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
 from salgen.datasets.importers.layouts.imported import read_own_copy
+from salgen.datasets.libraries.coco import CLASSES
 
 NAMES = ("coco-2017",)
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_layout import mask_of, read_layout
-from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import IGNORE, OTHER, decode
+from salgen.datasets.importers.layouts.imagenet_s_layout import IGNORE, OTHER, decode, mask_of, read_layout
 from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
@@ -71,7 +70,9 @@ class ImageNetS50(Imported):
         if height != width:
             raise SalgenError(f"{self.name}: image_size = {height}x{width}: images are square here")
         if list(self.classes) != sorted(set(self.classes)):
-            raise SalgenError(f"{self.name}: classes must be sorted and differ: mask pictures number them so")
+            raise SalgenError(
+                f"{self.name}: classes must be sorted and differ, as mask pictures number them in that order"
+            )
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -80,7 +81,7 @@ class ImageNetS50(Imported):
 
     @property
     def valid_region(self) -> str | None:
-        """What is annotated, or the whole image where ignored pixels count as background."""
+        """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
     def open_source(self, given: str | None) -> Files:
@@ -103,12 +104,12 @@ class ImageNetS50(Imported):
         return Items(source, splits)
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
-        """The middle of an image, and where its class is.
+        """The middle of an image, with the mask of its class.
 
         Raises
         ------
         SalgenError
-            If the mask picture is of another size than the image, or holds what is no class id.
+            If the mask picture is of another size than the image, or holds a number that is not a class id.
         """
         refuse_edit(edit)
         picture, mask = (material.source.files[name] for name in (parameters["item"], mask_of(parameters["item"])))
@@ -116,17 +117,19 @@ class ImageNetS50(Imported):
         pixels, levels = read_rgb(picture), read_levels(mask)
         if levels.shape[:2] != pixels.shape[:2]:
             sizes = ["x".join(map(str, shape[:2])) for shape in (levels.shape, pixels.shape)]
-            raise SalgenError(f"{mask}: has {sizes[0]} pixels, and its image {picture} {sizes[1]}: restore the file")
+            raise SalgenError(
+                f"{mask}: has {sizes[0]} pixels, but its image {picture} has {sizes[1]}: restore the file"
+            )
         ids = self._ids(levels, mask)
         image = middle(Image.fromarray(pixels), self.image_size[0], Image.Resampling.BILINEAR)
         return Rendered(image, {"label": label}, {"object": ids == label + 1, "annotated": ids != IGNORE})
 
     def target(self, task: str) -> str:
-        """Where the class is."""
+        """The region of the class."""
         return "object"
 
     def region_names(self) -> list[str]:
-        """Where the class is, and what is annotated at all."""
+        """The region of the class, and the annotated region."""
         return ["object", "annotated"]
 
     def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:
@@ -136,10 +139,12 @@ class ImageNetS50(Imported):
             unknown = sorted(set(np.unique(decode(levels)).tolist()) - {OTHER, *range(1, classes + 1), IGNORE})
             cut = middle(Image.fromarray(levels), self.image_size[0], Image.Resampling.NEAREST)
         except ValueError as error:
-            raise SalgenError(f"{file}: is no mask of ImageNet-S ({error}): its ids stand in red and green") from None
+            raise SalgenError(
+                f"{file}: is not a mask of ImageNet-S ({error}): ids are stored in red and green"
+            ) from None
         if unknown:
             raise SalgenError(
-                f"{file}: has the id {unknown[0]}, not {OTHER}, 1 to {classes} or {IGNORE}: is it of another set?"
+                f"{file}: has the id {unknown[0]}, not {OTHER}, 1 to {classes} or {IGNORE}: is it from another set?"
             )
         return decode(cut)
 

@@ -22,7 +22,7 @@ NAMES = ("lisa-lights",)
 
 @dataclass(frozen=True, eq=False)
 class Lights(Items):
-    """The lights that can be used, by split, and what is known of each."""
+    """The usable lights by split, and the crop of each."""
 
     crops: Mapping[str, Crop] = field(default_factory=dict)
 
@@ -96,12 +96,12 @@ class LisaLights(MaskRules, Imported):
                 f"{parameters['item']}: {len(masks)} acceptable masks, but {parameters['masks']} when it was vetted; "
                 "were numpy, scipy, scikit-image or Pillow replaced since?"
             )
-        lamp, inside, *others = (
+        lamp, bulb_mask, *alternatives = (
             resize_nearest(mask, self.image_size)
             for mask in (masks[0], rectangle_mask(crop.shape[:2], bulb), *masks[1:])
         )
         image = resize_rgb(crop, self.image_size)
-        return Rendered(image, {"label": parameters["label"]}, {"lamp": lamp, "bulb": inside}, tuple(others))
+        return Rendered(image, {"label": parameters["label"]}, {"lamp": lamp, "bulb": bulb_mask}, tuple(alternatives))
 
     def target(self, task: str) -> str:
         """The lit lamp."""
@@ -112,7 +112,7 @@ class LisaLights(MaskRules, Imported):
         return ["lamp", "bulb"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Whether it is night, the number of acceptable masks, and the crop's size in the frame."""
+        """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""
         left, top, right, bottom = parameters["box"]
         size = {"crop_height": bottom - top, "crop_width": right - left}
         return {"night": parameters["night"], "n_masks": parameters["masks"], **size}

@@ -44,7 +44,7 @@ class Voc2012(AnnotatedImages):
 
     @property
     def valid_region(self) -> str | None:
-        """What is annotated, where mask pictures leave pixels void."""
+        """The annotated region where mask pictures leave pixels void, else None."""
         return "annotated" if self.masks == SEGMENTATION else None
 
     def open_source(self, given: str | None) -> VocCopy:

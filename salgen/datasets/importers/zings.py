@@ -48,11 +48,11 @@ class ZingsCopy(Files):
     image_size: tuple[int, int]
 
     def __init__(self, pairs: Mapping[str, Pair], image_size: tuple[int, int]) -> None:
-        # Files holds its notes as a value; here they are known only when every mask was read.
+        # Files stores its notes; here they are computed after every mask is read.
         files = {name: pair.picture for name, pair in pairs.items()}
         files |= {f"{MASKS}/{name}": pair.mask for name, pair in pairs.items()}
-        known = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
-        vars(self).update(known, pairs=pairs, image_size=image_size)
+        values = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
+        vars(self).update(values, pairs=pairs, image_size=image_size)
 
     def load(self, name: str) -> tuple[Pixels, Mask]:
         """A picture, uint8 (H, W, 3), and its mask, bool (H, W)."""
@@ -61,7 +61,7 @@ class ZingsCopy(Files):
 
     @cached_property
     def notes(self) -> str:
-        """How many pictures there are, how they are split, and how many masks are empty."""
+        """Numbers of pictures by class and split, and of empty masks, for the data set's card."""
         counts = Counter((name.partition("/")[0], split) for name, split in self.splits.items())
         parts = [
             f"{sum(counts[folder, split] for split in ('train', 'val', 'test'))} {folder} "
@@ -122,7 +122,10 @@ class ZingsImporter(Imported):
     def prepare(self, source: ZingsCopy) -> Items:
         """The items of each split; every mask must be as large as its picture."""
         for pair in source.pairs.values():
-            _check_sizes(pair)
+            picture, mask = _size_of(pair.picture), _size_of(pair.mask)
+            if picture != mask:
+                expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
+                raise SalgenError(f"{pair.mask}: the mask has {mask[0]} x {mask[1]} pixels; {expected}")
         splits = {
             split: [name for name in sorted(source.pairs) if source.splits[name] == split]
             for split in ("train", "val", "test")
@@ -148,7 +151,7 @@ class ZingsImporter(Imported):
 
 
 def _read_mask(path: Path) -> Mask:
-    """What is not black, bool (H, W), as a viewer shows it."""
+    """Pixels of a mask picture that are not black, bool (H, W), oriented as a viewer shows them."""
     levels = read_levels(path)
     if levels.dtype == np.uint8:
         levels = np.asarray(read_rgb(path).any(axis=2))  # palettes are looked up, transparency is dropped
@@ -162,14 +165,6 @@ def _upright(stored: NDArray[Any], path: Path) -> NDArray[Any]:
     return np.ascontiguousarray(np.rot90(stored[:, ::-1] if mirrored else stored, quarters))
 
 
-def _check_sizes(pair: Pair) -> None:
-    """A mask must be as large as its picture, both as a viewer shows them."""
-    picture, mask = _size_of(pair.picture), _size_of(pair.mask)
-    if picture != mask:
-        expected = f"expected {picture[0]} x {picture[1]}, as {pair.picture} has"
-        raise SalgenError(f"{pair.mask}: a mask of {mask[0]} x {mask[1]} pixels; {expected}")
-
-
 @contextmanager
 def _opening(path: Path) -> Iterator[Image.Image]:
     """A picture whose pixels are not read yet."""
@@ -181,7 +176,7 @@ def _opening(path: Path) -> Iterator[Image.Image]:
 
 
 def _turn(picture: Image.Image) -> tuple[bool, int]:
-    """What its EXIF orientation asks for."""
+    """Mirroring and quarter turns that a picture's EXIF orientation asks for."""
     return TURNS.get(picture.getexif().get(ExifTags.Base.Orientation, 1), TURNS[1])
 
 

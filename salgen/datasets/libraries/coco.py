@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -74,7 +75,7 @@ class Part:
 
 
 def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> tuple[Gathered, str]:
-    """The library of objects, uint8 (h, w, 4) with the mask as alpha, and what to know about it.
+    """The library of objects, uint8 (h, w, 4) with the mask as alpha, and notes on it for the card.
 
     Parameters
     ----------
@@ -93,9 +94,9 @@ def objects(root: Path, classes: Sequence[str], pictures: int, longest: int) -> 
         If something is missing (the message names the path that was expected), or a class is unknown.
     """
     parts = parts_of(root)
-    found = gather("objects", origin_of(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
+    gathered = gather("objects", origin_of(parts), classes, pictures, longest, lambda: _select(parts, classes, longest))
     notes = NOTES.format(parts=" and ".join(part.name for part in parts)) + SPLIT[len(parts) > 1]
-    return found, notes
+    return gathered, notes
 
 
 def cut(file: Path, size: tuple[int, int], instance: Instance, longest: int) -> Pixels:
@@ -133,7 +134,7 @@ def mask_of(outline: Any, size: tuple[int, int]) -> NDArray[np.uint8]:
 
 
 def runs_of(outline: Any, size: tuple[int, int]) -> dict[str, Any]:
-    """An outline as pycocotools' compressed run lengths, of `size` (H, W); it trusts its input, so that is checked.
+    """An outline as pycocotools' compressed run lengths, of `size` (H, W); checked, as pycocotools trusts its input.
 
     Raises
     ------
@@ -162,13 +163,13 @@ def _check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> 
                 raise UnusableError("polygon far outside of the image")
 
 
-def _counts(given: Any) -> list[int]:
+def _counts(runs: Any) -> list[int]:
     """Lengths of runs; as text each is a chain of 5-bit digits, from the fourth on a difference to the second last."""
-    if isinstance(given, array):
-        return given.tolist()
+    if isinstance(runs, array):
+        return runs.tolist()
     counts: list[int] = []
     value = shift = 0
-    for character in given if isinstance(given, str) else "":
+    for character in runs if isinstance(runs, str) else "":
         digit = ord(character) - 48
         value |= (digit & 31) << shift
         shift += 5
@@ -182,7 +183,7 @@ def _counts(given: Any) -> list[int]:
 
 
 def _shrunk(pixels: Pixels, longest: int) -> Pixels:
-    """Colours are averaged where they are seen: Pillow weights them by alpha."""
+    """An object reduced to its longest side; Pillow weights colours by alpha."""
     height, width = pixels.shape[:2]
     if max(height, width) <= longest:
         return pixels
@@ -229,25 +230,24 @@ def origin_of(parts: Sequence[Part]) -> str:
     return total.hexdigest()
 
 
-def need_pycocotools(what: str) -> None:
-    """Raise a SalgenError where it is not installed, which says what it does."""
+def need_pycocotools(purpose: str) -> None:
+    """Raise a SalgenError that tells the purpose of pycocotools if it is not installed."""
     try:
         import pycocotools.mask  # noqa: F401
     except ImportError:
-        raise SalgenError(f"{what} by pycocotools: pip install 'salgen[coco]'") from None
+        raise SalgenError(f"{purpose} by pycocotools: pip install 'salgen[coco]'") from None
 
 
 def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Selection:
     need_pycocotools("objects are cut out of COCO")
     candidates: dict[tuple[str, str], list[Make]] = {}
-    skipped: dict[str, int] = {}
+    skipped: Counter[str] = Counter()
     for part in parts:
-        found = read_instances(part.annotations, classes)
-        for why, count in found.skipped.items():
-            skipped[why] = skipped.get(why, 0) + count
-        for image, split in _splits(found.images, part, alone=len(parts) == 1):
-            file, size = found.images[image]
-            for name, instance in found.shown(image):
+        instances = read_instances(part.annotations, classes)
+        skipped.update(instances.skipped)
+        for image, split in _splits(instances.images, part, alone=len(parts) == 1):
+            file, size = instances.images[image]
+            for name, instance in instances.of_image(image):
                 make = partial(cut, part.images / file, size, instance, longest)
                 candidates.setdefault((split, name), []).append(make)
     return Selection(candidates, skipped)

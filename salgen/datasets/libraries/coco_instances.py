@@ -42,7 +42,7 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """What a file lists of some classes.
+    """The instances of some classes that a file lists.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Instances:
     largest: Mapping[tuple[int, int], Instance]
     skipped: Mapping[str, int]
 
-    def shown(self, image: int) -> Iterator[tuple[str, Instance]]:
+    def of_image(self, image: int) -> Iterator[tuple[str, Instance]]:
         """The classes that an image shows, with the largest instance of each."""
         for place, name in enumerate(self.classes):
             if (image, place) in self.largest:
@@ -90,7 +90,7 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     path
         A file of COCO's instances.
     take
-        What is done with an annotation; one on which it fails is not in COCO's form.
+        A function of an annotation; one on which it fails is not in COCO's form.
 
     Returns
     -------
@@ -116,7 +116,10 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     try:
         with open(path, encoding="utf-8") as handle:
             whole = json.load(handle, object_hook=handed_over)
-        images = dict(_image(entry) for entry in whole["images"])
+        images = {
+            int(entry["id"]): (Path(entry["file_name"]).name, (entry["height"], entry["width"]))
+            for entry in whole["images"]
+        }
         categories = {str(entry["name"]): int(entry["id"]) for entry in whole["categories"]}
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
@@ -138,8 +141,14 @@ def box_of(entry: Mapping[str, Any]) -> Box:
 
 
 def outline_of(entry: Mapping[str, Any]) -> Any:
-    """The outline of an annotation as :class:`Instance` holds it, in little memory."""
-    return _outline(entry.get("segmentation"))
+    """The outline of an annotation as :class:`Instance` holds it, its numbers in arrays; None if they are none."""
+    outline = entry.get("segmentation")
+    try:
+        if isinstance(outline, dict) and isinstance(outline.get("counts"), list):
+            return {**outline, "counts": array("q", outline["counts"])}
+        return [array("d", polygon) for polygon in outline] if isinstance(outline, list) else outline
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 @dataclass(eq=False)
@@ -162,24 +171,12 @@ class _Heap:
 
     def of_classes(self, classes: tuple[str, ...], numbers: Sequence[int], images: Images, malformed: int) -> Instances:
         places = {number: place for place, number in enumerate(numbers)}
-        largest = {(image, places[kind]): one for (image, kind), one in self.largest.items() if kind in places}
+        largest = {
+            (image, places[kind]): instance for (image, kind), instance in self.largest.items() if kind in places
+        }
         skipped = {
             CROWD: sum(self.crowds[number] for number in numbers),
             MALFORMED: malformed,
             UNLISTED: sum(image not in images for image, _ in largest),
         }
         return Instances(classes, images, largest, {why: count for why, count in skipped.items() if count})
-
-
-def _image(entry: Mapping[str, Any]) -> tuple[int, tuple[str, tuple[int, int]]]:
-    return int(entry["id"]), (Path(entry["file_name"]).name, (entry["height"], entry["width"]))
-
-
-def _outline(given: Any) -> Any:
-    """Polygons and runs in little memory, as they are where they are texts, and None where they are no numbers."""
-    try:
-        if isinstance(given, dict) and isinstance(given.get("counts"), list):
-            return {**given, "counts": array("q", given["counts"])}
-        return [array("d", polygon) for polygon in given] if isinstance(given, list) else given
-    except (TypeError, ValueError, OverflowError):
-        return None

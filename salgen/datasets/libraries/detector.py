@@ -17,27 +17,21 @@ from salgen.registry import DETECTORS
 FOLDER = "detector"
 FORMS = ("fasterrcnn_resnet50_fpn_coco-*.pth", "*.safetensors")
 PUBLISHED = "https://download.pytorch.org/models/fasterrcnn_resnet50_fpn_coco-258fb6c6.pth"
-WHAT = f"torchvision's weights ({PUBLISHED}) or a .safetensors file of your own"
+EXPECTED = f"torchvision's weights ({PUBLISHED}) or a .safetensors file of your own"
 
 Finding = tuple[str, float]  # category, confidence
 
 
 class Detector(Protocol):
-    """A network that finds objects.
-
-    Attributes
-    ----------
-    categories
-        What it can find.
-    """
+    """A network that finds objects."""
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The names that it gives."""
+        """The names of the objects that it can find."""
         ...
 
     def detect(self, images: Sequence[Pixels]) -> list[list[Finding]]:
-        """For each image, uint8 (H, W, 3), what is found in it, the surest first."""
+        """For each image, uint8 (H, W, 3), the detections, the surest first."""
         ...
 
 
@@ -63,8 +57,8 @@ class Weights:
         SalgenError
             If the file is no such network.
         """
-        found: Detector = DETECTORS.load("torchvision")(self.path)
-        return found
+        detector: Detector = DETECTORS.load("torchvision")(self.path)
+        return detector
 
 
 def weights_in(root: Path) -> Weights:
@@ -77,10 +71,8 @@ def weights_in(root: Path) -> Weights:
     """
     folder = root / FOLDER
     if not folder.is_dir():
-        raise SalgenError(
-            f"{folder} is missing: pictures of your own are filtered by what a detector finds in them; put {WHAT} there"
-        )
+        raise SalgenError(f"{folder} is missing: pictures of your own are filtered by a detector; put {EXPECTED} there")
     files = sorted(file for file in folder.iterdir() if any(fnmatch(file.name, form) for form in FORMS))
     if len(files) != 1:
-        raise SalgenError(f"{folder} holds {len(files)} files of weights, and one is expected: {WHAT}")
+        raise SalgenError(f"{folder} holds {len(files)} files of weights, but one is expected: {EXPECTED}")
     return Weights(files[0])

@@ -1,4 +1,4 @@
-"""Libraries of which a detector has kept what it agrees with: what eBAM is made of."""
+"""Libraries from which a detector has removed what it disagrees with: the material of eBAM."""
 
 from __future__ import annotations
 
@@ -71,43 +71,40 @@ class FilteredLibraries:
             return self._chosen(replace(drawn, notes=f"{drawn.notes} {UNFILTERED}"), {}, {})
         self._check_folder(self.path)
         weights = detector.weights_in(self.path)
-        found = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
-        objects = filtered(found.objects, weights, objects_rule(self.image_size, self.longest, self.fewest))
-        scenes = filtered(found.scenes, weights, scenes_rule())
-        notes = f"{found.notes} {_told(weights, objects, scenes, self.fewest)}"
-        kept = replace(found, name=f"{found.name}{ENDING}", notes=notes, objects=objects.library, scenes=scenes.library)
+        unfiltered = OwnCopy(self.path, *self._wanted).open() if self._copies else StandIns(*self._wanted).open()
+        objects = filtered(unfiltered.objects, weights, objects_rule(self.image_size, self.longest, self.fewest))
+        scenes = filtered(unfiltered.scenes, weights, scenes_rule())
+        notes = f"{unfiltered.notes} {_filter_note(weights, objects, scenes, self.fewest)}"
+        name = f"{unfiltered.name}{ENDING}"
+        kept = replace(unfiltered, name=name, notes=notes, objects=objects.library, scenes=scenes.library)
         return self._chosen(kept, objects.dropped, scenes.dropped)
 
     @cached_property
     def _copies(self) -> list[str]:
-        """The copies of data sets that are there, links to nowhere included, which are an error later."""
+        """The copies of data sets in the folder, including broken links, which are an error later."""
         names = (coco.FOLDER, miniplaces.FOLDER)
         return [name for name in names if self.path is not None and os.path.lexists(self.path / name)]
 
     @property
     def _wanted(self) -> tuple[tuple[int, int], int, tuple[str, ...], tuple[str, ...], int]:
-        candidates = self._candidate_objects, self.candidate_scenes or sceneries.KINDS
-        return self.image_size, self.longest, *candidates, self.pictures
-
-    @property
-    def _candidate_objects(self) -> tuple[str, ...]:
-        everything = coco.CLASSES if coco.FOLDER in self._copies else cutouts.KINDS
-        return self.candidate_objects or (everything if self.path is not None else everything[:OF_PAPER])
+        kinds = cutouts.KINDS if self.path is not None else cutouts.KINDS[:OF_PAPER]
+        objects = self.candidate_objects or (coco.CLASSES if coco.FOLDER in self._copies else kinds)
+        return self.image_size, self.longest, objects, self.candidate_scenes or sceneries.KINDS, self.pictures
 
     def _check_folder(self, path: Path) -> None:
         if not path.is_dir():
-            raise SalgenError(f"{path} is no folder: give one that holds copies of data sets and a detector")
+            raise SalgenError(f"{path} is not a folder: give one that holds copies of data sets and a detector")
         if not (self._copies or (path / detector.FOLDER).is_dir()):
             expected = f"{coco.FOLDER}, {miniplaces.FOLDER} or both, and {detector.FOLDER}"
-            raise SalgenError(f"{path} holds none of what is expected in it: {expected}")
+            raise SalgenError(f"{path} lacks the folders that are expected in it: {expected}")
 
-    def _chosen(self, found: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
+    def _chosen(self, composite: Composite, no_objects: Mapping[str, str], no_scenes: Mapping[str, str]) -> Composite:
         """The classes wanted of those that are left."""
         _, _, objects, scenes, _ = self._wanted
         return replace(
-            found,
-            objects=_restricted("objects", found.objects, self.objects, no_objects),
-            scenes=_restricted("scenes", found.scenes, self.scenes, no_scenes),
+            composite,
+            objects=_restricted("objects", composite.objects, self.objects, no_objects),
+            scenes=_restricted("scenes", composite.scenes, self.scenes, no_scenes),
             candidate_objects=objects,
             candidate_scenes=scenes,
         )
@@ -124,10 +121,10 @@ def _restricted(kind: str, library: Library, wanted: Sequence[str], dropped: Map
     return library.of(tuple(wanted))
 
 
-def _told(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
-    """What the card says of the filter."""
-    left, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
-    classes = f"{left} of {left + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
+def _filter_note(weights: detector.Weights, objects: Filtered, scenes: Filtered, fewest: int) -> str:
+    """Sentence on the filter for the data set's card."""
+    count, sums = len(objects.library.classes), f"{objects.kept:,} of {objects.total:,}"
+    classes = f"{count} of {count + len(objects.dropped)} classes of objects, those with {fewest} or more for training"
     empty = f" and the class(es) {', '.join(scenes.dropped)}" if scenes.dropped else ""
     return (
         f"By the detector {weights.path.name} (SHA-256 {weights.digest[:12]}), at a confidence above {CONFIDENCE:g}, "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,13 +13,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from salgen.datasets.libraries.detector import Detector, Finding, Weights
-from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
+from salgen.cache import cache_errors
+from salgen.datasets.libraries.detector import Detector, Weights
+from salgen.datasets.libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.libraries.picture_sampling import FEWEST, SPLITS
 from salgen.errors import SalgenError, reason
-from salgen.files import cache_folder, write_text
+from salgen.files import write_text
 from salgen.generators.composites.libraries import Library
-from salgen.parameters import canonical_json
 from salgen.progress import progress
 
 VERSION = "1"  # changes whenever other pictures pass
@@ -33,7 +32,7 @@ Verdicts = Mapping[str, Mapping[str, Sequence[str]]]  # by class and split, for 
 
 @dataclass(frozen=True)
 class Rule:
-    """What the detector is shown of a picture, and what follows from what it finds.
+    """Rule that shows pictures to the detector and judges them by its detections.
 
     Attributes
     ----------
@@ -42,9 +41,9 @@ class Rule:
     show
         The image for a picture, uint8 (H, W, 3).
     judge
-        `KEPT`, or in a few words why not, from the class and the names of what was found, the surest first.
+        `KEPT` or, in a few words, the reason why not, from the class and the detected names, the surest first.
     depends_on
-        What else the images depend on, as JSON values.
+        Further values that the images depend on, as JSON values.
     fewest
         Pictures of a class that must be left for training.
     """
@@ -58,7 +57,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """A filtered library, with what was dropped: classes with the reason, and how many pictures of how many."""
+    """A filtered library, the dropped classes with the reason, and the numbers of pictures kept and in all."""
 
     library: PictureFile
     dropped: Mapping[str, str]
@@ -78,14 +77,14 @@ def scenes_rule() -> Rule:
     return Rule("scenes", lambda picture: picture, judge_scene, [], FEWEST)
 
 
-def judge_object(name: str, found: Sequence[str]) -> str:
-    """Found by its own name, whatever else is found."""
-    return KEPT if name in found else f"found as {found[0]}" if found else "not found"
+def judge_object(name: str, detections: Sequence[str]) -> str:
+    """`KEPT` if an object is found by its own name, whatever else is found."""
+    return KEPT if name in detections else f"found as {detections[0]}" if detections else "not found"
 
 
-def judge_scene(name: str, found: Sequence[str]) -> str:
-    """Nothing found."""
-    return f"shows {found[0]}" if found else KEPT
+def judge_scene(name: str, detections: Sequence[str]) -> str:
+    """`KEPT` if nothing is found."""
+    return f"shows {detections[0]}" if detections else KEPT
 
 
 def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixels:
@@ -109,7 +108,7 @@ def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixe
 def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
     """The pictures that pass, of the classes of which enough do; built the first time, and then kept in the cache.
 
-    What the detector says of each picture is kept too, so that another `fewest` needs no detector. A report lies
+    The verdict on each picture is kept too, so that another `fewest` needs no detector. A report lies
     beside the filtered pictures.
 
     Raises
@@ -126,26 +125,22 @@ def filtered(library: Library, weights: Weights, rule: Rule) -> Filtered:
         CONFIDENCE,
         rule.depends_on,
     ]
-    judged = _place(f"judged-{rule.kind}", depends_on, ".json")
-    path = _place(f"filtered-{rule.kind}", [*depends_on, rule.fewest], ".parquet")
-    try:
+    with cache_errors(rule.kind):
+        judged = library_path(f"judged-{rule.kind}", depends_on, ".json")
+        path = library_path(f"filtered-{rule.kind}", [*depends_on, rule.fewest])
         if not judged.exists():
             write_text(judged, json.dumps(_judged(library, weights.load(), rule)))
         verdicts = _read(judged, library)
-        dropped = {name: why for name in library.classes if (why := _shortage(verdicts[name], rule.fewest))}
-        left = [name for name in library.classes if name not in dropped]
+        dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], rule.fewest))}
+        kept = [name for name in library.classes if name not in dropped]
         report = path.with_suffix(".json")
         if not (path.exists() and report.exists()):
             write_text(report, json.dumps(_report(weights, rule, dropped, verdicts), indent=1) + "\n")
-            _check_left(rule.kind, left, report)
-            write_library(path, _passed(library, left, verdicts))
-    except OSError as error:
-        raise SalgenError(
-            f"cannot keep {rule.kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-        ) from None
-    _check_left(rule.kind, left, report)
+            _check_classes(rule.kind, kept, report)
+            write_library(path, _passed(library, kept, verdicts))
+    _check_classes(rule.kind, kept, report)
     every = [verdict for splits in verdicts.values() for listed in splits.values() for verdict in listed]
-    return Filtered(PictureFile(path, left), dropped, every.count(KEPT), len(every))
+    return Filtered(PictureFile(path, kept), dropped, every.count(KEPT), len(every))
 
 
 def _judged(library: Library, detector: Detector, rule: Rule) -> dict[str, dict[str, list[str]]]:
@@ -157,22 +152,19 @@ def _judged(library: Library, detector: Detector, rule: Rule) -> dict[str, dict[
         for n in range(library.count(split, name))
     ]
     verdicts: dict[str, dict[str, list[str]]] = {name: {split: [] for split in SPLITS} for name in library.classes}
-    left = iter(places)
+    remaining = iter(places)
     with progress(f"looking for objects in {rule.kind}", len(places), "pictures") as advance:
-        while batch := list(islice(left, TOGETHER)):
+        while batch := list(islice(remaining, TOGETHER)):
             images = [rule.show(library.load(*place)) for place in batch]
             for (split, name, _), findings in zip(batch, detector.detect(images), strict=True):
-                verdicts[name][split].append(rule.judge(name, _sure(findings)))
+                sure = [category for category, confidence in findings if confidence > CONFIDENCE]
+                verdicts[name][split].append(rule.judge(name, sure))
             advance(len(batch))
     return verdicts
 
 
-def _sure(findings: Sequence[Finding]) -> list[str]:
-    return [name for name, confidence in findings if confidence > CONFIDENCE]
-
-
 def _shortage(verdicts: Mapping[str, Sequence[str]], fewest: int) -> str:
-    """Why a class is dropped, or nothing."""
+    """The reason why a class is dropped, or "" if it is kept."""
     for split, needed in (("train", fewest), ("val", FEWEST), ("test", FEWEST)):
         kept = list(verdicts[split]).count(KEPT)
         if kept < needed:
@@ -180,17 +172,17 @@ def _shortage(verdicts: Mapping[str, Sequence[str]], fewest: int) -> str:
     return ""
 
 
-def _check_left(kind: str, left: Sequence[str], report: Path) -> None:
-    if len(left) < 2:
+def _check_classes(kind: str, kept: Sequence[str], report: Path) -> None:
+    if len(kept) < 2:
         raise SalgenError(
-            f"the detector leaves {' and '.join(left) or 'none'} of the classes of {kind}, and two are needed: "
+            f"the detector leaves {' and '.join(kept) or 'none'} of the classes of {kind}, and two are needed: "
             f"{report} says what was dropped and why"
         )
 
 
-def _passed(library: Library, left: Sequence[str], verdicts: Verdicts) -> Iterator[tuple[Place, Pixels]]:
+def _passed(library: Library, kept: Sequence[str], verdicts: Verdicts) -> Iterator[tuple[Place, Pixels]]:
     for split in SPLITS:
-        for name in sorted(left):
+        for name in sorted(kept):
             passed = [number for number, verdict in enumerate(verdicts[name][split]) if verdict == KEPT]
             for place, number in enumerate(passed):
                 yield (split, name, place), library.load(split, name, number)
@@ -209,19 +201,13 @@ def _report(weights: Weights, rule: Rule, dropped: Mapping[str, str], verdicts: 
     }
 
 
-def _place(kind: str, depends_on: Sequence[Any], ending: str) -> Path:
-    folder = cache_folder() / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}{ending}"
-
-
 def _read(path: Path, library: Library) -> dict[str, dict[str, list[str]]]:
     """The verdicts on a library's pictures, one for each."""
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
-        found = {name: {split: list(map(str, whole[name][split])) for split in SPLITS} for name in library.classes}
-        if any(len(found[name][split]) != library.count(split, name) for name in found for split in SPLITS):
+        verdicts = {name: {split: list(map(str, whole[name][split])) for split in SPLITS} for name in library.classes}
+        if any(len(verdicts[name][split]) != library.count(split, name) for name in verdicts for split in SPLITS):
             raise ValueError("there is not one verdict for each picture")
-        return found
+        return verdicts
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): remove it, and it is built again") from None

@@ -54,7 +54,7 @@ class Photographs:
 
 
 def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[int, int]) -> tuple[Gathered, str]:
-    """The library of scenes, uint8 (H, W, 3), and what to know about it.
+    """The library of scenes, uint8 (H, W, 3), and notes on it for the card.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[
         If something is missing (the message names the path that was expected), or a class is unknown.
     """
     try:
-        found = _photographs(root, classes)
-        origin = _origin(found)
+        photographs = _photographs(root, classes)
+        origin = _origin(photographs)
     except OSError as error:
         raise SalgenError(f"{error.filename}: cannot be read ({error.strerror})") from None
-    gathered = gather("scenes", origin, classes, pictures, list(image_size), lambda: _select(found, image_size))
-    return gathered, NOTES + SPLIT[found[0].tested is not None]
+    gathered = gather("scenes", origin, classes, pictures, list(image_size), lambda: _select(photographs, image_size))
+    return gathered, NOTES + SPLIT[photographs[0].tested is not None]
 
 
 def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
@@ -138,13 +138,16 @@ def _tested(root: Path) -> dict[str, list[Path]] | None:
     numbered = _list(root, "train.txt")
     if numbered is None:
         raise SalgenError(f"{root / 'train.txt'} is missing: it says which scenes the numbers in val.txt stand for")
-    names = {number: _scene_of(file) for file, number in _lines(numbered)}
-    found: dict[str, list[Path]] = {}
+    names = {}
+    for file, number in _lines(numbered):  # train/t/track/outdoor/00000001.jpg, with anything before train
+        parts = file.split("/")
+        names[number] = "/".join(parts[parts.index("train") + 2 if "train" in parts else 1 : -1])
+    tested: dict[str, list[Path]] = {}
     for file, number in _lines(labels):
         if number not in names:
             raise SalgenError(f"{labels}: number {number} of {file} stands for no scene in {numbered}")
-        found.setdefault(names[number], []).append(folder / Path(file).name)
-    return found
+        tested.setdefault(names[number], []).append(folder / Path(file).name)
+    return tested
 
 
 def _list(root: Path, name: str) -> Path | None:
@@ -159,30 +162,24 @@ def _lines(file: Path) -> Iterator[tuple[str, int]]:
         if not line.strip():
             continue
         if not (path and number.isdecimal()):
-            raise SalgenError(f"{file}, line {at}: expected a path and a number, but it is {line[:80]!r}")
+            raise SalgenError(f"{file}, line {at}: expected a path and a number, not {line[:80]!r}")
         yield path.strip(), int(number)
 
 
-def _scene_of(path: str) -> str:
-    """``track/outdoor`` of ``train/t/track/outdoor/00000001.jpg``, with anything before ``train``."""
-    parts = path.split("/")
-    after = parts.index("train") + 1 if "train" in parts else 0
-    return "/".join(parts[after + 1 : -1])
-
-
-def _origin(found: Sequence[Photographs]) -> str:
+def _origin(classes: Sequence[Photographs]) -> str:
+    """SHA-256 over the names and sizes of all photographs."""
     total = hashlib.sha256()
-    for one in found:
-        there = [file for file in one.tested or () if file.is_file()]
-        parts = [names_and_sizes(one.trained), names_and_sizes(there), str(one.tested is None)]
-        listed = [file.name for file in one.tested or ()]
-        total.update(repr((one.name, parts, listed)).encode(errors="surrogateescape"))
+    for cls in classes:
+        existing = [file for file in cls.tested or () if file.is_file()]
+        parts = [names_and_sizes(cls.trained), names_and_sizes(existing), str(cls.tested is None)]
+        listed = [file.name for file in cls.tested or ()]
+        total.update(repr((cls.name, parts, listed)).encode(errors="surrogateescape"))
     return total.hexdigest()
 
 
-def _select(found: Sequence[Photographs], image_size: tuple[int, int]) -> Selection:
+def _select(classes: Sequence[Photographs], image_size: tuple[int, int]) -> Selection:
     candidates: dict[tuple[str, str], list[partial[Pixels]]] = {}
-    for one in found:
-        for file, split in one.splits():
-            candidates.setdefault((split, one.name), []).append(partial(fitted, file, image_size))
+    for cls in classes:
+        for file, split in cls.splits():
+            candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
     return Selection(candidates, {})

@@ -57,43 +57,45 @@ class OwnCopy:
         SalgenError
             If a copy is not complete or a class is unknown; the message names what was expected.
         """
-        there = [name for name in (coco.FOLDER, miniplaces.FOLDER) if self._has(name)]
-        if not there:
+        copies = [name for name in (coco.FOLDER, miniplaces.FOLDER) if self._has(name)]
+        if not copies:
             expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))
-            raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither is there")
-        objects, about_objects = self._objects(coco.FOLDER in there)
-        scenes, about_scenes = self._scenes(miniplaces.FOLDER in there)
-        name = "-on-".join(part if part in there else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
+            raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither exists")
+        objects, about_objects = self._objects(coco.FOLDER in copies)
+        scenes, about_scenes = self._scenes(miniplaces.FOLDER in copies)
+        name = "-on-".join(part if part in copies else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
         licences = {coco.FOLDER: coco.LICENCE, miniplaces.FOLDER: miniplaces.LICENCE}
         notes = f"{about_objects} {about_scenes} No picture is in two splits."
-        stated = [licences[part] for part in there]
-        crops = "" if miniplaces.FOLDER in there else about_crops(self.scenes)[1]
+        stated = [licences[part] for part in copies]
+        crops = "" if miniplaces.FOLDER in copies else about_crops(self.scenes)[1]
         return Composite(name, " ".join([*stated, crops]).strip(), notes, False, objects, scenes)
 
     def _has(self, name: str) -> bool:
         place = self.path / name
         if place.is_symlink() and not place.exists():
-            raise SalgenError(f"{place} is a link to {place.readlink()}, which is not there")
+            raise SalgenError(f"{place} is a link to {place.readlink()}, which does not exist")
         return place.is_dir()
 
     def _objects(self, copied: bool) -> tuple[Library, str]:
         if not copied:
             return self._drawn.drawn_objects(), DRAWN["objects"]
-        found, notes = coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
-        return found.library, _described("objects", self.objects, found, notes)
+        gathered, notes = coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
+        return gathered.library, _with_counts("objects", self.objects, gathered, notes)
 
     def _scenes(self, copied: bool) -> tuple[Library, str]:
         if not copied:
             return self._drawn.drawn_scenes(), DRAWN["scenes"] + about_crops(self.scenes)[0]
-        found, notes = miniplaces.scenes(self.path / miniplaces.FOLDER, self.scenes, self.pictures, self.image_size)
-        return found.library, _described("scenes", self.scenes, found, notes)
+        folder = self.path / miniplaces.FOLDER
+        gathered, notes = miniplaces.scenes(folder, self.scenes, self.pictures, self.image_size)
+        return gathered.library, _with_counts("scenes", self.scenes, gathered, notes)
 
     @property
     def _drawn(self) -> StandIns:
         return StandIns(self.image_size, self.longest, self.objects, self.scenes, self.pictures)
 
 
-def _described(kind: str, classes: Sequence[str], found: Gathered, notes: str) -> str:
-    counts = {split: sum(found.library.count(split, name) for name in classes) for split in SPLITS}
-    there = f"There are {counts['train']:,} {kind} for training, {counts['val']:,} for validation, "
-    return f"{notes} {there}{counts['test']:,} for test. {listed(found.skipped)}".strip()
+def _with_counts(kind: str, classes: Sequence[str], gathered: Gathered, notes: str) -> str:
+    """Notes with the numbers of pictures."""
+    counts = {split: sum(gathered.library.count(split, name) for name in classes) for split in SPLITS}
+    start = f"There are {counts['train']:,} {kind} for training, {counts['val']:,} for validation, "
+    return f"{notes} {start}{counts['test']:,} for test. {listed(gathered.skipped)}".strip()

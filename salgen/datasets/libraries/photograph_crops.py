@@ -1,4 +1,4 @@
-"""Scenes that are crops of a shipped photograph, of those that look about the same everywhere.
+"""Scenes that are crops of a shipped photograph, one of those that look about the same everywhere.
 
 In other photographs something stands at one place, and a crop from elsewhere is not of the same class.
 """
@@ -26,7 +26,7 @@ def crop(name: str, split: str, stream: Stream, size: tuple[int, int]) -> Pixels
 
     Crops have the proportions of `size`, and in all splits the same range of lengths.
     """
-    whole = photographs().load(_file(name))
+    whole = photographs().load(FILES[NAMES_OF_CROPS.index(name)])
     (height, width), (tall, wide) = whole.shape[:2], size
     first, end = (int(height * share) for share in PARTS[split])
     longest = min(height / 4 / tall, width / wide)  # in sides of the image: the smallest part is a quarter
@@ -38,15 +38,11 @@ def crop(name: str, split: str, stream: Stream, size: tuple[int, int]) -> Pixels
 
 
 def digest_of_crops(names: Sequence[str]) -> str:
-    """What crops depend on beside their names: the files, if any is among the names."""
+    """Digest of the photographs, or "" if no crop is among the names."""
     return photographs().digest if any(name in NAMES_OF_CROPS for name in names) else ""
 
 
 def about_crops(names: Sequence[str]) -> tuple[str, str]:
-    """What to add to notes and to the licence: nothing if no crop is among the names."""
+    """Additions to notes and licence, empty if no crop is among the names."""
     count = sum(name in NAMES_OF_CROPS for name in names)
     return (NOTES.format(count=count), f"Photographs: {LICENCE}") if count else ("", "")
-
-
-def _file(name: str) -> str:
-    return FILES[NAMES_OF_CROPS.index(name)]

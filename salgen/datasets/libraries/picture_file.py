@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from salgen.datasets.format import png
 from salgen.errors import SalgenError, reason
-from salgen.files import atomic_path
+from salgen.files import atomic_path, cache_folder
+from salgen.parameters import canonical_json
 
 FOLDER = "libraries"  # of the cache
 PLACES = {"split": pa.string(), "class": pa.string(), "height": pa.int32(), "width": pa.int32()}
@@ -29,12 +30,25 @@ Pixels = NDArray[np.uint8]
 Place = tuple[str, str, int]  # split, class, number
 
 
+def library_path(kind: str, depends_on: object, suffix: str = ".parquet") -> Path:
+    """The file in the user's cache for what depends on some JSON values; its folder is created.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be created.
+    """
+    folder = cache_folder() / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}{suffix}"
+
+
 def write_library(path: Path, pictures: Iterable[tuple[Place, Pixels]]) -> None:
     """Write pictures, uint8 (h, w, 3 or 4), in their order, whole or not at all, `ROWS` of them in memory."""
-    digest, left = hashlib.sha256(), iter(pictures)
-    how = {"compression": "none", "write_page_checksum": True}
-    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, **how) as writer:
-        while rows := [_row(place, pixels, digest.update) for place, pixels in islice(left, ROWS)]:
+    digest, remaining = hashlib.sha256(), iter(pictures)
+    options = {"compression": "none", "write_page_checksum": True}
+    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, **options) as writer:
+        while rows := [_row(place, pixels, digest.update) for place, pixels in islice(remaining, ROWS)]:
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
         writer.add_key_value_metadata({DIGEST: digest.hexdigest()})
 
@@ -54,7 +68,7 @@ class PictureFile:
     Parameters
     ----------
     path
-        What :func:`write_library` wrote.
+        A file that :func:`write_library` wrote.
     classes
         In the order of the labels.
 
@@ -79,7 +93,7 @@ class PictureFile:
         return PictureFile, (self.path, self.classes)
 
     def count(self, split: str, name: str) -> int:
-        """How many pictures of a class a split has; a split of another name has those of ``test``."""
+        """Number of pictures of a class in a split; a split of another name has those of ``test``."""
         return len(self._places(split, name))
 
     def of(self, classes: tuple[str, ...]) -> PictureFile:

@@ -8,38 +8,39 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
+from salgen.cache import cache_errors
+from salgen.datasets.libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.errors import SalgenError, reason
-from salgen.files import cache_folder, write_text
+from salgen.files import write_text
 from salgen.generators.drawing.pictures import read_rgb
-from salgen.parameters import canonical_json
 from salgen.progress import progress
 
 VERSION = "2"  # changes whenever other pictures are made of the same files, or the form of the library's file
 SPLITS = ("test", "train", "val")
 FEWEST = 2  # pictures of a class in a split
-LEAST = 10  # pictures of a class that are asked for in a split
+LEAST = 10  # pictures of a class to gather for a split, if there are so many
 HELD_OUT = 10  # one of so many pictures is for validation, and one for test where the data has no such part
 
 Make = Callable[[], Pixels]
 
 
 class UnusableError(Exception):
-    """Why a picture is passed over, in few words and without its name: such reasons are counted."""
+    """The reason why a picture is passed over, in few words and without its name: reasons are counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What there is to choose from.
+    """Candidate pictures for a library.
 
     Attributes
     ----------
     candidates
-        By split and class, in the order in which they are tried; each raises UnusableError if it is of no use.
+        By split and class, in the order in which they are tried; each raises UnusableError if it cannot be used.
     skipped
-        What was passed over already, by reason.
+        Number of pictures passed over so far, by reason.
     """
 
     candidates: Mapping[tuple[str, str], Sequence[Make]]
@@ -48,7 +49,7 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """A library, and what was passed over for it, by reason."""
+    """A library, and the number of pictures passed over for it, by reason."""
 
     library: PictureFile
     skipped: Mapping[str, int]
@@ -64,7 +65,7 @@ def gather(
     kind
         ``"objects"`` or ``"scenes"``.
     origin
-        A digest of what the copy is.
+        A digest of the copy.
     classes
         In the order of the labels.
     pictures
@@ -72,23 +73,23 @@ def gather(
     size
         Of the pictures, in the form that JSON has.
     select
-        Called where the library is not there yet.
+        Called if the library is not in the cache.
 
     Raises
     ------
     SalgenError
         If a class has fewer than two usable pictures in a split, or the cache cannot be written.
     """
-    depends_on = [VERSION, kind, origin, list(classes), pictures, size]
-    name = f"{kind}-{hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]}"
-    path, record = (cache_folder() / FOLDER / f"{name}{ending}" for ending in (".parquet", ".json"))
+    with cache_errors(kind):
+        path = library_path(kind, [VERSION, kind, origin, list(classes), pictures, size])
+    record = path.with_suffix(".json")
     if not (path.exists() and record.exists()):
         _build(path, record, kind, sorted(classes), pictures, select())
     return Gathered(PictureFile(path, classes), _read(record))
 
 
 def split_of(rank: int, count: int, *, tested: bool) -> str:
-    """Where the picture of a rank among `count` goes; `tested` if there is another part for test."""
+    """The split of the picture at a rank among `count`; `tested` if other pictures are for test."""
     held_out = ("val",) if tested else ("val", "test")
     part = rank // (count // HELD_OUT) if count >= HELD_OUT else len(held_out)
     return held_out[part] if part < len(held_out) else "train"
@@ -119,7 +120,7 @@ def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
 
 
 def listed(skipped: Mapping[str, int]) -> str:
-    """A sentence on what was passed over, and on nothing if it was nothing."""
+    """A sentence on the pictures passed over, or "" if there are none."""
     return "Skipped: " + ", ".join(f"{why} ({skipped[why]:,})" for why in sorted(skipped)) + "." if skipped else ""
 
 
@@ -134,23 +135,16 @@ def _build(path: Path, record: Path, kind: str, classes: Sequence[str], pictures
         total = sum(min(most, len(selection.candidates[split, name])) for split, name, most in places)
         with progress(f"gathering {kind}", total, "pictures") as advance:
             for split, name, most in places:
-                number = 0
-                for pixels in _usable(selection.candidates[split, name], skipped):
-                    yield (split, name, number), pixels
+                count = 0
+                for pixels in islice(_usable(selection.candidates[split, name], skipped), most):
+                    yield (split, name, count), pixels
                     advance()
-                    number += 1
-                    if number == most:
-                        break
-                _check_enough(kind, split, name, number, "usable")
+                    count += 1
+                _check_enough(kind, split, name, count, "usable")
 
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with cache_errors(kind):
         write_library(path, made())
         write_text(record, json.dumps(dict(sorted(skipped.items()))))
-    except OSError as error:
-        raise SalgenError(
-            f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-        ) from None
 
 
 def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixels]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
+from salgen.cache import cache_errors
 from salgen.datasets.libraries.photograph_crops import NAMES_OF_CROPS, about_crops, crop, digest_of_crops
-from salgen.datasets.libraries.picture_file import FOLDER, PictureFile, Pixels, Place, write_library
-from salgen.errors import SalgenError, unknown_name
-from salgen.files import cache_folder
+from salgen.datasets.libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
+from salgen.errors import unknown_name
 from salgen.generators.composites.libraries import Composite
 from salgen.generators.stand_ins import cutouts, sceneries
-from salgen.parameters import canonical_json
 from salgen.progress import progress
 from salgen.seeding import Stream
 
@@ -71,16 +68,19 @@ class StandIns:
 
     def drawn_objects(self) -> PictureFile:
         """The objects alone, with the same errors."""
-        return self._library("object", self.objects, cutouts.KINDS, self._object, [self.longest])
+        return self._library(
+            "object",
+            self.objects,
+            cutouts.KINDS,
+            lambda name, _, s: cutouts.cutout(name, s, self.longest),
+            [self.longest],
+        )
 
     def drawn_scenes(self) -> PictureFile:
         """The scenes alone, with the same errors."""
-        known = (*sceneries.KINDS, *NAMES_OF_CROPS)
+        kinds = (*sceneries.KINDS, *NAMES_OF_CROPS)
         depends_on = [*self.image_size, digest_of_crops(self.scenes)]
-        return self._library("scene", self.scenes, known, self._scene, depends_on)
-
-    def _object(self, name: str, split: str, stream: Stream) -> Pixels:
-        return cutouts.cutout(name, stream, self.longest)
+        return self._library("scene", self.scenes, kinds, self._scene, depends_on)
 
     def _scene(self, name: str, split: str, stream: Stream) -> Pixels:
         if name in NAMES_OF_CROPS:
@@ -91,34 +91,24 @@ class StandIns:
         return self.pictures if split == "train" else max(self.pictures // 10, FEWEST)
 
     def _library(
-        self, kind: str, classes: Sequence[str], known: Sequence[str], draw: Draw, size: Sequence[object]
+        self, kind: str, classes: Sequence[str], available: Sequence[str], draw: Draw, size: Sequence[object]
     ) -> PictureFile:
         for name in classes:
-            if name not in known:
-                raise unknown_name(kind, name, known)
-        depends_on = [VERSION, kind, list(classes), self.pictures, size]
-        digest = hashlib.sha256(canonical_json(depends_on).encode()).hexdigest()[:32]
-        path = cache_folder() / FOLDER / f"{kind}s-{digest}.parquet"
-        if not path.exists():
-            self._build(path, f"{kind}s", classes, draw)
+            if name not in available:
+                raise unknown_name(kind, name, available)
+        kinds = f"{kind}s"
+        with cache_errors(kinds):
+            path = library_path(kinds, [VERSION, kind, list(classes), self.pictures, size])
+            if not path.exists():
+                write_library(path, self._drawn(kinds, classes, draw))
         return PictureFile(path, classes)
 
-    def _build(self, path: Path, kind: str, classes: Sequence[str], draw: Draw) -> None:
+    def _drawn(self, kind: str, classes: Sequence[str], draw: Draw) -> Iterator[tuple[Place, Pixels]]:
         splits = ("test", "train", "val")
         total = len(classes) * sum(map(self._of_split, splits))
-
-        def pictures() -> Iterator[tuple[Place, Pixels]]:
-            with progress(f"drawing {kind}", total, "pictures") as advance:
-                for split in splits:
-                    for name in sorted(classes):
-                        for number in range(self._of_split(split)):
-                            yield (split, name, number), draw(name, split, Stream(kind, split, name, index=number))
-                            advance()
-
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_library(path, pictures())
-        except OSError as error:
-            raise SalgenError(
-                f"cannot keep {kind} in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
-            ) from None
+        with progress(f"drawing {kind}", total, "pictures") as advance:
+            for split in splits:
+                for name in sorted(classes):
+                    for number in range(self._of_split(split)):
+                        yield (split, name, number), draw(name, split, Stream(kind, split, name, index=number))
+                        advance()

@@ -1,4 +1,4 @@
-"""`README.md` of a data set: what it is, why one can trust it, how to load it and make it again."""
+"""`README.md` of a data set: its purpose, its guarantees, and the code to load it and make it again."""
 
 from __future__ import annotations
 
@@ -39,30 +39,32 @@ def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata 
     Parameters
     ----------
     manifest
-        What the folder holds.
+        The manifest of the folder.
     plugin
-        The generator's class: its fields say what the parameters mean.
+        The generator's class, whose fields describe the parameters.
     publication
-        What its publisher states, if it is published.
+        The statements of its publisher, if it is published.
     """
     sections = [
         f"# {manifest.spec.generator}\n\n{inspect.cleandoc(plugin.__doc__ or manifest.summary)}",
-        _what(manifest),
+        _purpose(manifest),
         *([] if manifest.pixels else [_absence(manifest)]),
         *([_rendering(manifest)] if manifest.recipes_only else []),
         _law(manifest),
         _splits(manifest),
         _columns(manifest),
         _parameters(manifest, plugin),
-        _source(manifest, publication),
-        *([_citing(publication)] if publication else []),
+        "## Source and licence" if manifest.spec.source_digest or publication else "## Source",
+        *([_licence(manifest, publication)] if publication else []),
+        _material(manifest),
+        *([_citation(publication)] if publication else []),
         _loading(manifest),
         _making(manifest, plugin),
     ]
     return front_matter(manifest, publication) + "\n" + "\n\n".join(sections) + "\n"
 
 
-def _what(manifest: Manifest) -> str:
+def _purpose(manifest: Manifest) -> str:
     spec = manifest.spec
     height, width = spec.image_size
     kind = "grey" if manifest.channels == 1 else "colour"
@@ -116,8 +118,8 @@ def _law(manifest: Manifest) -> str:
     scored = f"By default maps are scored within the region `{manifest.valid_region}`."
     whole = "By default maps are scored over the whole image."
     stored = manifest.twins and manifest.stores_pixels
-    there = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
-    twins = "`salgen.open` renders it with the image." if manifest.twins and manifest.recipes_only else there
+    place = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
+    twins = "`salgen.open` renders it with the image." if manifest.twins and manifest.recipes_only else place
     law = "**Image and twin are equal, bit for bit, everywhere outside `mask`.**"
     flaw = (
         "**Image and twin may differ outside `mask`**: these parameters keep a flaw of the reproduced paper, or the "
@@ -159,11 +161,6 @@ def _parameters(manifest: Manifest, plugin: Any) -> str:
     return f"## Parameters\n\n{markdown_table(('parameter', 'value', 'meaning'), rows)}"
 
 
-def _source(manifest: Manifest, publication: PublicationMetadata | None) -> str:
-    head = "## Source and licence" if manifest.spec.source_digest or publication else "## Source"
-    return "\n\n".join([head, *([_licence(manifest, publication)] if publication else []), _material(manifest)])
-
-
 def _licence(manifest: Manifest, publication: PublicationMetadata) -> str:
     name, address = publication.licence, publication.licence_url
     stated = f"<{address}>" if address == name else f"[{name}]({address})" if address else f"`{name}`"
@@ -183,7 +180,7 @@ Its licence: {manifest.licence or "not stated"}"""
     return f"{material}\n\n{manifest.notes}"
 
 
-def _citing(publication: PublicationMetadata) -> str:
+def _citation(publication: PublicationMetadata) -> str:
     by = f" by {', '.join(publication.creators)}" if publication.creators else ""
     at = f" at <{publication.url}>" if publication.url else ""
     return f"## Citing it\n\nPublished{by} on {publication.date}{at}. `CITATION.cff` says how to cite it."

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from salgen.datasets.format.manifest import Manifest
+from salgen.datasets.metadata.frontmatter import yaml_text
 from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationMetadata
-from salgen.datasets.metadata.yaml_text import yaml_text
 
 FILE = "CITATION.cff"
 SALGEN = "salgen"  # what made the data, where no person or organisation is named
@@ -31,11 +31,11 @@ def citation_text(manifest: Manifest, plugin: Any, publication: PublicationMetad
     Parameters
     ----------
     manifest
-        What is published.
+        The manifest of the published data set.
     plugin
         The generator's class, whose documentation names the papers behind it.
     publication
-        What the publisher states.
+        The statements of the publisher.
     """
     spec = manifest.spec
     return cff_text(
@@ -66,7 +66,7 @@ def cff_text(
     kind
         The kind of thing that is cited, in words.
     identifier
-        What tells it from all others, and what that is.
+        A unique identifier, and a description of it.
     references
         Papers, as the format has them.
     """
@@ -98,20 +98,20 @@ def title(manifest: Manifest) -> str:
 def papers(plugin: Any) -> list[dict[str, Any]]:
     """The papers that the documentation of a generator's class, and of its module, names as its references."""
     places = [part for cls in plugin.__mro__ for part in (cls, sys.modules.get(cls.__module__))]
-    sections = [found[1] for place in places for found in _SECTION.finditer(inspect.getdoc(place) or "")]
+    sections = [match[1] for place in places for match in _SECTION.finditer(inspect.getdoc(place) or "")]
     return papers_in(sections)
 
 
 def papers_in(texts: Iterable[str]) -> list[dict[str, Any]]:
     """The papers that texts name, as ``Budding et al. 2021, *Title*``."""
-    matches = [found for text in texts for found in _PAPER.finditer(" ".join(text.split()))]
+    matches = [match for text in texts for match in _PAPER.finditer(" ".join(text.split()))]
     by_title = {
-        found["title"]: {
+        match["title"]: {
             "type": "generic",
-            "title": found["title"],
-            "authors": [{"name": found["authors"]}],
-            "year": int(found["year"]),
+            "title": match["title"],
+            "authors": [{"name": match["authors"]}],
+            "year": int(match["year"]),
         }
-        for found in reversed(matches)
+        for match in reversed(matches)
     }
     return [by_title[name] for name in sorted(by_title)]

@@ -1,7 +1,7 @@
 """`croissant.json`: the data set for readers of MLCommons Croissant 1.1.
 
-Croissant requires a date of publication, an address and creators. Only who publishes a data set can
-say those, so a folder that was made and not published has no date and no address.
+Croissant requires a date of publication, an address and creators. Only the publisher of a data set
+knows those, so a folder that was made and not published has no date and no address.
 
 Every split is a file set and a record set of its own, so reading one split opens its files alone.
 Paths are relative to the folder, and an image's bytes are reached by a transform into the struct.
@@ -82,19 +82,20 @@ def croissant_text(
     Parameters
     ----------
     manifest
-        What the folder holds.
+        The manifest of the folder.
     publication
-        What its publisher states, if it is published.
+        The statements of its publisher, if it is published.
     digests
         Names of published files with their SHA-256, which are then described one by one.
     """
     spec = manifest.spec
+    lacking = [RECIPES] if manifest.recipes_only else [] if manifest.pixels else [ABSENT]
     described = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": [CONFORMS_TO, croissant_rai.CONFORMS_TO],
         "name": spec.generator,
-        "description": _about(manifest),
+        "description": " ".join([manifest.summary, IMPORTED if manifest.imported else MADE, *lacking]),
         "version": f"{spec.generator_version}.0.0",
         **_statements(manifest, publication),
         "identifier": spec.fingerprint,
@@ -107,11 +108,6 @@ def croissant_text(
         "recordSet": [_records(split, manifest) for split in manifest.splits],
     }
     return json.dumps(described, indent=2, allow_nan=False) + "\n"
-
-
-def _about(manifest: Manifest) -> str:
-    lacking = [RECIPES] if manifest.recipes_only else [] if manifest.pixels else [ABSENT]
-    return " ".join([manifest.summary, IMPORTED if manifest.imported else MADE, *lacking])
 
 
 def _statements(manifest: Manifest, publication: PublicationMetadata | None) -> dict[str, Any]:
@@ -177,7 +173,7 @@ def _field(split: str, column: Column) -> dict[str, Any]:
     if column.kind is Kind.NUMBERS:
         return {**described, "subField": [_number(split, column, name) for name in column.members]}
     inner = "bytes" if column.kind in (Kind.IMAGE, Kind.IMAGES) else None
-    # `isArray` is what 1.1 says; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` alone.
+    # Version 1.1 says `isArray`; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` only.
     several = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
     return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **several}
 

@@ -1,11 +1,13 @@
-"""The YAML head of a dataset card, which the Hugging Face hub and `load_dataset` read."""
+"""The YAML head of a dataset card, which the Hugging Face hub and `load_dataset` read; and YAML in general."""
 
 from __future__ import annotations
+
+import json
+from typing import Any
 
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import card_features
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_licence
-from salgen.datasets.metadata.yaml_text import yaml_text
 
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
@@ -41,3 +43,29 @@ def licence_keys(publication: PublicationMetadata) -> dict[str, str]:
     if publication.licence_url is None:
         return {"license": name, "license_name": publication.licence.lower()}
     return {"license": name, "license_link": publication.licence_url}
+
+
+def yaml_text(values: dict[str, Any]) -> str:
+    """Lines of YAML in ASCII for nested mappings and lists; texts are quoted as in JSON."""
+    return "".join(line + "\n" for line in _lines(values))
+
+
+def _lines(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [line for key, item in value.items() for line in _entry(key, item)]
+    if isinstance(value, list):
+        return [f"{'  ' if number else '- '}{line}" for item in value for number, line in enumerate(_lines(item))]
+    return [_quoted(value) if isinstance(value, str) else json.dumps(value)]
+
+
+def _entry(key: str, item: Any) -> list[str]:
+    lines, start = _lines(item), key if key.replace("-", "_").isidentifier() else _quoted(key)
+    if isinstance(item, dict | list) and item:
+        return [f"{start}:", *(f"  {line}" for line in lines)]
+    return [f"{start}: {lines[0]}"]
+
+
+def _quoted(text: str) -> str:
+    # JSON writes a character beyond U+FFFF as two surrogates, which YAML takes for two characters.
+    marks = (json.dumps(mark)[1:-1] if mark <= "\uffff" else f"\\U{ord(mark):08x}" for mark in text)
+    return f'"{"".join(marks)}"'

@@ -42,14 +42,14 @@ class PublicationMetadata:
     date
         YYYY-MM-DD.
     creators
-        Names of people or organisations; where none are given, salgen is named as what made the data.
+        Names of people or organisations; if there are none, salgen is named as the creator.
     url
         Where the data set is to be found, or None.
 
     Raises
     ------
     SalgenError
-        If one of them is not of that form.
+        If one of them is malformed.
     """
 
     licence: str
@@ -59,7 +59,7 @@ class PublicationMetadata:
 
     def __post_init__(self) -> None:
         if self.licence not in LICENCES and not _OWN_LICENCE.fullmatch(self.licence) and not _is_url(self.licence):
-            raise SalgenError(f"licence {self.licence!r} is not known: give {_choices()}")
+            raise SalgenError(f"licence {self.licence!r} is unknown: give {_choices()}")
         if not _is_date(self.date):
             raise SalgenError(f"date {self.date!r}: write it as YYYY-MM-DD, such as 2025-03-31")
         if not all(name.strip() and name.isprintable() for name in self.creators):
@@ -80,16 +80,16 @@ def stated(
 ) -> PublicationMetadata:
     """Check the statements of a publisher; licence and date must be among them.
 
-    Identifiers of licences are known in any case. Croissant requires the date of publication, and no
-    clock is looked at, so that publishing twice gives the same bytes.
+    Identifiers of licences may be in upper or lower case. Croissant requires the date of publication; it is not taken
+    from a clock, so that publishing twice gives the same bytes.
 
     Raises
     ------
     SalgenError
-        If one is missing or not of the form that it must have.
+        If one is missing or malformed.
     """
     if not licence:
-        raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not guess it")
+        raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
     if not date:
         raise SalgenError("no date is stated: give the day of publication as YYYY-MM-DD, which Croissant requires")
     return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)

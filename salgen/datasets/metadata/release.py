@@ -1,4 +1,4 @@
-"""A release: files, and what a catalogue says of them. Archives, Zenodo and the hub take nothing else."""
+"""A release: files and their description for a catalogue. Archives, Zenodo and the hub take nothing else."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Release:
     files
         Relative name, with ``/``, to a file on disk or the bytes of a text, in the order of the names.
     root
-        What it is called, and the folder within an archive that holds everything.
+        Its name, and the folder within an archive that holds everything.
     title
-        What it is called when it is cited.
+        The title under which it is cited.
     card
         ``README.md``: a YAML head and Markdown.
     keywords
-        What it can be found by.
+        Words for a search.
     version
         ``MAJOR.MINOR.PATCH``.
     note
-        What tells it from all others: a fingerprint, and what that is of.
+        A unique fingerprint, and a description of it.
     publication
-        What its publisher states.
+        The statements of its publisher.
     """
 
     files: Files

@@ -36,7 +36,7 @@ def contact_sheet(
     split
         ``test`` if None, or the first split where there is no test split.
     count
-        How many samples to show.
+        Number of samples to show.
     source
         As for :func:`~salgen.datasets.reading.reader.open_dataset`.
 
@@ -64,9 +64,11 @@ def contact_sheet(
         for row, (image, twin) in enumerate(zip(images, twins, strict=True))
     ]
     target = dataset.manifest.targets[dataset.manifest.default_task]
-    others = ["or"] * (batch.acceptable.shape[1] - 1)
-    titles = ["image", f"mask: {target}", *others, *(["twin", f"difference x {gain:.3g}"] if with_twins else [])]
-    return _compose(_heading(dataset), titles, [_label(dataset, batch, row) for row in range(len(batch))], rows)
+    alternatives = ["or"] * (batch.acceptable.shape[1] - 1)
+    titles = ["image", f"mask: {target}", *alternatives, *(["twin", f"difference x {gain:.3g}"] if with_twins else [])]
+    classes = dataset.tasks[dataset.manifest.default_task]
+    labels = [(name, classes[int(label)]) for name, label in zip(batch.ids, batch.labels, strict=True)]
+    return _compose(_heading(dataset), titles, labels, rows)
 
 
 def _some_of_each_class(labels: NDArray[np.int64], count: int) -> list[int]:
@@ -75,8 +77,8 @@ def _some_of_each_class(labels: NDArray[np.int64], count: int) -> list[int]:
     classes = classes[:: -(-len(classes) // count)]
     ranks = {label: list(np.flatnonzero(labels == label)) for label in classes}
     turns = sorted((rank, order) for order, label in enumerate(classes) for rank in range(len(ranks[label])))
-    taken = sorted(turns[:count], key=lambda turn: (turn[1], turn[0]))
-    return [int(ranks[classes[order]][rank]) for rank, order in taken]
+    chosen = sorted(turns[:count], key=lambda turn: (turn[1], turn[0]))
+    return [int(ranks[classes[order]][rank]) for rank, order in chosen]
 
 
 def _twin_pictures(
@@ -130,16 +132,11 @@ def _enlarged(picture: NDArray[np.uint8]) -> Image.Image:
 
 
 def _heading(dataset: Dataset) -> tuple[str, str]:
-    """A title, and what the colours of the masks mean."""
+    """A title, and a legend of the masks' colours."""
     height, width = dataset.spec.image_size
     title = f"{dataset.spec.generator}: split {dataset.split!r}, {len(dataset):,} samples of {height} x {width} pixels"
     grey = f"; grey: {dataset.valid_region}, where maps are scored" if dataset.valid_region else ""
     return title, f"orange: ground truth{grey}"
-
-
-def _label(dataset: Dataset, batch: Batch, row: int) -> tuple[str, str]:
-    """A sample's name and class."""
-    return batch.ids[row], dataset.tasks[dataset.manifest.default_task][int(batch.labels[row])]
 
 
 def _compose(
@@ -165,24 +162,13 @@ def _compose(
         for part, text in enumerate(label):
             draw.text((MARGIN, top + part * LEADING), text, (INK, PALE)[part], _font())
         for place, picture in enumerate(pictures):
-            _place(sheet, draw, (left + place * column, top), (width, height), picture)
+            x = left + place * column
+            if picture is not None:
+                sheet.paste(picture, (x, top))
+                continue
+            draw.rectangle((x, top, x + width - 1, top + height - 1), fill=GREY)
+            draw.text((x + width / 2, top + height / 2), "none", PALE, _font(), anchor="mm")
     return sheet
-
-
-def _place(
-    sheet: Image.Image,
-    draw: ImageDraw.ImageDraw,
-    corner: tuple[int, int],
-    size: tuple[int, int],
-    picture: Image.Image | None,
-) -> None:
-    """Paste a picture, or a grey field where there is none."""
-    if picture is not None:
-        sheet.paste(picture, corner)
-        return
-    (x, y), (width, height) = corner, size
-    draw.rectangle((x, y, x + width - 1, y + height - 1), fill=GREY)
-    draw.text((x + width / 2, y + height / 2), "none", PALE, _font(), anchor="mm")
 
 
 def _text_width(texts: Sequence[str], size: int = 14) -> int:

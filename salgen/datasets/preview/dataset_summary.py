@@ -16,7 +16,7 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def describe(path: str | os.PathLike[str]) -> str:
-    """What a data set folder holds, in a few lines.
+    """Summarize a data set folder in a few lines.
 
     Raises
     ------
@@ -34,7 +34,10 @@ def describe(path: str | os.PathLike[str]) -> str:
         **({"pictures": "rendered from the recipes as they are read"} if manifest.recipes_only else {}),
         "regions": _regions(manifest),
         "twins": _twins(manifest),
-        "parameters": ", ".join(f"{name}={_plain(value)}" for name, value in spec.parameters.items()),
+        "parameters": ", ".join(
+            f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in spec.parameters.items()
+        ),
         "source": _source(manifest),
         "fingerprint": spec.fingerprint,
         "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
@@ -45,24 +48,19 @@ def describe(path: str | os.PathLike[str]) -> str:
 
 def _split(dataset: Dataset) -> str:
     """The number of samples, and how many each class of each task has."""
-    tasks = [
-        ", ".join(f"{count:,} {name}" for name, count in zip(names, _counts(dataset, task), strict=True))
-        for task, names in dataset.tasks.items()
-    ]
+    tasks = []
+    for task, names in dataset.tasks.items():
+        counts = np.bincount(np.asarray(dataset.column(task), dtype=np.int64), minlength=len(names))
+        tasks.append(", ".join(f"{count:,} {name}" for name, count in zip(names, counts, strict=True)))
     counted = "samples" if dataset.manifest.multi_label else "images"
     return f"{len(dataset):,} {counted}: " + "; ".join(tasks)
 
 
-def _counts(dataset: Dataset, task: str) -> list[int]:
-    labels = np.asarray(dataset.column(task), dtype=np.int64)
-    return [int(count) for count in np.bincount(labels, minlength=len(dataset.tasks[task]))]
-
-
 def _regions(manifest: Manifest) -> str:
     target = manifest.targets[manifest.default_task]
-    others = ", ".join(region for region in manifest.regions if region != target)
+    more = ", ".join(region for region in manifest.regions if region != target)
     scored = f"; maps are scored within {manifest.valid_region}" if manifest.valid_region else ""
-    return f"{target} (ground truth)" + (f", {others}" if others else "") + scored
+    return f"{target} (ground truth)" + (f", {more}" if more else "") + scored
 
 
 def _twins(manifest: Manifest) -> str:
@@ -81,10 +79,6 @@ def _source(manifest: Manifest) -> str:
         return "none"
     licence = shorten(manifest.licence or "licence not stated", LICENCE_WIDTH, placeholder=" ...")
     return f"{manifest.spec.source} ({licence})"
-
-
-def _plain(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _size(count: float) -> str:

@@ -40,7 +40,7 @@ PIXELS = ("image", "twin")  # the columns that hold what the source's owner may 
 
 @contextmanager
 def published(folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False) -> Iterator[Release]:
-    """A data set as it is published; files that had to be written are there within the ``with`` block.
+    """A data set as it is published; files that had to be written exist within the ``with`` block.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
     SalgenError
         If the data set is not complete or was altered, or its generator is not installed in the version that made it.
     """
-    there = read_manifest(folder)
-    plugin = _plugin(folder, there)
+    stored = read_manifest(folder)
+    plugin = _plugin(folder, stored)
     check_sound(folder, verify(folder, samples=0))
     digests = read_checksums(folder)
-    described = as_published(there, pixels=there.redistributable or may_redistribute)
-    with shards_to_publish(folder, there, described, shards_of(there)) as shards:
-        rewritten = described.pixels != there.pixels
+    described = as_published(stored, pixels=stored.redistributable or may_redistribute)
+    with shards_to_publish(folder, stored, described, shards_of(stored)) as shards:
+        rewritten = described.pixels != stored.pixels
         sums = {name: sha256_of(path) if rewritten else digests[name] for name, path in shards.items()}
         texts = _texts(described, plugin, publication, sums)
         yield Release(
@@ -78,25 +78,25 @@ def published(folder: Path, publication: PublicationMetadata, *, may_redistribut
         )
 
 
-def as_published(there: Manifest, *, pixels: bool) -> Manifest:
+def as_published(stored: Manifest, *, pixels: bool) -> Manifest:
     """The manifest as it is published if pixels may be passed on, or may not: recipes alone hold none."""
-    return there if there.recipes_only else replace(there, pixels=there.pixels and pixels)
+    return stored if stored.recipes_only else replace(stored, pixels=stored.pixels and pixels)
 
 
-def with_checksums(files: Files, known: Mapping[str, str]) -> dict[str, Path | bytes]:
-    """Files in the order of their names, with their `SHA256SUMS`; `known` are the checksums of those on disk."""
+def with_checksums(files: Files, digests: Mapping[str, str]) -> dict[str, Path | bytes]:
+    """Files in the order of their names, with their `SHA256SUMS`; `digests` are those of the files on disk."""
     sums = {
-        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else known[name]
+        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else digests[name]
         for name, content in files.items()
     }
     listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
     return dict(sorted({**files, checksums.FILE: listed.encode()}.items()))
 
 
-def _plugin(folder: Path, there: Manifest) -> Any:
+def _plugin(folder: Path, stored: Manifest) -> Any:
     """The class of the generator that made it, for the card; a SalgenError if that version is not installed."""
-    spec = there.spec
-    plugin = plugin_class(spec.generator, imported=there.imported)
+    spec = stored.spec
+    plugin = plugin_class(spec.generator, imported=stored.imported)
     if plugin.version != spec.generator_version:
         raise SalgenError(
             f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "
@@ -127,56 +127,50 @@ def _texts(
 
 @contextmanager
 def shards_to_publish(
-    folder: Path, there: Manifest, described: Manifest, shards: Sequence[Shard]
+    folder: Path, stored: Manifest, described: Manifest, shards: Sequence[Shard]
 ) -> Iterator[dict[str, Path]]:
     """Names of shards to the files to publish: those of the folder, or written anew without pixels.
 
     Parameters
     ----------
-    folder, there
+    folder, stored
         A data set, and its manifest.
     described
         What is published: the same, perhaps without pixels.
     shards
         Those of the data set that are published.
     """
-    if described.pixels == there.pixels:
+    if described.pixels == stored.pixels:
         yield {shard.path: folder / shard.path for shard in shards}
         return
     with TemporaryDirectory(prefix="salgen-publish-") as place:
-        _write_without_pixels(folder, there, shards, Path(place))
+        _write_without_pixels(folder, stored, shards, Path(place))
         yield {shard.path: Path(place) / shard.path for shard in shards}
 
 
-def _write_without_pixels(folder: Path, there: Manifest, shards: Sequence[Shard], place: Path) -> None:
-    """Shards with the same rows, in which images and twins are null.
-
-    Raises
-    ------
-    SalgenError
-        If one cannot be read or written.
-    """
+def _write_without_pixels(folder: Path, stored: Manifest, shards: Sequence[Shard], place: Path) -> None:
+    """Shards with the same rows, in which images and twins are null."""
     with progress("leaving out pixels", sum(map(len, shards)), "images") as advance:
         for shard in shards:
             try:
                 (place / shard.path).parent.mkdir(exist_ok=True)
-                _copy_without_pixels(folder, there, shard, place / shard.path)
+                _copy_without_pixels(folder, stored, shard, place / shard.path)
             except OSError as error:
                 raise SalgenError(
-                    f"{place}: {error.strerror or error}; TMPDIR names a folder with more room"
+                    f"{place}: {error.strerror or error}; set TMPDIR to a folder with more room"
                 ) from error
             advance(len(shard))
 
 
-def _copy_without_pixels(folder: Path, there: Manifest, shard: Shard, target: Path) -> None:
+def _copy_without_pixels(folder: Path, stored: Manifest, shard: Shard, target: Path) -> None:
     """One shard, row group by row group."""
-    schema = arrow_schema(there)
+    schema = arrow_schema(stored)
     kept = [name for name in schema.names if name not in PIXELS]
-    file = open_shard(folder, shard, schema, there.rows_per_group)
-    with shard_writer(target, there) as writer:
+    file = open_shard(folder, shard, schema, stored.rows_per_group)
+    with shard_writer(target, stored) as writer:
         for group in range(file.num_row_groups):
             rows = read_group(folder / shard.path, file, group, kept)
             columns = [
                 pa.nulls(rows.num_rows, field.type) if field.name in PIXELS else rows[field.name] for field in schema
             ]
-            writer.write_table(pa.table(columns, schema=schema), row_group_size=there.rows_per_group)
+            writer.write_table(pa.table(columns, schema=schema), row_group_size=stored.rows_per_group)

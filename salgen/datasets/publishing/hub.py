@@ -61,7 +61,7 @@ def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Rep
         validate_repo_id(name)
     except HFValidationError:
         name = ""
-    if "/" not in name:  # what was given instead may be a secret, so it is not repeated
+    if "/" not in name:  # the text may be a secret, so it is not repeated
         raise SalgenError(
             f"--to {SCHEME}... does not name a dataset repository: give {SCHEME}ORG/NAME, of at most 96 letters, "
             "digits, '-', '_' and '.'"
@@ -74,8 +74,8 @@ def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Rep
 def push(release: Release, at: Repository) -> str:
     """Make a repository hold the files of a release and no others; a new repository is private.
 
-    Large files are sent first, except those that the hub has; one commit then changes all that differs. What may
-    pass (a broken connection, an overloaded hub, someone else's commit) is tried again, from the beginning.
+    Large files are sent first, except those that the hub has; one commit then changes all that differs. Passing
+    faults (a broken connection, an overloaded hub, someone else's commit) are retried, from the beginning.
 
     Returns
     -------
@@ -103,8 +103,8 @@ def push(release: Release, at: Repository) -> str:
         passing = broken or status in RETRIED or status >= 500
         if wait is None or not passing:
             advice = ": run the same command again later" if passing else ""
-            said = without_token(f"{type(cause).__name__}: {cause}", at.token)
-            raise SalgenError(f"{at.endpoint}: {said}{advice}")
+            message = without_token(f"{type(cause).__name__}: {cause}", at.token)
+            raise SalgenError(f"{at.endpoint}: {message}{advice}")
         time.sleep(wait)
     raise AssertionError("the last attempt returns or raises")
 

@@ -1,4 +1,4 @@
-"""Access tokens: where they come from, which addresses may receive them, and how they stay out of messages."""
+"""Access tokens: read from a file or the environment, sent to safe addresses only, kept out of messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
             f"no token for {server}{place}: set {variable}, or name a file that holds it with --token-file"
         )
     if not _WORD.fullmatch(secret):
-        raise SalgenError(f"the token for {server} is not one word of visible characters: copy it from there again")
+        raise SalgenError(f"the token for {server} is not one word of visible characters: copy it again")
     return secret
 
 
@@ -55,7 +55,7 @@ def check_address(address: str, name: str, example: str) -> None:
     address
         ``https://HOST``, or ``http://`` and this machine.
     name, example
-        Where the address was given, and one that is usual, for the message.
+        The origin of the address, and a usual address, for the message.
 
     Raises
     ------
@@ -71,6 +71,6 @@ def check_address(address: str, name: str, example: str) -> None:
 
 def without_token(text: str, secret: str) -> str:
     """A text from which a token, plain, URL-encoded or in JSON, is removed."""
-    for written in {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}:
-        text = text.replace(written, "[token]")
+    for form in {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}:
+        text = text.replace(form, "[token]")
     return text

@@ -33,7 +33,7 @@ SANDBOX = "https://sandbox.zenodo.org"
 TOKEN = "ZENODO_TOKEN"
 SCOPE = "deposit:write"
 DEPOSITIONS = "/api/deposit/depositions"
-DESCRIBED_TO = "\n## Splits and labels"  # what follows in the card is for those who have the files
+DESCRIBED_TO = "\n## Splits and labels"  # the rest of the card is for those who have the files
 TIMEOUT_S = 60.0
 RETRIES = 4
 
@@ -74,17 +74,17 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
 def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[Path, str]:
     """Write a release into an archive, and upload it as a draft that is not published.
 
-    An archive that is there already is uploaded, if it is to the byte what would be written: so an upload
-    that failed is repeated.
+    An existing archive is uploaded if it is, to the byte, what would be written: so a failed upload can be
+    repeated.
 
     Parameters
     ----------
     release
-        What is published.
+        The release to publish.
     out
         The archive, as for :func:`~salgen.datasets.archives.writing.archive`.
     at
-        Where the draft is made.
+        The server on which the draft is made.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def deposit(release: Release, out: str | os.PathLike[str], at: Server) -> tuple[
     Raises
     ------
     SalgenError
-        As :func:`~salgen.datasets.archives.writing.archive`; if the archive that is there is not what would be
+        As :func:`~salgen.datasets.archives.writing.archive`; if an existing archive is not what would be
         written; or if the server refuses or does not answer.
     """
     target = Path(out)
@@ -113,8 +113,8 @@ def metadata(release: Release) -> dict[str, Any]:
 
     publication = release.publication
     licence = publication.licence
-    known = licence in LICENCES
-    if not known:
+    has_name = licence in LICENCES
+    if not has_name:
         message = f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it"
         warnings.warn(message, SalgenWarning, stacklevel=2)
     body = release.card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
@@ -124,11 +124,11 @@ def metadata(release: Release) -> dict[str, Any]:
         "upload_type": "dataset",
         "description": MarkdownIt("commonmark", {"html": False}).enable("table").render(text),
         "creators": [{"name": name} for name in publication.creators or (citation.SALGEN,)],
-        **({"license": licence.lower()} if known else {}),
+        **({"license": licence.lower()} if has_name else {}),
         "publication_date": publication.date,
         "version": release.version,
         "keywords": list(release.keywords),
-        "notes": release.note if known else f"{release.note}. Licence: {licence}",
+        "notes": release.note if has_name else f"{release.note}. Licence: {licence}",
     }
 
 
@@ -139,15 +139,15 @@ def _upload(archive: Path, values: dict[str, Any], at: Server) -> str:
         try:
             number, page, bucket = int(draft["id"]), draft["links"]["html"], draft["links"]["bucket"]
         except (LookupError, TypeError, ValueError):
-            raise SalgenError(f"{at.address}: the answer names no draft: is this a Zenodo?") from None
+            raise SalgenError(f"{at.address}: the answer names no draft: is this a Zenodo server?") from None
         try:
             if not bucket.startswith(f"{at.address}/"):
-                raise SalgenError(f"{at.address} sends the upload to {bucket}: the token goes to no other place")
+                raise SalgenError(f"{at.address} sends the upload to {bucket}: the token is not sent to another server")
             for path in (archive, archive.with_name(f"{archive.name}{DIGEST}")):
                 _upload_file(session, at, f"{bucket}/{quote(path.name)}", path)
             _send(session, at, "PUT", f"{at.address}{DEPOSITIONS}/{number}", json={"metadata": values})
         except SalgenError as error:
-            raise SalgenError(f"{error} (the draft {page} is not complete: delete it there)") from None
+            raise SalgenError(f"{error} (the draft {page} is incomplete: delete it there)") from None
     return str(page)
 
 
@@ -164,7 +164,7 @@ def _upload_file(session: Session, at: Server, url: str, path: Path) -> None:
 
 
 def _session(at: Server) -> Session:
-    """A session that sends the token, and tries again what may pass (no connection, an overloaded server)."""
+    """A session that sends the token, and retries after passing faults (no connection, an overloaded server)."""
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3 import Retry
@@ -187,13 +187,7 @@ def _session(at: Server) -> Session:
 
 
 def _send(session: Session, at: Server, method: str, url: str, **body: Any) -> dict[str, Any]:
-    """Send a request and return the JSON object of the answer.
-
-    Raises
-    ------
-    SalgenError
-        If the server refuses or does not answer.
-    """
+    """Send a request and return the JSON object of the answer."""
     import requests
 
     place = f"{at.address}: {method} {url.removeprefix(at.address)}"
@@ -204,10 +198,10 @@ def _send(session: Session, at: Server, method: str, url: str, **body: Any) -> d
             return answer
     except requests.RequestException as error:
         raise SalgenError(without_token(f"{place}: {error}: run the same command again later", at.token)) from None
-    said = f": {response.text}" if "json" in response.headers.get("Content-Type", "") else ""
+    answer_text = f": {response.text}" if "json" in response.headers.get("Content-Type", "") else ""
     advice = f": the token must be one of this server, with the scope {SCOPE}"
     hint = advice if response.status_code in (401, 403) else ""
-    raise SalgenError(without_token(f"{place}: status {response.status_code}{said}{hint}", at.token))
+    raise SalgenError(without_token(f"{place}: status {response.status_code}{answer_text}{hint}", at.token))
 
 
 class _ReportingFile(io.FileIO):

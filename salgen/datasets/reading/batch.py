@@ -1,4 +1,4 @@
-"""A batch of samples, decoded as far as it is looked at."""
+"""A batch of samples, whose images and masks are decoded when they are first used."""
 
 from __future__ import annotations
 
@@ -33,35 +33,14 @@ class Batch:
 
     Attributes
     ----------
-    ids
-        The samples' names.
-    images
-        float32 (N, C, H, W) in [0, 1].
-    labels
-        int64 (N,): classes of the default task.
-    masks
-        bool (N, H, W): ground truth of the default task.
-    acceptable
-        bool (N, K, H, W): `masks`, then the samples' further masks that count as correct; a sample with
-        fewer than K has empty ones after them.
-    regions
-        Region name to bool (N, H, W).
     region_names
         The regions' names.
     exact
-        Whether images and twins are equal outside the masks.
-    twins
-        float32 (C, H, W) for each sample, or None.
-    recipes
-        What the samples were rendered from.
-    factors
-        Name to float64 (N,): the numbers to filter by, NaN where one does not apply.
-    pixel_digests
-        SHA-256 of the images' dtype, shape and pixels.
+        True if images and twins are equal outside the masks.
 
     Notes
     -----
-    Images, masks and twins are decoded when they are first asked for; `SalgenError` names the shard
+    Images, masks and twins are decoded when they are first used; `SalgenError` names the shard
     and the sample where that fails.
     """
 
@@ -87,7 +66,7 @@ class Batch:
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """Classes of the default task."""
+        """int64 (N,): classes of the default task."""
         return self.classes(self._manifest.default_task)
 
     @cached_property
@@ -99,21 +78,24 @@ class Batch:
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
         shape, column = self._manifest.spec.image_size, "alternative_masks"
-        found = []
-        for row, there in enumerate(self._rows[column].to_pylist()):
-            stored = [None] if there is None else [one and one["bytes"] for one in there]
+        alternatives = []
+        for row, pictures in enumerate(self._rows[column].to_pylist()):
+            stored = [None] if pictures is None else [picture and picture["bytes"] for picture in pictures]
             masks = [self._decode(column, row, data, png.decode_mask, shape) for data in stored]
-            found.append(np.array(masks, dtype=bool).reshape(-1, *shape))
-        return found
+            alternatives.append(np.array(masks, dtype=bool).reshape(-1, *shape))
+        return alternatives
 
     @cached_property
     def acceptable(self) -> Mask:
-        """The masks that count as correct, bool (N, K, H, W)."""
-        found = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
-        found[:, 0] = self.masks
-        for row, there in enumerate(self.alternatives):
-            found[row, 1 : 1 + len(there)] = there
-        return found
+        """Bool (N, K, H, W): `masks`, then the samples' further masks that count as correct.
+
+        A sample with fewer than K has empty ones after them.
+        """
+        masks = np.zeros((len(self), 1 + max(map(len, self.alternatives)), *self._manifest.spec.image_size), dtype=bool)
+        masks[:, 0] = self.masks
+        for row, alternatives in enumerate(self.alternatives):
+            masks[row, 1 : 1 + len(alternatives)] = alternatives
+        return masks
 
     @cached_property
     def regions(self) -> Mapping[str, Mask]:
@@ -127,7 +109,7 @@ class Batch:
 
     @cached_property
     def recipes(self) -> list[Recipe]:
-        """What the samples were rendered from."""
+        """The recipes that the samples were rendered from."""
         texts = enumerate(self._rows["recipe"].to_pylist())
         return [self._named("recipe is", row, recipe_from_text, text) for row, text in texts]
 
@@ -205,13 +187,13 @@ class Batch:
             png.check_size(stored, shape[:2])
             pixels = decode(stored)
             if pixels.shape != shape:
-                raise SalgenError(f"has shape {pixels.shape}, {shape} is expected")
+                raise SalgenError(f"has shape {pixels.shape}, but {shape} is expected")
             return pixels
 
         return self._named(column, row, checked, data)
 
     def _named(self, column: str, row: int, read: Callable[[Any], Read], stored: Any) -> Read:
-        """What is read of one cell, or an error that names its shard and sample."""
+        """The value of one cell, or an error that names its shard and sample."""
         try:
             return read(stored)
         except SalgenError as error:
@@ -234,14 +216,14 @@ class _Regions(Mapping[str, Mask]):
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._names = batch.region_names
-        self._found: dict[str, Mask] = {}
+        self._decoded: dict[str, Mask] = {}
 
     def __getitem__(self, name: str) -> Mask:
         if name not in self._names:
             raise KeyError(name)
-        if name not in self._found:
-            self._found[name] = self._batch.region(name)
-        return self._found[name]
+        if name not in self._decoded:
+            self._decoded[name] = self._batch.region(name)
+        return self._decoded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -73,7 +73,7 @@ def open_dataset(
     _check_split(folder, manifest, split)
     dataset = Dataset(folder, manifest, split, None if source is None else os.fspath(source))
     if source is not None and manifest.recipes_only:
-        dataset.generator()  # that it is the wrong one is better known before any work
+        dataset.generator()  # a wrong source is reported before any work
     return dataset
 
 
@@ -85,7 +85,7 @@ class Dataset:
     path, name, split
         The folder, its name, and the split.
     manifest, spec, fingerprint
-        What the folder holds.
+        The description of the folder, its specification, and the digest of that.
     tasks
         Task name to class names; the first task is the default one.
     valid_region
@@ -93,7 +93,7 @@ class Dataset:
     region_names
         The regions that every sample has.
     source
-        What it was opened with.
+        The source that it was opened with.
     """
 
     def __init__(self, path: Path, manifest: Manifest, split: str, source: str | None = None) -> None:
@@ -129,8 +129,8 @@ class Dataset:
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
             raise IndexError(f"index {index} of a split of {len(self)} samples")
-        batch = self._batch([place])
-        twin = batch.twins[0]  # first, as what is rendered is painted together with its twin
+        batch = self._as_batch(self._rows([place]))
+        twin = batch.twins[0]  # first: a rendered image is painted together with its twin
         return {
             "id": batch.ids[0],
             "image": batch.images[0],
@@ -152,7 +152,7 @@ class Dataset:
             raise SalgenError(f"batch size {size}: must be 1 or more")
         order = range(len(self)) if indices is None else indices
         for start in range(0, len(order), size):
-            yield self._batch(order[start : start + size])
+            yield self._as_batch(self._rows(order[start : start + size]))
 
     def images(self) -> NDArray[Any]:
         """All images, uint8 or uint16 (N, C, H, W)."""
@@ -188,7 +188,7 @@ class Dataset:
         return np.concatenate([self._as_batch(table).present(task) for table in self._tables(["id", column])])
 
     def present(self, region: str, first: int | None = None) -> NDArray[np.bool_]:
-        """Whether a region of each sample, or of the `first` so many, has any pixel, bool (N,)."""
+        """True for each sample, or each of the `first` so many, in which a region has any pixel, bool (N,)."""
         column = next(column for column, name in mask_columns(self.manifest).items() if name == region)
         parts = [batch.region(region).any(axis=(1, 2)) for batch in self._pieces(column, first)]
         return np.concatenate(parts)
@@ -202,12 +202,12 @@ class Dataset:
             If there is no such split, or it lacks a shard.
         """
         _check_split(self.path, self.manifest, split)
-        other = Dataset(self.path, self.manifest, split, self.source)
-        other._generator = self._generator
-        return other
+        dataset = Dataset(self.path, self.manifest, split, self.source)
+        dataset._generator = self._generator
+        return dataset
 
     def generator(self) -> Generator:
-        """What renders the pictures of a data set that holds recipes only; opened once.
+        """The generator that renders the pictures of a data set of recipes only; opened once.
 
         Raises
         ------
@@ -224,12 +224,12 @@ class Dataset:
 
     def _pieces(self, column: str, first: int | None = None) -> Iterator[Batch]:
         """The split, or the first samples of it, in order, with what is needed to see one column's pictures."""
-        left = len(self) if first is None else min(first, len(self))
+        remaining = len(self) if first is None else min(first, len(self))
         for table in self._tables(["id", "recipe" if self.manifest.recipes_only else column]):
-            for start in range(0, min(table.num_rows, left), AT_A_TIME):
-                yield self._as_batch(table.slice(start, min(AT_A_TIME, left - start)))
-            left -= table.num_rows
-            if left <= 0:
+            for start in range(0, min(table.num_rows, remaining), AT_A_TIME):
+                yield self._as_batch(table.slice(start, min(AT_A_TIME, remaining - start)))
+            remaining -= table.num_rows
+            if remaining <= 0:
                 return
 
     def _tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
@@ -238,9 +238,6 @@ class Dataset:
             file = open_shard(self.path, shard, self._schema, self.manifest.rows_per_group)
             for group in range(file.num_row_groups):
                 yield read_group(self.path / shard.path, file, group, names)
-
-    def _batch(self, indices: Sequence[int]) -> Batch:
-        return self._as_batch(self._rows(indices))
 
     def _as_batch(self, rows: pa.Table) -> Batch:
         if self.manifest.recipes_only:
@@ -266,9 +263,9 @@ class Dataset:
         if (shard, group) not in self._groups:
             if len(self._groups) >= CACHED_GROUPS:
                 del self._groups[next(iter(self._groups))]
-            where = self._shards[shard]
-            file = open_shard(self.path, where, self._schema, self.manifest.rows_per_group)
-            self._groups[shard, group] = read_group(self.path / where.path, file, group, self._stored)
+            entry = self._shards[shard]
+            file = open_shard(self.path, entry, self._schema, self.manifest.rows_per_group)
+            self._groups[shard, group] = read_group(self.path / entry.path, file, group, self._stored)
         return self._groups[shard, group]
 
 

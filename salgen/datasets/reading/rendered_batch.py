@@ -1,4 +1,4 @@
-"""A batch of samples whose pictures are in no file: they are rendered when they are first looked at."""
+"""A batch of samples whose pictures are not stored: they are rendered when they are first used."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class RenderedBatch(Batch):
     ----------
     rows, folder, manifest
         The samples' rows and where they come from.
-    opened
-        Gives the generator; called when a picture is first asked for.
+    renderer
+        Returns the generator; called when a picture is first used.
     """
 
-    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest, opened: Callable[[], Generator]) -> None:
+    def __init__(self, rows: pa.Table, folder: Path, manifest: Manifest, renderer: Callable[[], Generator]) -> None:
         super().__init__(rows, folder, manifest)
-        self._opened = opened
+        self._renderer = renderer
 
     @cached_property
     def alternatives(self) -> list[Mask]:
@@ -66,12 +66,12 @@ class RenderedBatch(Batch):
 
     @cached_property
     def _samples(self) -> list[Sample]:
-        """The samples; who asks for twins first has both painted at once."""
+        """The samples; if twins are asked for first, both are painted at once."""
         pairs = self._pairs if "_pairs" in vars(self) else self._render(twins=False)
         return [sample for sample, _ in pairs]
 
     def _render(self, *, twins: bool) -> list[Pair]:
-        recipes, generator = self.recipes, self._opened()
+        recipes, generator = self.recipes, self._renderer()
         try:
             return list(generator.render_pairs(recipes, twins))
         except SalgenError:
@@ -89,8 +89,8 @@ def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generat
     Raises
     ------
     SalgenError
-        If it is not installed in the version that drew the recipes, its source is not there or another one, or
-        the manifest says other things of the data set than the generator.
+        If it is not installed in the version that drew the recipes, its source is missing or another one, or
+        the manifest does not agree with the generator.
     """
     try:
         generator = generator_of(manifest.spec, source)
@@ -102,9 +102,9 @@ def renderer_of(folder: Path, manifest: Manifest, source: str | None) -> Generat
         "tasks": {task: tuple(classes) for task, classes in plugin.tasks.items()} == manifest.tasks,
         "targets": {task: plugin.target(task) for task in plugin.tasks} == manifest.targets,
     }
-    other = next((what for what, holds in same.items() if not holds), None)
-    if other:
-        raise SalgenError(f"{folder}: salgen.json was altered: its {other} are not those of {manifest.spec.generator}")
+    part = next((name for name, holds in same.items() if not holds), None)
+    if part:
+        raise SalgenError(f"{folder}: salgen.json was altered: its {part} are not those of {manifest.spec.generator}")
     return generator
 
 

@@ -1,4 +1,4 @@
-"""What must hold for every row of a shard."""
+"""Checks of every row of a shard."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from salgen.datasets.reading.batch import Batch
 SHOWN = 3  # samples that a line names
 DIGEST = re.compile("[0-9a-f]{64}")
 
-Found = NDArray[np.bool_]
+Rows = NDArray[np.bool_]  # True for each row with the fault
 
 
 def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
@@ -37,7 +37,7 @@ def shard_problems(folder: Path, manifest: Manifest, shard: Shard) -> list[str]:
         rows = read_group(folder / shard.path, file, group)
         _check(rows, folder, manifest, shard, start, faults)
         start += rows.num_rows
-    return [f"{shard.path}: {fault}: {_named(samples)}" for fault, samples in faults.items()]
+    return [f"{shard.path}: {fault}: {_first_names(samples)}" for fault, samples in faults.items()]
 
 
 def _check(
@@ -46,44 +46,42 @@ def _check(
     """Add the faults of one row group."""
     batch = Batch(rows, folder, manifest)
     expected = [f"{shard.split}-{index:06d}" for index in range(start, start + len(batch))]
+    if manifest.recipes_only:
+        pictures = _recipe_checks(rows, batch, manifest, shard.split, start)
+    else:
+        pictures = _pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)
     checks = {
         "ids are not in order": _differ(batch.ids, expected),
         "the class is not among those present": _class_is_absent(batch, manifest),
-        **_checks_of_pictures(rows, batch, manifest, shard.split, start),
+        **pictures,
     }
-    for fault, found in checks.items():
-        if found.any():
-            faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(found))
+    for fault, faulty in checks.items():
+        if faulty.any():
+            faults.setdefault(fault, []).extend(expected[row] for row in np.flatnonzero(faulty))
 
 
-def _checks_of_pictures(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Found]:
-    if manifest.recipes_only:
-        return _recipe_checks(rows, batch, manifest, split, start)
-    return _pixel_checks(batch) if manifest.pixels else _absence_checks(rows, batch)
-
-
-def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Found]:
-    """What holds where no picture is stored. Reading classes and recipes raises if they are none."""
+def _recipe_checks(rows: pa.Table, batch: Batch, manifest: Manifest, split: str, start: int) -> dict[str, Rows]:
+    """Checks of a data set of recipes only. Reading raises if classes or recipes are malformed."""
     _ = [batch.classes(task) for task in manifest.tasks]
     pictures = [column.name for column in columns(manifest) if column.kind in PICTURES] + ["pixels_sha256"]
     spec = manifest.spec
-    wanted = [(spec.generator, spec.generator_version, split, start + row) for row in range(len(batch))]
-    found = [(recipe.generator, recipe.version, recipe.split, recipe.index) for recipe in batch.recipes]
+    expected = [(spec.generator, spec.generator_version, split, start + row) for row in range(len(batch))]
+    actual = [(recipe.generator, recipe.version, recipe.split, recipe.index) for recipe in batch.recipes]
     return {
-        "a picture or its digest is there, though the data set says that it holds recipes only": np.any(
-            [_is_there(rows, name) for name in pictures], axis=0
+        "a picture or its digest is stored, although the data set holds recipes only": np.any(
+            [_is_stored(rows, name) for name in pictures], axis=0
         ),
-        "the recipe is another sample's": np.array([one != other for one, other in zip(found, wanted, strict=True)]),
+        "the recipe is another sample's": np.array([a != b for a, b in zip(actual, expected, strict=True)]),
     }
 
 
-def _is_there(rows: pa.Table, name: str) -> Found:
-    """Where a column is not null, bool (N,)."""
+def _is_stored(rows: pa.Table, name: str) -> Rows:
+    """True for each row in which a column is not null, bool (N,)."""
     return np.asarray(rows[name].combine_chunks().is_valid().to_numpy(zero_copy_only=False))
 
 
-def _pixel_checks(batch: Batch) -> dict[str, Found]:
-    """What holds of images and twins."""
+def _pixel_checks(batch: Batch) -> dict[str, Rows]:
+    """Checks of stored images and twins."""
     images = batch.levels()
     digests = [pixels_digest(np.ascontiguousarray(image.transpose(1, 2, 0))) for image in images]
     return {
@@ -92,38 +90,38 @@ def _pixel_checks(batch: Batch) -> dict[str, Found]:
     }
 
 
-def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Found]:
-    """What holds where pixels were left out. Decoding the masks raises if they cannot be."""
+def _absence_checks(rows: pa.Table, batch: Batch) -> dict[str, Rows]:
+    """Checks of a data set without pixels. Decoding raises if a mask is malformed."""
     _ = [batch.region(region) for region in batch.region_names], batch.alternatives
     return {
-        "pixels are there, though the data set says that it holds none": _is_there(rows, "image")
-        | _is_there(rows, "twin"),
-        "pixels_sha256 is no SHA-256": np.array([not DIGEST.fullmatch(text) for text in batch.pixel_digests]),
+        "pixels are stored, although the data set holds none": _is_stored(rows, "image") | _is_stored(rows, "twin"),
+        "pixels_sha256 is not a SHA-256": np.array([not DIGEST.fullmatch(text) for text in batch.pixel_digests]),
     }
 
 
-def _class_is_absent(batch: Batch, manifest: Manifest) -> Found:
-    """Whether a sample's class is none of those that its image shows, bool (N,)."""
-    found = np.zeros(len(batch), dtype=bool)
+def _class_is_absent(batch: Batch, manifest: Manifest) -> Rows:
+    """True for each sample whose class is not among those that its image shows, bool (N,)."""
+    absent = np.zeros(len(batch), dtype=bool)
     for task in manifest.multi_label:
-        found |= ~batch.present(task)[np.arange(len(batch)), batch.classes(task)]
-    return found
+        absent |= ~batch.present(task)[np.arange(len(batch)), batch.classes(task)]
+    return absent
 
 
-def _differ(found: Sequence[str], expected: Sequence[str]) -> Found:
-    """Where texts differ, bool (N,); an array of texts would drop zero characters at their ends."""
-    return np.array([one != other for one, other in zip(found, expected, strict=True)])
+def _differ(actual: Sequence[str], expected: Sequence[str]) -> Rows:
+    """True where texts differ, bool (N,); NumPy's own comparison would drop zero characters at their ends."""
+    return np.array([a != b for a, b in zip(actual, expected, strict=True)])
 
 
-def _leaks(batch: Batch, images: NDArray[np.integer]) -> Found:
-    """Where image and twin differ on a pixel that the mask does not hold, bool (N,)."""
-    found = np.zeros(len(batch), dtype=bool)
+def _leaks(batch: Batch, images: NDArray[np.integer]) -> Rows:
+    """True for each sample whose image and twin differ outside the mask, bool (N,)."""
+    leaks = np.zeros(len(batch), dtype=bool)
     for row, twin in enumerate(batch.twin_levels()):
         if twin is not None:
-            found[row] = bool(((images[row] != twin).any(axis=0) & ~batch.masks[row]).any())
-    return found
+            leaks[row] = bool(((images[row] != twin).any(axis=0) & ~batch.masks[row]).any())
+    return leaks
 
 
-def _named(samples: list[str]) -> str:
+def _first_names(samples: list[str]) -> str:
+    """The first few names of samples, and the number of the others."""
     more = f" and {len(samples) - SHOWN} more" if len(samples) > SHOWN else ""
     return ", ".join(samples[:SHOWN]) + more

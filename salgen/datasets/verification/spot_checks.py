@@ -21,8 +21,10 @@ from salgen.types import Recipe, Sample
 def rendering_problems(
     folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
-    """What differs when `count` samples, evenly spread over the splits, are made again; those in `readable` shards."""
-    if not count or (source is None and _lack_source(manifest)):
+    """Differences when `count` samples, evenly spread over the splits, are rendered again; only `readable` shards."""
+    # Others may lack the source if pixels were left out, or recipes were published alone.
+    may_lack_source = not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
+    if not count or (source is None and may_lack_source):
         return []
     try:
         generator = generator_of(manifest.spec, source)
@@ -37,11 +39,6 @@ def rendering_problems(
     ]
 
 
-def _lack_source(manifest: Manifest) -> bool:
-    """Whether others may lack the source, so that pixels were left out, or recipes were published alone."""
-    return not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
-
-
 def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
     """Evenly spread places over all samples: split and index."""
     last = sum(manifest.spec.splits.values()) - 1
@@ -52,14 +49,14 @@ def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:
 
 
 def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list[str]:
-    """What differs when one sample is made again."""
+    """Differences when one sample is drawn and rendered again."""
     name = f"{dataset.split}-{index:06d}"
     try:
         (batch,) = dataset.batches(1, [index])
         stored = batch.recipes[0]
         drawn = generator.recipe(dataset.spec.seed, dataset.split, index)
         if recipe_to_text(stored) != recipe_to_text(drawn):
-            return [f"sample {name}: drawn again, its recipe is another"]
+            return [f"sample {name}: drawn again, it has another recipe"]
         parts = _differing(generator, dataset, batch)
     except SalgenError as error:
         return [f"sample {name} could not be rendered again: {error}"]
@@ -67,7 +64,7 @@ def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list
 
 
 def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str]:
-    """The parts of a stored sample that are not what its recipe gives."""
+    """The parts of a stored sample that differ from what its recipe gives."""
     recipe = batch.recipes[0]
     sample = generator.render(recipe)
     same = {
@@ -83,7 +80,7 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
 
 
 def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
-    """Whether the numbers to filter by are those of the recipe."""
+    """True if the numbers to filter by are those of the recipe."""
     numbers = generator.plugin.factors(recipe.parameters)
     stored = {name: values[0] for name, values in batch.factors.items()}
     drawn = {name: np.nan if value is None else float(value) for name, value in numbers.items()}
@@ -93,7 +90,7 @@ def _factors_same(generator: Generator, recipe: Recipe, batch: Batch) -> bool:
 
 
 def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
-    """Whether the pictures that are stored are those that the recipe gives."""
+    """Name of each stored picture to True if it is the one that the recipe gives."""
     alternatives = np.array(sample.alternatives, dtype=bool).reshape(-1, *manifest.spec.image_size)
     return {
         **_pixels_same(generator, sample, batch, manifest),
@@ -103,7 +100,7 @@ def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest:
 
 
 def _pixels_same(generator: Generator, sample: Sample, batch: Batch, manifest: Manifest) -> dict[str, bool]:
-    """Whether image and twin are those that the recipe gives; the image's digest, where pixels were left out."""
+    """As :func:`_pictures_same`, for image and twin; where pixels were left out, for the image's digest."""
     if not manifest.pixels:
         return {"image": pixels_digest(sample.image) == batch.pixel_digests[0]}
     twin = generator.twin(sample.recipe) if manifest.twins else None

@@ -1,4 +1,4 @@
-"""Is a data set what it says it is? All problems are found at once."""
+"""Verification of a data set folder; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> lis
 
 
 def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:
-    """What is wrong with the samples, in shards that can be read."""
+    """Problems of the samples, in shards that can be read."""
     problems, readable = [], []
     total = sum(described.spec.splits.values())
     with progress("verifying", total, "images") as advance:
@@ -73,10 +73,11 @@ def file_problems(folder: Path, described: Manifest | None = None) -> list[str]:
     belonging = {*sums, *(files_of(described) if described else ())}
     for name in sorted(belonging):
         problems += _file_problem(folder / name, name, sums.get(name))
+    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    present = {path.as_posix() for path in paths if path.parts[0] not in FOREIGN} - {checksums.FILE}
     return problems + [
         f"{name}: is not a file of this data set" if described else f"{name}: is not listed in {checksums.FILE}"
-        for name in _files_in(folder)
-        if name not in belonging
+        for name in sorted(present - belonging)
     ]
 
 
@@ -85,17 +86,5 @@ def _file_problem(path: Path, name: str, digest: str | None) -> list[str]:
         return [f"{name}: is missing"]
     if digest is None or sha256_of(path) == digest:
         return []
-    return [
-        f"{name}: was {'truncated' if _lacks_end(path) else 'altered'}: its SHA-256 is not that of {checksums.FILE}"
-    ]
-
-
-def _lacks_end(path: Path) -> bool:
-    return path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
-
-
-def _files_in(folder: Path) -> list[str]:
-    """All files but the checksums, as sorted paths with ``/``."""
-    found = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    names = [path.as_posix() for path in found if path.parts[0] not in FOREIGN]
-    return sorted(set(names) - {checksums.FILE})
+    truncated = path.suffix == ".parquet" and not path.read_bytes().endswith(PARQUET_END)
+    return [f"{name}: was {'truncated' if truncated else 'altered'}: its SHA-256 is not that of {checksums.FILE}"]

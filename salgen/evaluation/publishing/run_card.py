@@ -14,9 +14,8 @@ from salgen.datasets.metadata import croissant_rai
 from salgen.datasets.metadata.card import markdown_table
 from salgen.datasets.metadata.citation import SALGEN
 from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, file_object
-from salgen.datasets.metadata.frontmatter import licence_keys
+from salgen.datasets.metadata.frontmatter import licence_keys, yaml_text
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
-from salgen.datasets.metadata.yaml_text import yaml_text
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts import predictions
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS

@@ -18,9 +18,18 @@ import numpy as np
 import torch
 
 from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.ray_address import check_address
-from salgen.datasets.execution.ray_jobs import attempt, check_libraries, check_shared, here, pack, unpack
-from salgen.datasets.execution.ray_tasks import Connection, connected, ray_module, wait_until_seen
+from salgen.datasets.execution.ray_setup import check_address, ray_module
+from salgen.datasets.execution.ray_tasks import (
+    Connection,
+    attempt,
+    check_libraries,
+    check_shared,
+    connected,
+    here,
+    pack,
+    unpack,
+    wait_until_seen,
+)
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.making import GO_ON
 from salgen.errors import SalgenError, reason

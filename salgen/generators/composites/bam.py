@@ -90,16 +90,16 @@ class Bam(Painted):
     )
 
     def __post_init__(self) -> None:
-        for what, names in self._choices().items():
+        for parameter, names in self._choices().items():
             if len(names) < 2 or len(set(names)) < len(names):
-                raise SalgenError(f"{what} = {','.join(names)}: give two classes or more, each once")
+                raise SalgenError(f"{parameter} = {','.join(names)}: give two classes or more, each once")
         if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
-            raise SalgenError(f"common_in = {self.common_in}: there are {len(self.scenes)} scenes")
+            raise SalgenError(f"common_in = {self.common_in}: there are only {len(self.scenes)} scenes")
         if self.area[0] > self.area[1]:
             raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: the least must not be above the most")
         if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
             raise SalgenError(
-                f"area = {self.area[0]:g},{self.area[1]:g}: objects of less than {SMALLEST} pixels show nothing"
+                f"area = {self.area[0]:g},{self.area[1]:g}: objects of fewer than {SMALLEST} pixels show nothing"
             )
 
     @property
@@ -110,7 +110,7 @@ class Bam(Painted):
 
     @property
     def exact(self) -> bool:
-        """Whether image and twin are equal outside the mask of a task; the scene's does not hold the object."""
+        """True if image and twin are equal outside each task's mask: the scene's mask does not hold the object."""
         return self.common_in is None
 
     def open_source(self, given: str | None) -> Composite:
@@ -124,8 +124,8 @@ class Bam(Painted):
         wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
         drawn = given in (None, STAND_INS)
         library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(given)), *wanted)
-        found: Composite = library.open()
-        return found
+        composite: Composite = library.open()
+        return composite
 
     def prepare(self, source: Composite) -> Composite:
         """The source itself, from which pictures are read as they are needed."""
@@ -162,7 +162,7 @@ class Bam(Painted):
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The object, where there is one."""
-        return [OBJECT] if self._stands(parameters) else []
+        return [OBJECT] if self._has_object(parameters) else []
 
     def scene(self, parameters: Mapping[str, Any], material: Composite) -> Float64:
         """The scene alone, float64 (H, W, 3) in [0, 1]."""
@@ -174,21 +174,21 @@ class Bam(Painted):
         check_edit(edit, (OBJECT, SCENE), {})
         if SCENE in edit.omit:
             canvas[:] = 0.0
-        if OBJECT not in edit.omit and self._stands(parameters):
+        if OBJECT not in edit.omit and self._has_object(parameters):
             paste(canvas, _pasted(parameters, material), _window(parameters))
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Rendered:
         """The image with both labels; the regions are where the object is, where it covers, and where it is not."""
         alpha = np.zeros(self.image_size, dtype=np.uint8)
-        if OBJECT not in edit.omit and self._stands(parameters):
+        if OBJECT not in edit.omit and self._has_object(parameters):
             alpha[_window(parameters).slices] = _pasted(parameters, material)[..., 3]
-        there = alpha > 0
-        scene = ~there if SCENE not in edit.omit else np.zeros_like(there)
-        return Rendered(image, self.labels(parameters), {OBJECT: there, CORE: alpha >= OPAQUE, SCENE: scene})
+        support = alpha > 0
+        scene = ~support if SCENE not in edit.omit else np.zeros_like(support)
+        return Rendered(image, self.labels(parameters), {OBJECT: support, CORE: alpha >= OPAQUE, SCENE: scene})
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
         """The scene without the object, where there is one."""
-        return Edit(omit=(OBJECT,)) if self._stands(parameters) else None
+        return Edit(omit=(OBJECT,)) if self._has_object(parameters) else None
 
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """Both classes, as they were drawn."""
@@ -204,21 +204,18 @@ class Bam(Painted):
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Size and centre of the object, if there is one, and the pictures' numbers."""
-        about = {name: parameters[name] for name in ("height", "width", "object_number")}
-        centre = {
-            name: parameters[name] + (parameters[length] - 1) / 2
-            for name, length in (("row", "height"), ("column", "width"))
-        }
-        found = {**about, "scene_number": parameters["scene_number"], **centre}
-        there = self._stands(parameters)
-        return {name: value if there or name == "scene_number" else None for name, value in found.items()}
+        values = {name: parameters[name] for name in ("height", "width", "object_number", "scene_number")}
+        for name, length in (("row", "height"), ("column", "width")):
+            values[name] = parameters[name] + (parameters[length] - 1) / 2
+        has_object = self._has_object(parameters)
+        return {name: value if has_object or name == "scene_number" else None for name, value in values.items()}
 
     def _choices(self) -> Mapping[str, tuple[str, ...]]:
-        """What must be two classes or more."""
+        """The lists of classes that must hold two or more."""
         return {"objects": self.objects, "scenes": self.scenes}
 
-    def _stands(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether the image has an object."""
+    def _has_object(self, parameters: Mapping[str, Any]) -> bool:
+        """True if the image has an object."""
         return self.common_in is None or parameters[SCENE] < self.common_in
 
     @property
@@ -264,14 +261,14 @@ def _drawn_order(context: Context, purpose: str, key: int, count: int) -> NDArra
 
 
 def _window(parameters: Mapping[str, Any]) -> Window:
-    """Where the object is pasted."""
+    """The window in which the object is pasted."""
     return Window(*(parameters[name] for name in ("row", "column", "height", "width")))
 
 
 def _pasted(parameters: Mapping[str, Any], material: Composite) -> Pixels:
     """The object at its size, uint8 (h, w, 4); it stands on all scenes of a block, and is therefore kept."""
-    what = material.objects, parameters["split"], parameters[OBJECT], parameters["object_number"]
-    return _resized(*what, parameters["height"], parameters["width"])
+    picture = material.objects, parameters["split"], parameters[OBJECT], parameters["object_number"]
+    return _resized(*picture, parameters["height"], parameters["width"])
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,9 +1,8 @@
-"""Which classes images show together: all of them equally often, and known of each image without the others."""
+"""The schedule of classes that images show together: all equally often, and each image's without the others'."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +11,15 @@ from salgen.generators.declarations import Context
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What an image shows.
+class ImageContent:
+    """The classes and the number of objects in an image.
 
     Attributes
     ----------
     classes
         Numbers of its classes, which differ; the first is that of its largest object.
     objects
-        How many objects it shows, at least one of each class.
+        Number of objects, at least one of each class.
     """
 
     classes: tuple[int, ...]
@@ -39,9 +38,9 @@ class ClassRounds:
     Attributes
     ----------
     classes
-        How many there are.
+        Number of classes.
     counts
-        For each round how many objects and how many classes its images show.
+        For each round the number of objects and of classes in its images.
     """
 
     classes: int
@@ -63,31 +62,26 @@ class ClassRounds:
         """Pairs of an image and a class that it shows, of a block."""
         return self.classes * sum(kinds for _, kinds in self.counts)
 
-    def shown(self, context: Context, image: int) -> Shown:
-        """What an image of the context's split shows, by its number."""
+    def content(self, context: Context, image: int) -> ImageContent:
+        """The classes of an image of the context's split, by its number."""
         block, place = divmod(image, self.images)
         turn, place = divmod(place, self.classes)
         rank = int(self._ranks(context, block, turn)[place])
         number = (turn + rank) % len(self.counts)
         objects, kinds = self.counts[number]
-        others = context.stream("others", key=block * len(self.counts) + number).permutation(self.classes - 1)
+        offsets = context.stream("others", key=block * len(self.counts) + number).permutation(self.classes - 1)
         order = context.stream("classes", key=block).permutation(self.classes)
-        apart = np.append(0, 1 + others[: kinds - 1])
-        return Shown(tuple(order[(rank + apart) % self.classes].tolist()), objects)
+        apart = np.append(0, 1 + offsets[: kinds - 1])
+        return ImageContent(tuple(order[(rank + apart) % self.classes].tolist()), objects)
 
     def pair(self, context: Context, index: int) -> tuple[int, int]:
         """The image's number, and the place of the class among those that it shows, of the pair with a number."""
         block, place = divmod(index, self.pairs)
-        ends = np.array(list(accumulate(self._kinds(context, block).tolist())))
+        kinds, turns = np.array([kinds for _, kinds in self.counts]), range(len(self.counts))
+        ends = np.cumsum([kinds[(turn + self._ranks(context, block, turn)) % len(kinds)] for turn in turns])
         image = int(np.searchsorted(ends, place, side="right"))
         return block * self.images + image, place - int(ends[image - 1] if image else 0)
 
     def _ranks(self, context: Context, block: int, turn: int) -> NDArray[np.int64]:
         """The order of a turn's images, int64 (classes,)."""
         return context.stream("turns", key=block * len(self.counts) + turn).permutation(self.classes)
-
-    def _kinds(self, context: Context, block: int) -> NDArray[np.int64]:
-        """How many classes each image of a block shows, int64 (images,)."""
-        kinds = np.array([kinds for _, kinds in self.counts])
-        turns = range(len(self.counts))
-        return np.concatenate([kinds[(turn + self._ranks(context, block, turn)) % len(kinds)] for turn in turns])

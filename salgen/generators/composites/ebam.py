@@ -93,8 +93,8 @@ class Ebam(Bam):
             self.pictures,
             self.fewest,
         )
-        found: Composite = library.open()
-        return found
+        composite: Composite = library.open()
+        return composite
 
     def fitted(self, source: Composite) -> Self:
         """With the classes that the source has, and those that it had before the filter."""
@@ -107,6 +107,6 @@ class Ebam(Bam):
         )
 
     def _choices(self) -> Mapping[str, tuple[str, ...]]:
-        """What was named must be two classes or more."""
+        """The named lists of classes, which must hold two or more."""
         names = ("objects", "scenes", "candidate_objects", "candidate_scenes")
         return {name: getattr(self, name) for name in names if getattr(self, name)}

@@ -1,7 +1,7 @@
 """Pictures of classes, divided among splits: what composites are made of.
 
-A library is built once and then read picture by picture. Where its pictures come from (drawn here, cut out of
-photographs) is for a plug-in of the registry :data:`~salgen.registry.LIBRARIES` to say.
+A library is built once and then read picture by picture. A plug-in of the registry
+:data:`~salgen.registry.LIBRARIES` supplies the pictures, drawn or cut out of photographs.
 """
 
 from __future__ import annotations
@@ -17,28 +17,20 @@ from numpy.typing import NDArray
 
 
 class Library(Hashable, Protocol):
-    """Pictures by split, class and number; a key for what is made of them.
-
-    Attributes
-    ----------
-    classes
-        What there are pictures of, in the order of the labels.
-    digest
-        SHA-256 of all pictures with their places.
-    """
+    """Pictures by split, class and number; a key for what is made of them."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes."""
+        """The classes of the pictures, in the order of the labels."""
         ...
 
     @property
     def digest(self) -> str:
-        """Of the content."""
+        """SHA-256 of all pictures with their places."""
         ...
 
     def count(self, split: str, name: str) -> int:
-        """How many pictures of a class a split has; a split of another name has those of ``test``."""
+        """Number of pictures of a class in a split; a split of another name has those of ``test``."""
         ...
 
     def of(self, classes: tuple[str, ...]) -> Library:
@@ -63,7 +55,7 @@ class Composite:
     name, licence, notes, redistributable
         As every :class:`~salgen.sources.Source` has them.
     candidate_objects, candidate_scenes
-        The classes that a filter was given, whatever it left of them; empty where there is no such choice.
+        The classes before a filter; empty if there is no filter.
     """
 
     name: str
@@ -82,8 +74,8 @@ class Composite:
 
     @property
     def _items(self) -> Mapping[str, tuple[Library, str]]:
-        found = {f"object/{name}": (self.objects, name) for name in self.objects.classes}
-        return {**found, **{f"scene/{name}": (self.scenes, name) for name in self.scenes.classes}}
+        objects = {f"object/{name}": (self.objects, name) for name in self.objects.classes}
+        return {**objects, **{f"scene/{name}": (self.scenes, name) for name in self.scenes.classes}}
 
     def names(self) -> list[str]:
         """Its classes, sorted."""

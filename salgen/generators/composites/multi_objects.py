@@ -1,4 +1,4 @@
-"""Several objects in an image: each class that it shows is a question of its own."""
+"""Several objects in an image: each class that it shows is a sample of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS, SCENES
-from salgen.generators.composites.class_schedule import ClassRounds, Shown
+from salgen.generators.composites.class_schedule import ClassRounds, ImageContent
 from salgen.generators.composites.libraries import Composite
 from salgen.generators.composites.pasting import Pixels, Window, paste, placed, resized
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
@@ -79,23 +79,23 @@ class MultiObjects(Painted):
         if len(self.objects) < 2 or len(set(self.objects)) < len(self.objects):
             raise SalgenError(f"objects = {','.join(self.objects)}: give two classes or more, each once")
         if not self.scenes or len(set(self.scenes)) < len(self.scenes):
-            raise SalgenError(f"scenes = {','.join(self.scenes)}: give a kind or more, each once")
-        for what, (least, most) in (("area", self.area), ("objects_per_image", self.objects_per_image)):
+            raise SalgenError(f"scenes = {','.join(self.scenes)}: give one kind or more, each once")
+        for parameter, (least, most) in (("area", self.area), ("objects_per_image", self.objects_per_image)):
             if least > most:
-                raise SalgenError(f"{what} = {least:g},{most:g}: the least must not be above the most")
+                raise SalgenError(f"{parameter} = {least:g},{most:g}: the least must not be above the most")
         most = self.objects_per_image[1]
         if most > len(self.objects):
             raise SalgenError(
-                f"objects_per_image = {most}: objects has {len(self.objects)} classes, give as many or more"
+                f"objects_per_image = {most}: objects has {len(self.objects)} classes; give at least as many"
             )
         if min(self.image_size) * sqrt(self.area[0] / most) < SMALLEST:
             raise SalgenError(
-                f"area = {self.area[0]:g}: windows of less than {SMALLEST} pixels show nothing, give more"
+                f"area = {self.area[0]:g}: windows of fewer than {SMALLEST} pixels show nothing; give a larger area"
             )
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Which class of objects it is about."""
+        """The class of objects that a sample is about."""
         return {OBJECT: self.objects}
 
     def open_source(self, given: str | None) -> Composite:
@@ -112,8 +112,8 @@ class MultiObjects(Painted):
             )
         longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
         library = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)
-        found: Composite = library.open()
-        return found
+        composite: Composite = library.open()
+        return composite
 
     def prepare(self, source: Composite) -> Composite:
         """The source itself, from which pictures are read as they are needed."""
@@ -125,11 +125,11 @@ class MultiObjects(Painted):
         image = context.index
         if context.split not in ONCE:
             image, place = self._rounds.pair(context, context.index)
-        shown = self._rounds.shown(context, image)
+        content = self._rounds.content(context, image)
         return {
-            OBJECT: shown.classes[place],
+            OBJECT: content.classes[place],
             "image": image,
-            **self._objects(context, image, shown),
+            **self._objects(context, image, content),
             **self._scene(context, image),
         }
 
@@ -154,7 +154,7 @@ class MultiObjects(Painted):
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Rendered:
         """The image with its class and all that it shows; the regions are of the objects that are painted."""
-        alpha, others = np.zeros((2, *self.image_size), dtype=np.uint8)
+        alpha, others_alpha = np.zeros((2, *self.image_size), dtype=np.uint8)
         boxes = np.zeros(self.image_size, dtype=bool)
         present = set()
         for number, window, picture in _pasted(parameters, material, edit):
@@ -163,8 +163,8 @@ class MultiObjects(Painted):
                 alpha[window.slices] = picture[..., 3]
                 boxes[window.slices] = _tight_box(picture[..., 3] > 0)
             else:
-                others[window.slices] = picture[..., 3]
-        regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others > 0}
+                others_alpha[window.slices] = picture[..., 3]
+        regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others_alpha > 0}
         return Rendered(image, {OBJECT: parameters[OBJECT]}, regions, present={OBJECT: tuple(sorted(present))})
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
@@ -172,7 +172,7 @@ class MultiObjects(Painted):
         return Edit(omit=(OBJECT,))
 
     def target(self, task: str) -> str:
-        """Where the objects of the class are."""
+        """The objects of the class."""
         return OBJECT
 
     def region_names(self) -> list[str]:
@@ -200,10 +200,10 @@ class MultiObjects(Painted):
     def _rounds(self) -> ClassRounds:
         return ClassRounds.of(len(self.objects), self.objects_per_image)
 
-    def _objects(self, context: Context, image: int, shown: Shown) -> dict[str, Any]:
+    def _objects(self, context: Context, image: int, content: ImageContent) -> dict[str, Any]:
         """Class, picture and window of each object; the largest is first, and of the first class."""
-        more = context.stream("twice", key=image).integers(len(shown.classes), shown.objects)
-        classes = [*shown.classes, *(shown.classes[number] for number in more[len(shown.classes) :])]
+        more = context.stream("twice", key=image).integers(len(content.classes), content.objects)
+        classes = [*content.classes, *(content.classes[number] for number in more[len(content.classes) :])]
         library, numbers = context.material.objects, context.stream("pictures", key=image)
         names = [library.classes[number] for number in classes]
         pictures = [int(numbers.integers(library.count(context.split, name), 1)[0]) for name in names]
@@ -221,8 +221,8 @@ class MultiObjects(Painted):
         least, most = (share / len(pictures) for share in self.area)
         first = self._window(pictures[0], (least + (most - least) * drawn[0]) * np.prod(self.image_size))
         shares = np.sort(NEXT[0] + (NEXT[1] - NEXT[0]) * drawn[1:])[::-1]
-        others = zip(pictures[1:], shares.tolist(), strict=True)
-        return [first, *(self._window(picture, share * first[0] * first[1]) for picture, share in others)]
+        smaller = zip(pictures[1:], shares.tolist(), strict=True)
+        return [first, *(self._window(picture, share * first[0] * first[1]) for picture, share in smaller)]
 
     def _window(self, picture: tuple[int, int], area: float) -> tuple[int, int]:
         """(h, w) of a window of about an area in pixels and no more, and no longer than most of the image."""
@@ -249,10 +249,10 @@ def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> I
             yield number, place, resized(material.objects.load(parameters["split"], name, picture), place)
 
 
-def _tight_box(there: Mask) -> Mask:
+def _tight_box(mask: Mask) -> Mask:
     """The smallest rectangle that holds all pixels of a mask."""
-    box = np.zeros_like(there)
-    rows, columns = (np.flatnonzero(there.any(axis=axis)) for axis in (1, 0))
+    box = np.zeros_like(mask)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
     if len(rows):
         box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
     return box

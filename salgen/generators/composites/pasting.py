@@ -40,8 +40,8 @@ def placed(sizes: Sequence[tuple[int, int]], image_size: tuple[int, int], stream
     taken = np.zeros(image_size, dtype=bool)
     windows = []
     for height, width in sizes:
-        for left in range(STEPS, 0, -1):
-            size = max(height * left // STEPS, 1), max(width * left // STEPS, 1)
+        for step in range(STEPS, 0, -1):
+            size = max(height * step // STEPS, 1), max(width * step // STEPS, 1)
             free = _free(taken, size)
             places = np.flatnonzero(free)
             if len(places):
@@ -64,7 +64,7 @@ def paste(canvas: Float64, picture: Pixels, window: Window) -> None:
 
 
 def _free(taken: Mask, size: tuple[int, int]) -> Mask:
-    """Where the corner of a window may be so that it lies in the image and covers nothing that is taken."""
+    """Places of a window's corner at which it lies in the image and covers nothing that is taken, bool."""
     height, width = size
     sums = np.pad(taken, ((1, 0), (1, 0))).astype(np.int64).cumsum(axis=0).cumsum(axis=1)
     covered = sums[height:, width:] - sums[:-height, width:] - sums[height:, :-width] + sums[:-height, :-width]

@@ -86,7 +86,7 @@ class Zings(Painted):
         return ["eyes", *SIDES]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Where the eyes are, in shares of the image's side from its middle, and how they look."""
+        """Position of the eyes, in shares of the image's side from its middle, and their shape."""
         keys = ("down", "across", "turn", "gap", "pupil")
         areas = {f"{side}_area": pi * a * b for side, (a, b) in zip(SIDES, parameters["radii"], strict=True)}
         return {**{key: parameters[key] for key in keys}, **areas}
@@ -108,13 +108,13 @@ class Zings(Painted):
     def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> None:
         """Paint the eyes that are not left out; ``change={"eyes": "white"}`` or ``"yellow"``."""
         colour = _colour(parameters, edit)
-        for side in _shown(edit):
+        for side in _visible_eyes(edit):
             paint_eye(canvas, _eyes(parameters)[side], self._frame(parameters), tuple(parameters[colour]))
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The image with its class and the support of each eye."""
         regions = {side: np.zeros(self.image_size, dtype=bool) for side in SIDES}
-        for side in _shown(edit):
+        for side in _visible_eyes(edit):
             regions[side] = support_of(_eyes(parameters)[side], self._frame(parameters), self.image_size)
         label = COLOURS.index(_colour(parameters, edit))
         return Rendered(image, {"label": label}, {"eyes": regions[SIDES[0]] | regions[SIDES[1]], **regions})
@@ -166,7 +166,7 @@ def _eyes(parameters: Mapping[str, Any]) -> dict[str, Eye]:
     return eyes
 
 
-def _shown(edit: Edit) -> list[str]:
+def _visible_eyes(edit: Edit) -> list[str]:
     check_edit(edit, ("eyes", *SIDES), {"eyes": COLOURS})
     return [] if "eyes" in edit.omit else [side for side in SIDES if side not in edit.omit]
 

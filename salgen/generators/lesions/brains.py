@@ -25,7 +25,7 @@ from salgen.types import Mask
 __all__ = ["BrainBank", "brain_bank", "open_brains"]
 
 BANK_VERSION = "1"  # changes whenever a slice does
-SMALLEST_BRAIN = 0.01  # of the image: the paper's data hold empty slices, which are useless
+SMALLEST_BRAIN = 0.01  # of the image; empty slices, as in the paper's data, are useless
 
 Indices = NDArray[np.int64]
 
@@ -43,8 +43,7 @@ class BrainBank:
     parts
         Split name to the numbers of its slices.
     other
-        The part that a split of another name uses, or None where that is an error because slices
-        belong to splits by subject.
+        The part that a split of another name uses; None if that is an error, as slices belong to splits by subject.
     """
 
     masks: Mask
@@ -68,7 +67,7 @@ class BrainBank:
 
 @dataclass(frozen=True)
 class _Request:
-    """What determines a bank."""
+    """Everything that determines a bank."""
 
     digest: str
     image_size: tuple[int, int]
@@ -90,7 +89,7 @@ class _Request:
 
     @property
     def depends_on(self) -> list[Any]:
-        """All that decides the bank, as JSON values."""
+        """Everything that determines the bank, as JSON values."""
         return [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
 
 
@@ -108,7 +107,7 @@ def brain_bank(
     field_of_view
         Millimetres along rows and columns that the image must hold.
     slices
-        How many slices; more when there are more volumes than that, since each gives one at least.
+        Number of slices; raised to the number of volumes, since each gives at least one.
 
     Raises
     ------
@@ -122,7 +121,7 @@ def brain_bank(
 
 @lru_cache(maxsize=4)
 def _bank(request: _Request) -> BrainBank:
-    kept = cached("brains", request.depends_on, ("masks", "slices"), lambda: _packed(*_cut(request)))
+    kept = cached("brains", request.depends_on, ("masks", "slices"), lambda: _cut(request))
     shape = (sum(request.counts.values()), *request.image_size)
     masks = np.unpackbits(kept["masks"], count=int(np.prod(shape))).astype(bool).reshape(shape)
     slices = kept["slices"].reshape(shape)
@@ -131,13 +130,8 @@ def _bank(request: _Request) -> BrainBank:
     return BrainBank(masks, slices, *_parts(request))
 
 
-def _packed(masks: Mask, slices: Levels) -> dict[str, NDArray[Any]]:
-    """A bank as it is kept: eight mask pixels in a byte."""
-    return {"masks": np.packbits(masks), "slices": slices}
-
-
-def _cut(request: _Request) -> tuple[Mask, Levels]:
-    """Every slice of every volume, with one volume in memory at a time."""
+def _cut(request: _Request) -> dict[str, NDArray[Any]]:
+    """Every slice of every volume, eight mask pixels in a byte; one volume is in memory at a time."""
     total = sum(request.counts.values())
     masks = np.empty((total, *request.image_size), dtype=bool)
     slices = np.empty((total, *request.image_size), dtype=np.uint16)
@@ -147,7 +141,7 @@ def _cut(request: _Request) -> tuple[Mask, Levels]:
             part = slice(first, first + count)
             _cut_volume(request, name, masks[part], slices[part], advance)
             first += count
-    return masks, slices
+    return {"masks": np.packbits(masks), "slices": slices}
 
 
 def _cut_volume(request: _Request, name: str, masks: Mask, slices: Levels, advance: Advance) -> None:

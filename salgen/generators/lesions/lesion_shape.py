@@ -1,4 +1,4 @@
-"""What one lesion looks like, and where it may lie."""
+"""Shape of one lesion, and the places where it may lie."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lesion_profile(diameter: int, window: str) -> Float64:
 
 
 def window_at(centre: Sequence[int], diameter: int, image_size: tuple[int, int]) -> tuple[Window, Window]:
-    """Where a lesion's square lies in the image, and the part of the square that is inside.
+    """The part of the image that a lesion's square covers, and the part of the square inside the image.
 
     The square covers rows [r - diameter // 2, r - diameter // 2 + diameter), and columns alike.
     """
@@ -86,7 +86,7 @@ def find_places(brain: Mask, diameter: int, region: str, *, whole: bool, pair: b
 
 
 def apart_from(places: Centres, centre: Sequence[int], diameter: int) -> Mask:
-    """Whether a lesion at each place is clear of the one at `centre`: Chebyshev distance of a diameter."""
+    """True for each place whose lesion is clear of the one at `centre`: Chebyshev distance of a diameter."""
     rows, columns = places.T
     return np.asarray((np.abs(rows - centre[0]) >= diameter) | (np.abs(columns - centre[1]) >= diameter))
 

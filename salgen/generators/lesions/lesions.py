@@ -61,7 +61,7 @@ class Lesions:
     default_source: ClassVar[str] = "mni152"
     takes: ClassVar[str] = "PATH of skull-stripped .nii or .nii.gz volumes"
     valid_region: ClassVar[str | None] = "brain"
-    authors_sum: ClassVar[bool] = True  # whether the authors' losses add up on this background, or multiply
+    authors_sum: ClassVar[bool] = True  # the authors add up losses on this background; else they multiply
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale(DEMO_SPLITS, {}),
@@ -94,7 +94,7 @@ class Lesions:
         if self.lesion_classes == "one_vs_two" and self.lesions != 2:
             raise SalgenError(f"lesions = {self.lesions}: lesion_classes=one_vs_two takes 2")
 
-    # What a background adds -------------------------------------------------------------------
+    # Backgrounds -------------------------------------------------------------------------------
 
     def draw_background(self, context: Context) -> dict[str, Any]:
         """The random choices of the background, as JSON values."""
@@ -108,12 +108,12 @@ class Lesions:
 
     @property
     def exact(self) -> bool:
-        """Not under the authors' scaling by the finished image."""
+        """False under the authors' scaling by the finished image."""
         return not self.authors_exact
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The class names of the one task, whether there are lesions or how many."""
+        """The class names of the one task: presence, or number of lesions."""
         return {"label": CLASSES[self.lesion_classes]}
 
     def open_source(self, given: str | None) -> Source:
@@ -128,20 +128,20 @@ class Lesions:
         return material
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """Label, slice, lesion centres and what the background adds."""
+        """Label, slice, lesion centres and the choices of the background."""
         label = context.balanced("label")
         available = context.material.bank.indices(context.split)
         index = int(available[context.stream("slice").integers(len(available), 1)[0]])
-        shown = self.lesions if label else self.lesions - 1 if self.lesion_classes == "one_vs_two" else 0
-        centres = self._draw_centres(context, index) if shown or self.lesion_classes == "one_vs_two" else []
-        return {"label": label, "slice": index, "shown": shown, "centres": centres, **self.draw_background(context)}
+        count = self.lesions if label else self.lesions - 1 if self.lesion_classes == "one_vs_two" else 0
+        centres = self._draw_centres(context, index) if count or self.lesion_classes == "one_vs_two" else []
+        return {"label": label, "slice": index, "shown": count, "centres": centres, **self.draw_background(context)}
 
     def render(self, parameters: Mapping[str, Any], material: LesionMaterial, edit: Edit) -> Rendered:
         """One sample; ``omit`` takes ``"lesions"`` and single ones, ``change={"lesions": n}`` shows the first n."""
         background = self._scaled_backgrounds([parameters], material.bank)[0]
-        shown = self._shown(parameters, edit)
-        image = self._paint(background, to_levels(background, self.bit_depth), _at(parameters, shown))
-        return self._describe(image, parameters, material, shown)
+        painted = self._painted_lesions(parameters, edit)
+        image = self._paint(background, to_levels(background, self.bit_depth), _centres(parameters, painted))
+        return self._describe(image, parameters, material, painted)
 
     def render_pairs(
         self, batch: Sequence[Mapping[str, Any]], material: LesionMaterial, twins: bool
@@ -185,7 +185,7 @@ class Lesions:
     def _lesion_names(self, count: int) -> list[str]:
         return [f"lesion_{k + 1}" for k in range(count)]
 
-    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> list[int]:
+    def _painted_lesions(self, parameters: Mapping[str, Any], edit: Edit) -> list[int]:
         """The lesions that are painted, by number from 0."""
         names, change = self._lesion_names(self.lesions), edit.change or {}
         unknown = sorted((set(edit.omit) - {"lesions", *names}) | (set(change) - {"lesions"}))
@@ -200,12 +200,14 @@ class Lesions:
     def _pair(
         self, background: Float64, parameters: Mapping[str, Any], material: LesionMaterial, twins: bool
     ) -> tuple[Rendered, NDArray[Any] | None]:
-        levels, shown = to_levels(background, self.bit_depth), self._shown(parameters, Edit())
-        sample = self._describe(self._paint(background, levels, _at(parameters, shown)), parameters, material, shown)
+        levels, painted = to_levels(background, self.bit_depth), self._painted_lesions(parameters, Edit())
+        image = self._paint(background, levels, _centres(parameters, painted))
+        sample = self._describe(image, parameters, material, painted)
         edit = self.counterfactual(parameters) if twins else None
         if edit is None:
             return sample, None
-        return sample, self._paint(background, levels, _at(parameters, self._shown(parameters, edit)))
+        painted = self._painted_lesions(parameters, edit)
+        return sample, self._paint(background, levels, _centres(parameters, painted))
 
     def _scaled_backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """Backgrounds that are zero outside the brain and at most 1 in it, the lesions unseen."""
@@ -215,20 +217,20 @@ class Lesions:
         return values
 
     def _describe(
-        self, image: NDArray[Any], parameters: Mapping[str, Any], material: LesionMaterial, shown: Sequence[int]
+        self, image: NDArray[Any], parameters: Mapping[str, Any], material: LesionMaterial, painted: Sequence[int]
     ) -> Rendered:
         """The image with its labels and regions."""
         centres = parameters["centres"]
         brain = material.bank.masks[parameters["slice"]]
         profile = lesion_profile(self.diameter, self.window)
         # In one-versus-two the place of the lesion that the twin adds or takes away is part of the cause.
-        sites = range(len(centres)) if self.lesion_classes == "one_vs_two" else shown
+        sites = range(len(centres)) if self.lesion_classes == "one_vs_two" else painted
         each = {k: support_at(centres[k], profile > 0, self.image_size) & brain for k in sites}
         cores = [support_at(centres[k], profile >= 0.5, self.image_size) & brain for k in sites]
         absent = np.zeros(self.image_size, dtype=bool)
         regions = {"lesions": _union([*each.values()], absent), "core": _union(cores, absent)}
         regions |= {name: each.get(k, absent) for k, name in enumerate(self._lesion_names(self.lesions))}
-        label = int(len(shown) >= (2 if self.lesion_classes == "one_vs_two" else 1))
+        label = int(len(painted) >= (2 if self.lesion_classes == "one_vs_two" else 1))
         return Rendered(image, {"label": label}, {**regions, "brain": brain})
 
     def _paint(self, background: Float64, levels: NDArray[Any], centres: Sequence[Sequence[int]]) -> NDArray[Any]:
@@ -250,11 +252,12 @@ class Lesions:
 
         Where losses are summed, an overlap may take more than there is; levels stop at 0.
         """
-        left = np.ones(self.image_size)
+        remaining = np.ones(self.image_size)
         for centre in centres:
             inside, part = window_at(centre, self.diameter, self.image_size)
-            left[inside] = left[inside] - loss[part] if self.authors_sum else left[inside] * (1.0 - loss[part])
-        values = np.maximum(background * left, 0.0)
+            before = remaining[inside]
+            remaining[inside] = before - loss[part] if self.authors_sum else before * (1.0 - loss[part])
+        values = np.maximum(background * remaining, 0.0)
         return to_levels(values / values.max(), self.bit_depth)[..., np.newaxis]
 
     # Places ---------------------------------------------------------------------------------------
@@ -291,9 +294,9 @@ class Lesions:
         return material.places[index]
 
 
-def _at(parameters: Mapping[str, Any], shown: Sequence[int]) -> list[list[int]]:
+def _centres(parameters: Mapping[str, Any], numbers: Sequence[int]) -> list[list[int]]:
     """The centres of some lesions."""
-    return [parameters["centres"][k] for k in shown]
+    return [parameters["centres"][k] for k in numbers]
 
 
 def _union(masks: Sequence[Mask], absent: Mask) -> Mask:

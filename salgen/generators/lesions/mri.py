@@ -83,14 +83,10 @@ def tissue_curve(values: Float64, lift: float, steepen: float) -> Float64:
 
 def rician(values: Float64, deviation: float, stream: Stream) -> Float64:
     """The magnitude of a complex signal (H, W) with Gaussian noise in both parts (Gudbjartsson & Patz 1995)."""
-    real, imaginary = deviation * _normals(stream, 2 * values.size).reshape(2, *values.shape)
+    count = 2 * values.size
+    words = stream.words(-(-count // 4)).astype("<u8")  # each gives four of 2**16 equally likely values
+    real, imaginary = deviation * _quantiles()[words.view("<u2")[:count]].reshape(2, *values.shape)
     return np.asarray(np.sqrt((values + real) ** 2 + imaginary**2))
-
-
-def _normals(stream: Stream, count: int) -> Float64:
-    """`count` standard normal values out of 2**16 equally likely ones, four from each word."""
-    words = stream.words(-(-count // 4)).astype("<u8")
-    return np.asarray(_quantiles()[words.view("<u2")[:count]])
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Brain volumes from NIfTI files, in one orientation, with every fault of a file said in one line."""
+"""Brain volumes from NIfTI files, in one orientation; every fault of a file is reported in one line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from salgen.types import Float32
 FEWEST_VOXELS = 8  # along an axis
 MOST_VOXELS = 2**29  # in all: a damaged header may claim any number
 VOXEL_SIZES_MM = (0.02, 50.0)
-MOST_BRAIN = 0.97  # more of the volume than this is not zero: nobody removed the background
+MOST_BRAIN = 0.97  # largest share of voxels above zero; more means that the background was not removed
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +82,24 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
             image = nibabel.load(path, mmap=False)
             _check_header(image, path)
             if path.suffix.lower() == ".gz":
-                _check_gzip(path)
+                with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
+                    while handle.read(1 << 20):
+                        pass
             image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
             values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
             sizes = voxel_sizes(image.affine)
     except SalgenError:
         raise
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
-        raise SalgenError(f"{path}: cannot be read as NIfTI, truncated or of another kind ({reason(error)})") from None
+        raise SalgenError(
+            f"{path}: cannot be read as NIfTI: truncated or another kind of file ({reason(error)})"
+        ) from None
     return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
 
 
 @contextmanager
 def _silenced(logger: Logger) -> Iterator[None]:
-    """Say nothing meanwhile. Without its handlers alone, a logger still writes warnings to the standard error."""
+    """Disable a logger; without its handlers alone it would still write warnings to standard error."""
     usual, logger.disabled = logger.disabled, True
     try:
         yield
@@ -116,10 +120,3 @@ def _check_header(image: Any, path: Path) -> None:
         raise SalgenError(f"{path}: {text} voxels; must be {MOST_VOXELS:,} or fewer in all")
     if image.get_data_dtype().kind not in "uif":
         raise SalgenError(f"{path}: voxels of type {image.get_data_dtype()}; must be real numbers")
-
-
-def _check_gzip(path: Path) -> None:
-    """Read to the end, where the checksum is: nibabel stops at the last voxel."""
-    with gzip.open(path) as handle:
-        while handle.read(1 << 20):
-            pass

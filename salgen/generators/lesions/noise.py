@@ -86,7 +86,7 @@ class SimplexLesions(Lesions):
     lattice: tuple[int, int] = param((3, 3), "noise periods along rows and columns", low=1, high=256)
 
     def draw_background(self, context: Context) -> dict[str, Any]:
-        """Where in the noise plane the image lies, in 1/1024 of a period."""
+        """The image's offset in the noise plane, in 1/1024 of a period."""
         return {"offset": context.stream("simplex").integers(256 * 1024, 2).tolist()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:

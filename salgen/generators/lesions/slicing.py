@@ -67,7 +67,8 @@ def prepare_volume(volume: Volume, pixel_mm: float) -> Slab:
     brain = levels > 0
     sections = np.count_nonzero(brain, axis=(0, 1))
     tall = np.flatnonzero(sections >= SMALLEST_SECTION * sections.max())
-    mass = np.array([_mean_place(np.count_nonzero(brain, axis=axes)) for axes in ((1, 2), (0, 2))])
+    profiles = [np.count_nonzero(brain, axis=axes) for axes in ((1, 2), (0, 2))]
+    mass = np.array([float(np.arange(len(counts)) @ counts / counts.sum()) for counts in profiles])
     blocks = np.clip(np.rint(pixel_mm / np.array(volume.voxel_size)), 1, levels.shape).astype(np.int64)
     inset = (blocks - 1) / 2.0  # of a block's centre from its first voxel
     low, high = ((int(height) - inset[2]) / blocks[2] for height in (tall[0], tall[-1]))
@@ -114,10 +115,6 @@ def _to_levels(volume: Volume) -> tuple[Levels, float]:
     return levels, 0.5 * TOP * float(ordered[low] / ordered[high])
 
 
-def _mean_place(counts: NDArray[Any]) -> float:
-    return float(np.arange(len(counts)) @ counts / counts.sum())
-
-
 def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:
     """Means over blocks of voxels, the last ones filled up with zeros."""
     if blocks.max() == 1:
@@ -130,7 +127,7 @@ def _block_means(levels: Levels, blocks: NDArray[np.int64]) -> Levels:
 
 
 def _coordinates(slab: Slab, stream: Stream, image_size: tuple[int, int], pixel_mm: float) -> Float64:
-    """Where each pixel lies in the slab, float64 (3, H, W) in voxels."""
+    """Position of each pixel in the slab, float64 (3, H, W) in voxels."""
     low, high = slab.heights
     height = low + (high - low) * stream.uniform(1)[0]
     plane = _plane(stream) * pixel_mm / slab.voxel_size[:, None]
@@ -169,7 +166,7 @@ def _close_cavities(levels: Levels) -> Levels:
 
 
 def _fill_holes(values: Float64, rim: float) -> Mask:
-    """Where the values are above the rim, and the dark places that hold no background, as ventricles."""
+    """Pixels above the rim, and dark pieces that hold no background, such as ventricles, bool (H, W)."""
     dark, count = ndimage.label(values <= rim)
     is_brain = np.ones(count + 1, dtype=bool)
     is_brain[dark[values == 0.0]] = False
@@ -177,7 +174,7 @@ def _fill_holes(values: Float64, rim: float) -> Mask:
 
 
 def _whole_pieces(brain: Mask) -> Mask:
-    """Without specks."""
+    """A brain mask without specks, bool (H, W)."""
     pieces, count = ndimage.label(brain)
     if count < 2:
         return brain

@@ -1,4 +1,4 @@
-"""Where brain volumes come from: the MNI152 template that salgen ships, or the user's own folder.
+"""Sources of brain volumes: the MNI152 template that salgen ships, or the user's own folder.
 
 A user's volumes belong to splits by subject, as ``participants.csv`` says or, without one, by a fixed
 order of their names.
@@ -82,8 +82,8 @@ def open_brains(given: str) -> Source:
 
 
 def _open_folder(folder: Path) -> Volumes:
-    found = (path for path in folder.rglob("*") if _is_volume(path) and path.is_file())
-    files = {path.relative_to(folder).as_posix(): path for path in found}
+    paths = (path for path in folder.rglob("*") if _is_volume(path) and path.is_file())
+    files = {path.relative_to(folder).as_posix(): path for path in paths}
     if not files:
         raise SalgenError(f"{folder}: holds no .nii or .nii.gz file")
     table = folder / PARTICIPANTS

@@ -64,7 +64,7 @@ class ImageNetS50(Painted):
 
     @property
     def valid_region(self) -> str | None:  # type: ignore[override]
-        """What is annotated, or the whole image where ignored pixels count as background."""
+        """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
     def open_source(self, given: str | None) -> Photographs:
@@ -152,8 +152,8 @@ class ImageNetS50(Painted):
         support = np.zeros(self.image_size, dtype=bool)
         support[thing.window] = thing.coverage > 0
         annotated = support | ~self._ignored(parameters, thing)
-        shown = support & (FEATURE not in edit.omit)
-        return Rendered(image, {"label": parameters["label"]}, {FEATURE: shown, "annotated": annotated})
+        visible = support & (FEATURE not in edit.omit)
+        return Rendered(image, {"label": parameters["label"]}, {FEATURE: visible, "annotated": annotated})
 
     def _thing(self, parameters: Mapping[str, Any]) -> Thing:
         return thing_at(
@@ -182,13 +182,13 @@ class ImageNetS50(Painted):
         return [[float(at), 0.04 + 0.12 * float(down), 0.04 + 0.12 * float(across)] for at, down, across in draws]
 
     def _ignored(self, parameters: Mapping[str, Any], thing: Thing) -> Mask:
-        """Where the blobs are, bool (H, W)."""
-        where = np.zeros(self.image_size, dtype=bool)
+        """The mask of the blobs, bool (H, W)."""
+        ignored = np.zeros(self.image_size, dtype=bool)
         for at, down, across in parameters["ignored"]:
             centre = thing.corners[int(at * len(thing.corners))]
             radii = max(1.5, down * thing.side), max(1.5, across * thing.side)
-            where |= polygon(oval(centre, radii), self.image_size) > 0
-        return where
+            ignored |= polygon(oval(centre, radii), self.image_size) > 0
+        return ignored
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ class Thing:
     coverage: Float64
 
     def places(self) -> Float64:
-        """Where each pixel of the window is, float64 (h, w, 2), from the thing's centre and in units of its side."""
+        """Position of each pixel of the window, float64 (h, w, 2), from the thing's centre in units of its side."""
         rows, columns = (np.arange(part.start, part.stop) + 0.5 for part in self.window)
         grid = np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1)
         return np.asarray((grid - self.centre) / self.side)

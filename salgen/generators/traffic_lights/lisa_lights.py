@@ -109,7 +109,7 @@ class LisaLights(Painted):
         return ["lamp", "core"]
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and whether it is night."""
+        """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and night or day (1 or 0)."""
         row, column = self._centre(parameters)
         night = parameters["street"]["night"]
         return {"position": parameters["position"], "row": row, "column": column, "night": night}
@@ -127,7 +127,7 @@ class LisaLights(Painted):
         if "lamp" in edit.omit:
             return
         lamp, frame = parameters["lamp"], self._frame(parameters)
-        ends = RED_FULL if self._shown(parameters, edit) == "red" else GREEN_FULL
+        ends = RED_FULL if self._lamp_colour(parameters, edit) == "red" else GREEN_FULL
         colour = light_colour(ends, lamp["tone"], lamp["luma"])
         paint(canvas, lamp_colours(frame, parameters["position"], colour, lamp["heat"]), self._alpha(parameters, frame))
 
@@ -138,7 +138,7 @@ class LisaLights(Painted):
         alpha = self._alpha(parameters, self._frame(parameters))
         lit = "lamp" not in edit.omit
         regions = {"lamp": (alpha > 0) & lit, "core": (alpha >= 0.5) & lit}
-        return Rendered(image, {"label": COLOURS.index(self._shown(parameters, edit))}, regions)
+        return Rendered(image, {"label": COLOURS.index(self._lamp_colour(parameters, edit))}, regions)
 
     def _draw_position(self, context: Context, label: int) -> int:
         stream = context.stream("position")
@@ -153,7 +153,7 @@ class LisaLights(Painted):
         lamp = parameters["lamp"]
         return lamp_alpha(frame, parameters["position"], lamp["halo"], lamp["glow"])
 
-    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> str:
+    def _lamp_colour(self, parameters: Mapping[str, Any], edit: Edit) -> str:
         return str((edit.change or {}).get("lamp", COLOURS[parameters["label"]]))
 
     def _centre(self, parameters: Mapping[str, Any]) -> tuple[float, float]:
@@ -192,12 +192,12 @@ def _draw_scene(context: Context, lamp: Mapping[str, Any]) -> dict[str, Any]:
     """Street, look of the housing and camera."""
     pose = lamp["pose"]
     reach = LENS * pose["height"] * pose["width"] * lamp["lamp"]["halo"] + 0.04  # of the halo, and of the leaning lens
-    behind = draw_street(context, pose["column"] - reach, pose["column"] + reach)
+    street_choices = draw_street(context, pose["column"] - reach, pose["column"] + reach)
     camera, key = context.stream("camera"), context.stream("grain").key()
     pixels, noise = int(camera.integers(106, 1)[0]) + 44, float(camera.uniform(1, 0.004, 0.03)[0])
     return {
-        "street": behind,
-        "housing": _draw_housing(context, behind["night"]),
+        "street": street_choices,
+        "housing": _draw_housing(context, street_choices["night"]),
         "camera": {"pixels": pixels, "noise": noise, "grain": key},
     }
 

@@ -8,17 +8,22 @@ Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorith
 
 from __future__ import annotations
 
+import importlib
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http.client import HTTPException
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from salgen.errors import SalgenError
+from salgen.files import TEMPORARY, cache_folder
 from salgen.generators.declarations import Context
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
-from salgen.generators.traffic_signs.gtsrb_download import fetched
 from salgen.generators.traffic_signs.gtsrb_layout import (
     TABLE,
     TEST,
@@ -92,7 +97,7 @@ class SignPhotographs:
 
 @lru_cache(maxsize=16)
 def _order(seed: int, family: str, split: str, redraws_of: int | None, pairs: int) -> tuple[int, ...]:
-    """The order of a split's pairs, drawn as a context at its start draws it."""
+    """The order of a split's pairs, drawn in the context of its first sample."""
     context = Context(seed, family, split, 0, None, redraws_of)
     return tuple(context.stream("order", key=0).permutation(pairs).tolist())
 
@@ -112,11 +117,49 @@ def open_gtsrb(given: str) -> SignFiles:
     """
     if given != DOWNLOAD:
         return _opened(find_folder(Path(given).expanduser()))
-    root = fetched()
+    root = _fetched()
     try:
         return _opened(find_folder(root))
     except SalgenError as error:
         raise SalgenError(f"{error}; remove {root} and run it again") from None
+
+
+def _fetched() -> Path:
+    """The benchmark's root in the cache, downloaded if it is not there."""
+    try:
+        root = cache_folder() / GTSRB
+    except OSError as error:
+        raise SalgenError(
+            f"GTSRB cannot be kept in the cache ({error}); name another folder for it in the variable SALGEN_CACHE"
+        ) from None
+    try:
+        if not root.exists():
+            locks = root.parent / "locks"
+            locks.mkdir(exist_ok=True)
+            with FileLock(locks / f"{GTSRB}.lock"):
+                _download(root)
+    except (ImportError, OSError, RuntimeError, HTTPException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SalgenError(
+            f"GTSRB could not be downloaded to {root} ({reason}): fetch it on a machine with a network and give "
+            f"its folder, which holds gtsrb/{TRAINING}"
+        ) from None
+    return root
+
+
+def _download(root: Path) -> None:
+    """Download to a folder beside `root`, renamed when complete: torchvision trusts any folder that it finds."""
+    if root.exists():  # another process fetched it while this one waited
+        return
+    partial = root.with_name(f".{root.name}{TEMPORARY}")
+    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+    try:
+        datasets = importlib.import_module("torchvision.datasets")  # loads torch, which nothing else here needs
+        for split in ("train", "test"):
+            datasets.GTSRB(str(partial), split=split, download=True)
+        partial.replace(root)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _opened(folder: Path) -> SignFiles:
@@ -131,7 +174,7 @@ def _opened(folder: Path) -> SignFiles:
     pairs = _pairs(splits, classes)
     for split, inside in (("train", TRAINING), ("test", TEST)):
         if not pairs[split]:
-            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has not one")
+            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has none")
     return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes=classes)
 
 
@@ -141,17 +184,17 @@ def paired(source: SignFiles) -> SignPhotographs:
 
 
 def _pairs(splits: Mapping[str, str], classes: Mapping[str, int]) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {split: [] for split in ("train", "val", "test")}
+    pairs: dict[str, list[tuple[str, str]]] = {split: [] for split in ("train", "val", "test")}
     ordered = sorted(splits, key=lambda name: (splits[name], classes[name], name))
     for (split, _), group in groupby(ordered, key=lambda name: (splits[name], classes[name])):
         names = list(group)
-        found[split] += zip(names[0::2], names[1::2], strict=False)
-    return found
+        pairs[split] += zip(names[0::2], names[1::2], strict=False)
+    return pairs
 
 
 def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
     counts = {split: list(splits.values()).count(split) for split in ("train", "val", "test")}
-    left = sum(counts.values()) - 2 * sum(map(len, _pairs(splits, classes).values()))
+    unpaired = sum(counts.values()) - 2 * sum(map(len, _pairs(splits, classes).values()))
     missing = sorted(set(range(SIGNS)) - set(classes.values()))
     return (
         f"{sum(counts.values())} crops of real traffic signs of {SIGNS - len(missing)} of {SIGNS} sign classes"
@@ -159,7 +202,7 @@ def _notes(splits: Mapping[str, str], classes: Mapping[str, int]) -> str:
         + ", ".join(f"{count} for {split}" for split, count in counts.items())
         + f". Test is Final_Test; val is {VALIDATION_PERCENT} % of the training tracks of each sign, and no track, "
         "which is one sign seen again and again from a passing car, is in both. Each split is used in pairs of one "
-        f"sign, neighbours by file name; {left} crops without a partner are left out."
+        f"sign, neighbours by file name; {unpaired} crops without a partner are left out."
     )
 
 

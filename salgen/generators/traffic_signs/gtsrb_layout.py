@@ -27,11 +27,11 @@ def find_folder(root: Path) -> Path:
     for folder in places:
         deep = folder / "GTSRB" / "GTSRB"
         if deep.is_dir():
-            raise SalgenError(f"{deep}: a folder too deep; move what it holds up into {deep.parent}")
+            raise SalgenError(f"{deep}: one folder too deep; move its contents up into {deep.parent}")
     for folder in places:
         if (folder / TRAINING).is_dir():
             return folder
-    raise SalgenError(f"{root / 'gtsrb' / TRAINING}: expected there, as torchvision.datasets.GTSRB has it, but missing")
+    raise SalgenError(f"{root / 'gtsrb' / TRAINING}: is missing; torchvision.datasets.GTSRB has this folder")
 
 
 def read_training(folder: Path) -> Items:
@@ -40,12 +40,12 @@ def read_training(folder: Path) -> Items:
     Raises
     ------
     SalgenError
-        If there is none, or a folder is no sign class or empty.
+        If there is none, or a folder is not a sign class, or is empty.
     """
     items: Items = {}
     for inside in filter(Path.is_dir, _listing(folder)):
         if inside.name not in SIGN_FOLDERS:
-            raise SalgenError(f"{inside}: expected folders of sign classes alone, 00000 to {max(SIGN_FOLDERS)}")
+            raise SalgenError(f"{inside}: expected only folders of sign classes, 00000 to {max(SIGN_FOLDERS)}")
         sign = SIGN_FOLDERS[inside.name]
         images = [path for path in _listing(inside) if path.suffix.lower() == ".ppm"]
         if not images:
@@ -58,7 +58,7 @@ def read_training(folder: Path) -> Items:
 
 
 def _listing(folder: Path) -> list[Path]:
-    """What a folder holds, sorted, without what systems hide in it: ``.DS_Store``, ``._00000.ppm``."""
+    """Sorted contents of a folder, without hidden files such as ``.DS_Store`` and ``._00000.ppm``."""
     try:
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:

@@ -36,7 +36,7 @@ Square = tuple[int, int, int]  # row and column of the upper left pixel, side
 
 
 class SignSource(Protocol):
-    """Where pictures of signs come from: drawn ones, or crops of photographs."""
+    """Source of pictures of signs: drawn ones, or crops of photographs."""
 
     def available(self) -> Mapping[str, int] | None:
         """Split to the number of samples; None where any number can be drawn."""
@@ -112,7 +112,7 @@ class GtsrbSquare(Painted):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Whether there is a square."""
+        """The classes of an image without and with a square."""
         return {"label": ("plain", "square")}
 
     def open_source(self, given: str | None) -> Source:
@@ -120,7 +120,7 @@ class GtsrbSquare(Painted):
         return photographs() if given in (None, PHOTOGRAPHS) else open_gtsrb(given)
 
     def prepare(self, source: Source) -> SignSource:
-        """What draws pictures of signs, or reads them."""
+        """The material that draws or reads pictures of signs."""
         if isinstance(source, SignFiles):
             return paired(source)
         if not isinstance(source, Photographs):
@@ -129,8 +129,8 @@ class GtsrbSquare(Painted):
 
     def available(self, material: SignSource) -> Mapping[str, int] | None:
         """As many as there are pairs of crops, and for each variant as many as for test."""
-        there = material.available()
-        return None if there is None else {**there, **dict.fromkeys(VARIANT_SPLITS, there["test"])}
+        counts = material.available()
+        return None if counts is None else {**counts, **dict.fromkeys(VARIANT_SPLITS, counts["test"])}
 
     # Drawing -------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class GtsrbSquare(Painted):
     def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: SignSource, edit: Edit) -> None:
         """The square; ``omit=("square",)`` leaves it out."""
         check_edit(edit, (SQUARE,), {})
-        if not self._shown(parameters, edit):
+        if not self._has_square(parameters, edit):
             return
         row, column, side = parameters["square"]
         colour = np.broadcast_to(np.array(self.square_color), (side, side, 3))
@@ -190,13 +190,13 @@ class GtsrbSquare(Painted):
     def describe(
         self, image: NDArray[Any], parameters: Mapping[str, Any], material: SignSource, edit: Edit
     ) -> Rendered:
-        """Label by what is seen, and both regions; `training_square` belongs to the class that was drawn."""
-        shown = self._shown(parameters, edit)
+        """The visible class as label, and both regions; `training_square` belongs to the class that was drawn."""
+        has_square = self._has_square(parameters, edit)
         regions = {
-            SQUARE: self._mask(parameters["square"] if shown else None),
+            SQUARE: self._mask(parameters["square"] if has_square else None),
             TRAINING_SQUARE: self._mask(self._training_square() if parameters["drawn_label"] else None),
         }
-        return Rendered(image, {"label": int(shown)}, regions)
+        return Rendered(image, {"label": int(has_square)}, regions)
 
     def counterfactual(self, parameters: Mapping[str, Any]) -> Edit | None:
         """No square."""
@@ -225,7 +225,7 @@ class GtsrbSquare(Painted):
             "square_side": side,
         }
 
-    def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> bool:
+    def _has_square(self, parameters: Mapping[str, Any], edit: Edit) -> bool:
         return parameters["square"] is not None and SQUARE not in edit.omit
 
     def _noisy(self, colours: Float64, parameters: Mapping[str, Any]) -> Float64:
@@ -242,7 +242,7 @@ class GtsrbSquare(Painted):
 
 @lru_cache(maxsize=8)
 def places_apart(image_size: tuple[int, int], square: Square) -> NDArray[np.int64]:
-    """Where a square may be moved to, int64 (N, 2): row and column of each place that shares no pixel with it."""
+    """Row and column of each place that shares no pixel with a square, int64 (N, 2)."""
     row, column, side = square
     rows, columns = np.indices((image_size[0] - side + 1, image_size[1] - side + 1))
     return np.argwhere((abs(rows - row) >= side) | (abs(columns - column) >= side))

@@ -116,7 +116,7 @@ def test_the_file_beside_it_is_checked(tmp_path, suffix):
     text = beside.read_text()
     for altered, said in [
         ("0" * 64 + text[64:], "was altered: its SHA-256 is not that of"),
-        (text.replace(path.name, "other"), "speaks of 'other'"),
+        (text.replace(path.name, "other"), "is about 'other'"),
         ("nonsense", "is not a SHA-256"),
         (text + text, "is not a SHA-256"),
     ]:

@@ -16,7 +16,7 @@ import pytest
 from made_datasets import contents, made
 
 import salgen
-from salgen.datasets.archives import writing, zip_form
+from salgen.datasets.archives import writers, writing
 from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.checks import archive_problems
 from salgen.datasets.archives.unpacking import unpack
@@ -118,8 +118,8 @@ def test_a_tar_is_what_tarfile_writes(tmp_path):
 
 def test_a_large_zip_has_longer_fields_that_other_tools_and_we_read(tmp_path, monkeypatch):
     usual = archive(FILES, tmp_path / "usual.zip", "root")
-    monkeypatch.setattr(zip_form, "WIDE_FROM", 5)
-    monkeypatch.setattr(zip_form, "LONG_FROM", 2)
+    monkeypatch.setattr(writers, "WIDE_FROM", 5)
+    monkeypatch.setattr(writers, "LONG_FROM", 2)
     large = archive(FILES, tmp_path / "large.zip", "root")
     assert large.stat().st_size > usual.stat().st_size
     with zipfile.ZipFile(large) as found:
@@ -197,14 +197,14 @@ def test_a_file_that_changes_meanwhile_is_said(tmp_path, monkeypatch, suffix, da
         return found
 
     monkeypatch.setattr(writing, "entries_of", entries_then_change)
-    with pytest.raises(SalgenError, match="changed while it was read"):
+    with pytest.raises(SalgenError, match="changed while it was being read"):
         archive({"a": path}, tmp_path / f"x{suffix}", "root")
     assert names_in(tmp_path) == ["file"]
 
 
 @pytest.mark.parametrize("name", ["x", "x.rar", "x.tgz", ".tar", "x.tar.bz2", "x.ZIP"])
 def test_an_unknown_suffix_is_refused(tmp_path, name):
-    with pytest.raises(SalgenError, match=r"give it one of \.tar, \.tar\.gz, \.zip"):
+    with pytest.raises(SalgenError, match=r"end its name in one of \.tar, \.tar\.gz, \.zip"):
         archive(FILES, tmp_path / name, "root")
     assert names_in(tmp_path) == []
 
@@ -212,7 +212,7 @@ def test_an_unknown_suffix_is_refused(tmp_path, name):
 def test_what_is_there_is_never_overwritten(tmp_path, folder):
     out = tmp_path / "x.tar"
     out.write_bytes(b"mine")
-    with pytest.raises(SalgenError, match="is there already: remove it or choose another name"):
+    with pytest.raises(SalgenError, match="already exists: remove it or choose another name"):
         publish(folder, out, **STATED)
     assert out.read_bytes() == b"mine"
 
@@ -240,7 +240,7 @@ def test_only_a_complete_data_set_is_published(tmp_path, folder):
     refused("no date is stated", date=None)
     refused("date '31.1.2026'", date="31.1.2026")
     refused("does not exist", tmp_path / "none")
-    refused("is not a folder: make it", out=tmp_path / "none" / "x.tar")
+    refused("is not a folder: create it", out=tmp_path / "none" / "x.tar")
     refused("lies within what is published", out=folder / "x.tar")
     shard = folder / "data/test-00000-of-00002.parquet"
     shard.write_bytes(shard.read_bytes()[:-1])

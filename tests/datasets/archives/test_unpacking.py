@@ -94,7 +94,7 @@ UNSAFE = [
     (["squares/\u202ex"], "not printable ASCII"),
     (["squares/A", "squares/a"], "'squares/a' differs from 'squares/A' only in upper and lower case"),
     (["squares/A/x", "squares/a/y"], "'squares/a/y' differs from 'squares/A'"),
-    (["squares/x", "squares/x"], "'squares/x' is there twice"),
+    (["squares/x", "squares/x"], "'squares/x' appears twice"),
     (["squares/x", "squares/x/y"], "'squares/x/y' would need 'squares/x' to be a file and a folder"),
     (["squares/x/y", "squares/x"], "'squares/x' would need 'squares/x' to be a file and a folder"),
     (["squares/CON"], "is a device on some systems"),
@@ -174,7 +174,7 @@ def test_a_zip_that_holds_the_same_bytes_many_times_is_refused(tmp_path):
     (tmp_path / "x.zip").write_bytes(data[:listed] + entry * count + in_place(data[end:], 8, numbers))
     with zipfile.ZipFile(tmp_path / "x.zip") as there:
         assert len(there.infolist()) == count
-    refused(tmp_path / "x.zip", tmp_path / "place", "is there twice|overlaps another one")
+    refused(tmp_path / "x.zip", tmp_path / "place", "appears twice|overlaps another member")
 
 
 @every_form
@@ -303,7 +303,7 @@ def test_the_target_must_be_new_or_empty(tmp_path, suffix):
     for target, message in [
         (tmp_path / "empty", "is not empty"),
         (path, "is not a folder: choose one"),
-        (tmp_path / "none" / "out", "none is not a folder: make it"),
+        (tmp_path / "none" / "out", "none is not a folder: create it"),
     ]:
         with pytest.raises(SalgenError, match=message):
             unpack(path, target)

@@ -18,7 +18,7 @@ from watched import DRIVER, ORDERS
 from watched import orders as orders_folder
 
 from salgen.cli.main import main
-from salgen.datasets.execution import ray_address, ray_executor, ray_jobs, ray_tasks
+from salgen.datasets.execution import ray_executor, ray_setup, ray_tasks
 from salgen.datasets.format import manifest
 from salgen.datasets.format.shards import Shard, shards_of
 from salgen.datasets.making import make
@@ -26,7 +26,7 @@ from salgen.errors import SalgenError
 from salgen.registry import GENERATORS, Entry
 
 try:
-    ray = ray_tasks.ray_module()
+    ray = ray_setup.ray_module()
 except SalgenError:
     ray = None
 
@@ -182,7 +182,7 @@ def test_a_machine_that_will_not_do_says_why(tmp_path, folder, libraries, presen
     described = read_manifest(folder)
     described = replace(described, libraries={**described.libraries, **libraries})
     job = (factory.generator("squares", None, "small"), described, folder if present else tmp_path / "elsewhere")
-    fault = ray_executor._write(ray_jobs.pack(job), shards_of(described)[0])
+    fault = ray_executor._write(ray_tasks.pack(job), shards_of(described)[0])
     with pytest.raises(ChildProcessError, match=message):
         raise fault.error
 
@@ -218,7 +218,7 @@ def test_a_file_that_never_shows_is_an_error(tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         ({"executor": "rya"}, "unknown executor 'rya': did you mean 'ray'"),
-        ({"ray_address": "x:1"}, "ray_address = x:1: is for executor = ray"),
+        ({"ray_address": "x:1"}, "ray_address = x:1: needs executor = ray"),
         pytest.param({"executor": "ray", "ray_address": "x:1", "workers": 2}, "leave workers out", marks=needs_ray),
         pytest.param({"executor": "ray", "workers": 0}, "workers = 0: must be 1 or more", marks=needs_ray),
     ],
@@ -233,12 +233,12 @@ def test_a_bad_argument_is_one_line_and_leaves_nothing(tmp_path, arguments, mess
 @pytest.mark.parametrize("address", ["nonsense", "ray://127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:99999"])
 def test_a_wrong_address_is_one_line(address):
     with pytest.raises((OSError, ValueError)):
-        ray_address.check_address(address)
+        ray_setup.check_address(address)
 
 
 @needs_ray
 def test_an_address_where_something_else_listens_is_refused_in_time(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(ray_address, "ANSWER_S", 2.0)
+    monkeypatch.setattr(ray_setup, "ANSWER_S", 2.0)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"

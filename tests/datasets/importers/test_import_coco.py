@@ -9,7 +9,7 @@ import pytest
 from made_datasets import assert_resumable
 from PIL import Image
 
-from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CLASSES
+from salgen.datasets.libraries.coco import CLASSES
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError

@@ -14,7 +14,7 @@ from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resiz
 
 import salgen
 from salgen.datasets.importers.imagenet_s50 import WNIDS, middle
-from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import CATEGORIES, decode
+from salgen.datasets.importers.layouts.imagenet_s_layout import CATEGORIES, decode
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 
@@ -273,7 +273,7 @@ def broken(root, levels, message):
 
 
 def test_a_mask_of_another_size(root):
-    broken(root, as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, and its image .* 40x52")
+    broken(root, as_levels(ids_of(0))[:, :-1], "has 40x51 pixels, but its image .* has 40x52")
 
 
 def test_a_mask_of_an_unknown_id(root):
@@ -283,7 +283,7 @@ def test_a_mask_of_an_unknown_id(root):
 
 
 def test_a_grey_mask_is_of_another_encoding(root):
-    broken(root, ids_of(0).astype(np.uint8), "is no mask of ImageNet-S .*red and green")
+    broken(root, ids_of(0).astype(np.uint8), "is not a mask of ImageNet-S .*red and green")
 
 
 def test_files_that_are_no_pictures(root):

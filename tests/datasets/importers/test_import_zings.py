@@ -222,7 +222,7 @@ def test_a_mask_is_turned_likewise(copy, orientation):
 def test_sizes_are_compared_as_shown(copy):
     (copy / "heroes/z0.png").unlink()
     save_turned(copy / "heroes/z0.jpg", Image.fromarray(draw(1)[0]), 6)
-    assert "a mask of 28 x 20 pixels; expected 20 x 28" in fault(copy)
+    assert "the mask has 28 x 20 pixels; expected 20 x 28" in fault(copy)
 
 
 @pytest.mark.parametrize("ending", [".webp", ".bmp", ".tif", ".TIFF", ".gif", ".heic"])
@@ -231,13 +231,13 @@ def test_pictures_of_other_kinds_are_refused(copy, folder, kinds, ending):
     path = copy / folder / f"new{ending}"
     path.write_bytes(b"")
     assert fault(copy) == (
-        f"{path}: a picture of a kind that is not read here; save it as {kinds}, or move it elsewhere"
+        f"{path}: a picture in a format that is not read here; save it as {kinds}, or move it elsewhere"
     )
 
 
 def test_a_mask_that_is_a_jpeg_is_refused(copy):
     (copy / "masks/heroes/z0.png").rename(copy / "masks/heroes/z0.jpg")
-    assert fault(copy).startswith(f"{copy / 'masks/heroes/z0.jpg'}: a picture of a kind that is not read here")
+    assert fault(copy).startswith(f"{copy / 'masks/heroes/z0.jpg'}: a picture in a format that is not read here")
 
 
 @pytest.mark.parametrize("folder", ["heroes", "masks/villains"])
@@ -297,7 +297,7 @@ def test_a_mask_without_a_picture(copy):
 def test_a_mask_of_another_size(copy):
     Image.fromarray(np.zeros((20, 27), dtype=np.uint8)).save(copy / "masks/heroes/z4.png")
     message = fault(copy)
-    assert message.startswith(f"{copy / 'masks/heroes/z4.png'}: a mask of 27 x 20 pixels; expected 28 x 20")
+    assert message.startswith(f"{copy / 'masks/heroes/z4.png'}: the mask has 27 x 20 pixels; expected 28 x 20")
     assert str(copy / "heroes/z4.png") in message
 
 

@@ -394,7 +394,7 @@ def test_one_file_of_weights_is_expected(tmp_path):
         weights_in(tmp_path)
     (tmp_path / "detector").mkdir()
     (tmp_path / "detector/README.txt").touch()
-    with pytest.raises(SalgenError, match="detector holds 0 files of weights, and one is expected"):
+    with pytest.raises(SalgenError, match="detector holds 0 files of weights, but one is expected"):
         weights_in(tmp_path)
     (tmp_path / "detector/fasterrcnn_resnet50_fpn_coco-258fb6c6.pth").write_bytes(b"x")
     found = weights_in(tmp_path)

@@ -234,7 +234,7 @@ def test_runs_as_text_are_those_of_pycocotools():
 )
 def test_a_broken_outline_is_refused(outline, why):
     with pytest.raises(UnusableError, match=f"^{why}$"):
-        coco.mask_of(coco_instances._outline(outline), (H, W))
+        coco.mask_of(coco_instances.outline_of({"segmentation": outline}), (H, W))
 
 
 def instance(box, outline=None):
@@ -309,8 +309,9 @@ def test_the_largest_instance_that_is_no_crowd_is_taken(tmp_path):
     ]
     root = write_coco(tmp_path, {"train2017": ([7, 8], listed)})
     found = coco_instances.read_instances(root / "annotations/instances_train2017.json", OBJECTS)
-    assert [(name, one.box) for name, one in found.shown(7)] == [("dog", (2, 2, 30, 20)), ("stop sign", (3, 3, 10, 10))]
-    assert list(found.shown(8)) == []
+    boxes = [(name, instance.box) for name, instance in found.of_image(7)]
+    assert boxes == [("dog", (2, 2, 30, 20)), ("stop sign", (3, 3, 10, 10))]
+    assert list(found.of_image(8)) == []
     assert found.skipped == {
         "crowd region": 1,
         "annotation not in COCO's form": 3,
@@ -396,7 +397,7 @@ def test_what_is_not_there_is_named(copies, tmp_path):
     refused("is not a file of COCO's instances")
     (tmp_path / "coco/annotations").rename(tmp_path / "coco/x")
     (tmp_path / "miniplaces").symlink_to(tmp_path / "nowhere")
-    refused("miniplaces is a link to .*nowhere, which is not there")
+    refused("miniplaces is a link to .*nowhere, which does not exist")
 
 
 def test_what_is_wrong_with_scenes_is_named(tmp_path):
@@ -411,7 +412,7 @@ def test_what_is_wrong_with_scenes_is_named(tmp_path):
     (root / "images/val" / f"{100:08}.jpg").write_bytes(b"broken")
     refused("scenes of 'track/outdoor': 1 is usable for test, and each split needs at least 2")
     (root / "val.txt").write_text("val/00000001.jpg 0\nnonsense\n")
-    refused("val.txt, line 2: expected a path and a number, but it is 'nonsense'")
+    refused("val.txt, line 2: expected a path and a number, not 'nonsense'")
     (root / "val.txt").write_text("val/00000001.jpg 7\n")
     refused("number 7 of val/00000001.jpg stands for no scene in .*train.txt")
     (root / "train.txt").unlink()

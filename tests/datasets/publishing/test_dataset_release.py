@@ -100,13 +100,13 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     [
         ({"licence": None}, "no licence is stated: give one of CC0-1.0, "),
         ({"licence": ""}, "no licence is stated"),
-        ({"licence": "free"}, "licence 'free' is not known: give one of CC0-1.0, "),
-        ({"licence": "CC-BY"}, "licence 'CC-BY' is not known"),
-        ({"licence": "ftp://host/x"}, "is not known"),
-        ({"licence": "https://"}, "is not known"),
-        ({"licence": "https://host/a b"}, "is not known"),
-        ({"licence": "https://host/a\n"}, "is not known"),
-        ({"licence": "LicenseRef-"}, "is not known"),
+        ({"licence": "free"}, "licence 'free' is unknown: give one of CC0-1.0, "),
+        ({"licence": "CC-BY"}, "licence 'CC-BY' is unknown"),
+        ({"licence": "ftp://host/x"}, "is unknown"),
+        ({"licence": "https://"}, "is unknown"),
+        ({"licence": "https://host/a b"}, "is unknown"),
+        ({"licence": "https://host/a\n"}, "is unknown"),
+        ({"licence": "LicenseRef-"}, "is unknown"),
         ({"date": None}, "no date is stated: .* Croissant requires"),
         ({"date": "2025-02-30"}, "date '2025-02-30': write it as YYYY-MM-DD"),
         ({"date": "20250301"}, "YYYY-MM-DD"),
@@ -150,7 +150,7 @@ def test_a_full_disk_is_said_in_a_line_and_leaves_nothing(tiles, tmp_path, monke
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("salgen.datasets.publishing.dataset_release.shard_writer", full)
-    with pytest.raises(SalgenError, match="No space left on device; TMPDIR names"):
+    with pytest.raises(SalgenError, match="No space left on device; set TMPDIR"):
         bytes_of(tiles)
     assert not list(tmp_path.glob("salgen-publish-*"))
 
@@ -384,14 +384,14 @@ def forge(out, change):
 @pytest.mark.parametrize(
     ("change", "said", "needs_source"),
     [
-        (lambda rows: rows[1].update(image=rows[1]["mask"]), "pixels are there, though .*: train-000001", False),
-        (lambda rows: rows[2].update(twin=rows[1]["mask"]), "pixels are there, though .*: train-000002", False),
-        (lambda rows: rows[0].update(pixels_sha256="0"), "pixels_sha256 is no SHA-256: train-000000", False),
+        (lambda rows: rows[1].update(image=rows[1]["mask"]), "pixels are stored, although .*: train-000001", False),
+        (lambda rows: rows[2].update(twin=rows[1]["mask"]), "pixels are stored, although .*: train-000002", False),
+        (lambda rows: rows[0].update(pixels_sha256="0"), "pixels_sha256 is not a SHA-256: train-000000", False),
         (lambda rows: rows[0].update(id="train-000009"), "ids are not in order: train-000000", False),
         (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000: mask", False),
         (lambda rows: rows[0].update(mask=rows[0]["mask_top"]), "train-000000: rendered again, .* in left", True),
         (lambda rows: rows[0].update(pixels_sha256="0" * 64), "train-000000: rendered again, .* in image", True),
-        (lambda rows: rows[0].update(recipe=rows[1]["recipe"]), "train-000000: drawn again, its recipe", True),
+        (lambda rows: rows[0].update(recipe=rows[1]["recipe"]), "train-000000: drawn again, it has another", True),
     ],
 )
 def test_every_fault_of_a_set_without_pixels_is_found(copy, tiles, tmp_path, change, said, needs_source):

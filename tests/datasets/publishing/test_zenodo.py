@@ -258,7 +258,7 @@ def test_after_five_attempts_it_gives_up_and_names_the_draft(archive, state, add
         sent(archive, address)
     assert len(state.plans["PUT", "file"]) == 4
     assert waits == [2.0, 4.0, 8.0]
-    assert f"the draft {address}/deposit/7 is not complete" in str(caught.value)
+    assert f"the draft {address}/deposit/7 is incomplete" in str(caught.value)
     assert state.metadata is None
 
 
@@ -278,7 +278,7 @@ def test_a_server_that_does_not_answer_in_time(archive, state, address, waits, m
 
 def test_what_arrived_altered_is_an_error(archive, state, address):
     state.plan("PUT", "file", (201, {"checksum": "md5:" + "0" * 32}, {}))
-    with pytest.raises(SalgenError, match=r"of squares\.tar arrived with checksum md5:0000.*is not complete"):
+    with pytest.raises(SalgenError, match=r"of squares\.tar arrived with checksum md5:0000.*is incomplete"):
         sent(archive, address)
     assert state.metadata is None
 
@@ -313,7 +313,7 @@ def test_what_is_not_a_zenodo(archive, state, address, answer, message):
 def test_the_token_goes_to_no_other_server(archive, state, address):
     for bucket in ("http://127.0.0.1:9/api/files/b-1", f"{address}@127.0.0.1:9/x"):
         state.links = {"bucket": bucket}
-        with pytest.raises(SalgenError, match="the token goes to no other place"):
+        with pytest.raises(SalgenError, match="the token is not sent to another server"):
             sent(archive, address)
     assert {kind for kind, _ in state.seen} == {"POST"}
 
@@ -357,7 +357,7 @@ def test_an_archive_that_is_there_must_be_what_would_be_written(tmp_path, folder
     else:
         folder = made(tmp_path / "other", seed=1)
     before = contents(tmp_path)
-    with edition(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar is there already") as caught:
+    with edition(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar already exists") as caught:
         deposit(found, out, Server(address, TOKEN))
     assert "remove it" in str(caught.value)
     assert state.seen == []

@@ -172,12 +172,12 @@ def with_image(table, row, data):
         (lambda table: table.append_column("more", pa.nulls(5)), "column 'more' differs"),
         (lambda table: table.set_column(2, "label", table["label"].cast(pa.int8())), "column 'label' differs"),
         (lambda table: table.select(table.column_names[::-1]), "its columns are in another order"),
-        (lambda table: table.slice(0, 4), "it has 4 rows, 5 are expected"),
+        (lambda table: table.slice(0, 4), "it has 4 rows, but 5 are expected"),
         (lambda table: with_image(table, 1, b"no"), "sample train-000006: image not a PNG"),
         (lambda table: with_image(table, 1, None), "sample train-000006: image is absent"),
         (
             lambda table: with_image(table, 2, png.encode(np.zeros((3, 4, 1), np.uint8))),
-            r"sample train-000007: image has shape \(3, 4, 1\), \(12, 16, 1\) is expected",
+            r"sample train-000007: image has shape \(3, 4, 1\), but \(12, 16, 1\) is expected",
         ),
     ],
 )

@@ -127,7 +127,7 @@ def break_recipe(rows):
         (grow_mask, "rendered again, it differs in square"),
         (drop_twin, "rendered again, it differs in twin"),
         (flip_label, "sample train-000005: rendered again, it differs in label"),
-        (alter_recipe, "sample train-000005: drawn again, its recipe is another"),
+        (alter_recipe, "sample train-000005: drawn again, it has another recipe"),
         (break_recipe, "sample train-000005: recipe is not a recipe"),
     ],
 )

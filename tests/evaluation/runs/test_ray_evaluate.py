@@ -21,7 +21,7 @@ from made_datasets import SUPPORT
 from ray_nodes import two_nodes
 from watched_work import DRIVER, ORDERS
 
-from salgen.datasets.execution import ray_jobs, ray_tasks
+from salgen.datasets.execution import ray_setup, ray_tasks
 from salgen.datasets.execution.executors import Executor
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -36,7 +36,7 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.registry import METHODS, METRICS, Entry
 
 try:
-    ray = ray_tasks.ray_module()
+    ray = ray_setup.ray_module()
 except SalgenError:
     ray = None
 
@@ -120,7 +120,7 @@ def runner_of(data, run, **fields):
 
 def predicted_by_task(job, part=range(2)):
     """A worker's predictions for some samples."""
-    return ray_work._predict(ray_jobs.pack(job), part)
+    return ray_work._predict(ray_tasks.pack(job), part)
 
 
 # The same scores ------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypa
     job = ray_job.Job.of(runner, "cpu")
     weights = runner.model.classifier[0].weight.detach().numpy().tobytes()
     assert weights not in pickle.dumps(job)
-    again = ray_work._runner(ray_jobs.pack(job))
+    again = ray_work._runner(ray_tasks.pack(job))
     assert [chunk.path for chunk in again.all_chunks] == [chunk.path.absolute() for chunk in runner.all_chunks]
     assert again.predictions_path == runner.predictions_path
     images = open_dataset(data).images()[:3].astype(np.float32) / 255
@@ -277,7 +277,7 @@ def test_a_worker_takes_a_gpu_where_there_are_any(offered, device, taken):
     [
         ({"workers": 2}, "workers = 2: is for executor = ray; without it this process does all the work"),
         ({"executor": "rya"}, "unknown executor 'rya': did you mean 'ray'"),
-        ({"ray_address": "x:1"}, "ray_address = x:1: is for executor = ray"),
+        ({"ray_address": "x:1"}, "ray_address = x:1: needs executor = ray"),
     ],
 )
 def test_a_bad_argument_is_one_line_before_any_work(tmp_path, data, arguments, message):

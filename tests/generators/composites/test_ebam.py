@@ -156,25 +156,25 @@ def test_photographs_need_a_detector_and_bam_needs_none(folder, tmp_path):
             r"detector is missing: .*download\.pytorch\.org/models/fasterrcnn_resnet50_fpn_coco-.*there",
             tmp_path / name,
         )
-    refused("nowhere is no folder", tmp_path / "nowhere")
+    refused("nowhere is not a folder", tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    refused("holds none of what is expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
+    refused("lacks the folders that are expected in it: coco, miniplaces or both, and detector", tmp_path / "empty")
     (folder / "detector/second.safetensors").write_bytes(b"")
-    refused("holds 2 files of weights, and one is expected", folder)
+    refused("holds 2 files of weights, but one is expected", folder)
     with pytest.raises(SalgenError, match=r"coco or .*miniplaces is expected"):
         generator("bam", str(folder), image_size=(SIDE, SIDE), pictures=10)
 
 
 def test_candidates_are_those_of_the_source(tmp_path):
     drawn = filtered.FilteredLibraries(None, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert drawn._candidate_objects == cutouts.KINDS[:53]
+    assert drawn._wanted[2] == cutouts.KINDS[:53]
     assert drawn._wanted[3] == sceneries.KINDS
     (tmp_path / "miniplaces").mkdir()
     given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._candidate_objects == cutouts.KINDS
+    assert given._wanted[2] == cutouts.KINDS
     (tmp_path / "coco").mkdir()
     given = filtered.FilteredLibraries(tmp_path, (SIDE, SIDE), LONGEST, (), (), (), (), 10, 5)
-    assert given._candidate_objects == coco.CLASSES
+    assert given._wanted[2] == coco.CLASSES
     assert len(set(coco.CLASSES)) == 80
     assert set(cutouts.KINDS) <= set(coco.CLASSES)
 

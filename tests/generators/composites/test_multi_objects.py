@@ -116,7 +116,7 @@ def test_which_image_a_test_sample_is_of_is_what_counting_from_the_start_finds()
     counted = [
         (image, place)
         for image in range(3 * rounds.images)
-        for place in range(len(rounds.shown(context, image).classes))
+        for place in range(len(rounds.content(context, image).classes))
     ]
     assert [rounds.pair(context, index) for index in range(3 * rounds.pairs)] == counted
 
@@ -194,7 +194,7 @@ def test_parameters_that_cannot_be_are_refused():
         ({"objects_per_image": "3,2"}, "the least must not be above the most"),
         ({"area": "0.5,0.2"}, "the least must not be above the most"),
         ({"area": "0.01,0.02", "image_size": "16,16"}, "show nothing"),
-        ({"scenes": ""}, "give a kind or more"),
+        ({"scenes": ""}, "give one kind or more"),
         ({"objects": "dog,cta,bird,kite"}, "unknown object 'cta'"),
     ):
         with pytest.raises(SalgenError, match=said):

@@ -1,4 +1,4 @@
-"""What importers share: samples that are read from a user's own copy of published data.
+"""Base of importers: samples are read from a user's own copy of published data.
 
 An importer stands where a generator does, so imported data is made, stored, read, checked and cited like any
 other. Its samples are items of the copy, in an order that the seed decides. Nothing can be taken away from
@@ -7,7 +7,7 @@ a photograph, so there are no twins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -49,7 +49,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Imported:
-    """An importer: what its items are is for a subclass to say, in `open_source`, `prepare` and `render`.
+    """Base of importers; a subclass defines `open_source`, `prepare` and `render`.
 
     `open_source` gives a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or a
     SalgenError that names the path it expected; `prepare` gives :class:`Items`.
@@ -100,14 +100,14 @@ class Imported:
 def read_own_copy(
     name: str, given: str | None, read: Callable[[Path], Contents], stand_in: str | None = None
 ) -> Contents:
-    """What `read` finds at the path that an importer was given.
+    """Read a user's copy with `read`, and name the alternative if the path does not exist.
 
-    `stand_in` is the generator that makes something like it, where that has another name.
+    `stand_in` is the generator of similar data, if it has another name.
 
     Raises
     ------
     SalgenError
-        If no path is given, or as `read` does; where the path does not exist, with the way to salgen's stand-in.
+        If no path is given, or as `read` does; if the path does not exist, with advice on salgen's stand-in.
     """
     if not given:
         raise SalgenError(f"{name} is read from your own copy of the data: give --set source=PATH")
@@ -117,11 +117,28 @@ def read_own_copy(
     except SalgenError as error:
         if path.exists():
             raise
-        way = f"salgen make {stand_in} makes a stand-in" if stand_in else "without a source, salgen makes its stand-in"
-        raise SalgenError(f"{error}; {way} for {name}") from None
+        advice = (
+            f"salgen make {stand_in} makes a stand-in" if stand_in else "without a source, salgen makes its stand-in"
+        )
+        raise SalgenError(f"{error}; {advice} for {name}") from None
+
+
+def by_stem(files: Iterable[Path]) -> dict[str, Path]:
+    """Files by their names without the ending, in their order.
+
+    Raises
+    ------
+    SalgenError
+        If two differ in their endings alone, so that one mask would be for both.
+    """
+    stems: dict[str, Path] = {}
+    for file in files:
+        if stems.setdefault(file.stem, file) is not file:
+            raise SalgenError(f"{file}: {stems[file.stem].name} has the same name, so one mask would be for both")
+    return stems
 
 
 def refuse_edit(edit: Edit) -> None:
-    """Raise a SalgenError if an edit is asked of imported data."""
+    """Raise a SalgenError if imported data would be edited."""
     if edit.omit or edit.change:
         raise SalgenError("imported images cannot be edited: nothing in them was painted")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from salgen.datasets.importers.layouts.imported import by_stem
 from salgen.errors import SalgenError
 
 FOLDERS = ("heroes", "villains")  # by class
@@ -36,7 +37,7 @@ def read_layout(path: Path) -> dict[str, Pair]:
     Parameters
     ----------
     path
-        The folder that holds `heroes`, `villains` and `masks`, or one that holds it as `zings`.
+        The folder that holds `heroes`, `villains` and `masks`, or one that holds such a folder as `zings`.
 
     Returns
     -------
@@ -58,9 +59,9 @@ def read_layout(path: Path) -> dict[str, Pair]:
 def assign_splits(names: Iterable[str]) -> dict[str, str]:
     """Item name to split: 20 % of each class for test and 20 % of the rest for val, in an order fixed by the names."""
     splits = {}
-    names = list(names)
+    by_digest = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
     for folder in FOLDERS:
-        ordered = sorted((n for n in names if n.startswith(f"{folder}/")), key=_keyed)
+        ordered = [name for name in by_digest if name.startswith(f"{folder}/")]
         test = _fifth(len(ordered))
         val = _fifth(len(ordered) - test)
         for place, name in enumerate(ordered):
@@ -89,9 +90,9 @@ def _pairs(root: Path, folder: str) -> dict[str, Pair]:
     """The pictures of one class with their masks, which must be as many."""
     pictures = _by_stem(root / folder, PICTURES)
     if len(pictures) < FEWEST:
-        found = f"{len(pictures)} pictures" if pictures else "no picture"
+        count = f"{len(pictures)} pictures" if pictures else "no picture"
         expected = f"expected {FEWEST} or more, one for each split, as {root / folder / 'NAME.png'} (or .jpg, .jpeg)"
-        raise SalgenError(f"{root / folder}: holds {found}; {expected}")
+        raise SalgenError(f"{root / folder}: holds {count}; {expected}")
     masks = _by_stem(root / MASKS / folder, PICTURES[:1])
     for stem, picture in pictures.items():
         if stem not in masks:
@@ -103,33 +104,24 @@ def _pairs(root: Path, folder: str) -> dict[str, Pair]:
 
 
 def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
-    """The pictures of a folder by their names without the ending; hidden files and what is no picture are passed over.
+    """The pictures of a folder by their names without the ending; hidden files and other kinds of files are skipped.
 
-    No picture is left out in silence: one of another kind, or in a folder of its own, is refused.
+    No picture is skipped silently: one of another format, or in a folder of its own, is refused.
     """
-    found: dict[str, Path] = {}
+    pictures = []
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_dir():
             _refuse_pictures_in(path)
-            continue
-        if path.suffix.lower() not in endings:
-            _refuse_other_kind(path, endings)
-            continue
-        if path.stem in found:
-            raise SalgenError(f"{path}: {found[path.stem].name} has the same name, so one mask would be for both")
-        found[path.stem] = path
-    return found
-
-
-def _refuse_other_kind(path: Path, endings: tuple[str, ...]) -> None:
-    """Raise a SalgenError if a file of none of these endings is a picture by its name."""
-    if _is_picture(path):
-        kinds = "PNG or JPEG" if ".jpg" in endings else "PNG"
-        raise SalgenError(
-            f"{path}: a picture of a kind that is not read here; save it as {kinds}, or move it elsewhere"
-        )
+        elif path.suffix.lower() in endings:
+            pictures.append(path)
+        elif _is_picture(path):
+            formats = "PNG or JPEG" if ".jpg" in endings else "PNG"
+            raise SalgenError(
+                f"{path}: a picture in a format that is not read here; save it as {formats}, or move it elsewhere"
+            )
+    return by_stem(pictures)
 
 
 def _refuse_pictures_in(folder: Path) -> None:
@@ -144,10 +136,6 @@ def _refuse_pictures_in(folder: Path) -> None:
 
 def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in OTHER_PICTURES.union(PICTURES)
-
-
-def _keyed(name: str) -> bytes:
-    return hashlib.sha256(name.encode()).digest()
 
 
 def _fifth(count: int) -> int:

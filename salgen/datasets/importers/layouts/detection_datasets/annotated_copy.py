@@ -1,4 +1,4 @@
-"""A user's copy of annotated photographs as a source: where its images are, and what is known of them."""
+"""A user's copy of annotated photographs as a source: its images and their annotations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AnnotatedCopy(Files):
     Parameters
     ----------
     root
-        The folder that it is in.
+        The folder that holds it.
     masks
         ``"boxes"`` or ``"segmentation"``.
     image_size
@@ -38,9 +38,9 @@ class AnnotatedCopy(Files):
     Attributes
     ----------
     kind
-        What its files in the cache begin with.
+        The beginning of the names of its files in the cache.
     about
-        Sentences on what it is and how it is divided.
+        Sentences on the copy and its splits.
     """
 
     kind: ClassVar[str]
@@ -50,27 +50,27 @@ class AnnotatedCopy(Files):
     image_size: Size
     given: tuple[str, ...]
 
-    def __init__(self, root: Path, masks: str, image_size: Size, **others: Any) -> None:
-        # Files holds values; here most are known only when the folders or all annotations were read.
-        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **others}
+    def __init__(self, root: Path, masks: str, image_size: Size, **more: Any) -> None:
+        # Files stores values; here most are computed after the folders or all annotations are read.
+        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **more}
         vars(self).update(given, given=(*given, "given", "digest"))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Each process reads for itself what can be large."""
+        """State without cached values, which can be large: each process reads them itself."""
         return {name: value for name, value in vars(self).items() if name in self.given}
 
     @property
     def about(self) -> str:
-        """What there is, in sentences."""
+        """Sentences on the copy and its splits, for the data set's card."""
         raise NotImplementedError
 
     @property
     def choices(self) -> list[Any]:
-        """All beside the files that decides the table, as JSON values."""
+        """Everything besides the files that determines the table, as JSON values."""
         return [self.masks]
 
     def read(self, skipped: Counter[str]) -> Iterable[Annotated]:
-        """The images that can be used; what cannot is counted by its reason."""
+        """The usable images; unusable ones are counted by reason in `skipped`."""
         raise NotImplementedError
 
     def path_of(self, item: str) -> Path:
@@ -78,15 +78,15 @@ class AnnotatedCopy(Files):
         return self.root / item
 
     def class_mask(self, image: int, number: int) -> Mask:
-        """Where a class is in the resized image: in its boxes, or its outlines."""
+        """The mask of a class in the resized image, bool (H, W): its boxes, or its outlines."""
         return self.box_mask(image, number) if self.masks == BOXES else self.outlines(image, number)
 
     def outlines(self, image: int, number: int) -> Mask:
-        """Where the outlines of a class's objects are in the resized image."""
+        """The union of the outlines of a class's objects in the resized image, bool (H, W)."""
         raise NotImplementedError
 
     def annotated_mask(self, image: int) -> Mask:
-        """Where the resized image is annotated at all."""
+        """The annotated part of the resized image, bool (H, W)."""
         return np.ones(self.image_size, dtype=bool)
 
     def box_mask(self, image: int, number: int) -> Mask:
@@ -95,7 +95,7 @@ class AnnotatedCopy(Files):
 
     @cached_property
     def table(self) -> Table:
-        """What its annotations say, from the cache where it is there."""
+        """The annotations as arrays, read from the cache if they are in it."""
         return table_of(self.kind, [self.digest, *self.choices], self.read)
 
     @cached_property
@@ -105,30 +105,30 @@ class AnnotatedCopy(Files):
         pairs = [(image, number) for image in test for number in self.table.present(image)]
         depends_on = [VERSION, self.digest, *self.choices, list(self.image_size)]
         kept = cached(f"{self.kind}-scored", depends_on, ("scored",), lambda: {"scored": self._have_pixels(pairs)})
-        found: dict[int, list[int]] = {image: [] for image in test}
+        scored: dict[int, list[int]] = {image: [] for image in test}
         for (image, number), has_pixels in zip(pairs, kept["scored"].tolist(), strict=True):
-            found[image] += [number] * has_pixels
-        return {image: tuple(numbers) for image, numbers in found.items()}
+            scored[image] += [number] * has_pixels
+        return {image: tuple(numbers) for image, numbers in scored.items()}
 
     def _have_pixels(self, pairs: Sequence[tuple[int, int]]) -> Mask:
-        """Whether the mask of each image and class has any, bool (pairs,)."""
-        found = np.zeros(len(pairs), dtype=bool)
+        """True for each pair of image and class whose mask is not empty, bool (pairs,)."""
+        non_empty = np.zeros(len(pairs), dtype=bool)
         with progress("looking at masks", len(pairs), "masks") as advance:
             for place, (image, number) in enumerate(pairs):
-                found[place] = self.class_mask(image, number).any()
+                non_empty[place] = self.class_mask(image, number).any()
                 advance()
-        return found
+        return non_empty
 
     @cached_property
     def notes(self) -> str:
-        """How many images there are, what was passed over and why."""
+        """Numbers of images, and of those passed over by reason, for the data set's card."""
         counts = {split: len(self.table.images(split)) for split in SPLITS}
-        there = ", ".join(f"{count:,} for {split}" for split, count in counts.items() if count)
+        usable = ", ".join(f"{count:,} for {split}" for split, count in counts.items() if count)
         pairs = sum(map(len, self.scored.values()))
         empty = sum(len(self.table.present(image)) for image in self.scored) - pairs
         lost = f" {empty:,} more have a mask without pixels at this size and are left out." if empty else ""
         return (
-            f"{self.about} Images that can be used: {there}. In test there are {pairs:,} pairs of an image and a "
+            f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
             f"class that it shows, and each is a sample.{lost} {listed(self.table.skipped)}"
         ).strip()
 

@@ -1,4 +1,4 @@
-"""What importers of annotated photographs share: samples that are pairs of an image and a class that it shows."""
+"""Base of importers of annotated photographs: a sample is a pair of an image and a class that it shows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Pairs(Items):
 
 @dataclass(frozen=True)
 class AnnotatedImages(Imported):
-    """An importer of photographs with several classes each: which, and where, is for a subclass's source to say.
+    """Base of importers of photographs that show several classes each.
 
     A subclass says what its `classes` are, and gives in `open_source` an
     :class:`~salgen.datasets.importers.layouts.detection_datasets.annotated_copy.AnnotatedCopy`.
@@ -74,7 +74,7 @@ class AnnotatedImages(Imported):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """Which class of objects a sample is about."""
+        """The class of objects that a sample is about."""
         return {OBJECT: self.classes}
 
     def prepare(self, source: AnnotatedCopy) -> Pairs:
@@ -85,16 +85,16 @@ class AnnotatedImages(Imported):
         return Pairs(source, {**splits, "test": tested})
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """The item, the class that the sample is about, and what the image shows beside it."""
+        """The item, the class that the sample is about, and the numbers of objects in the image."""
         place, image, number = context.material.pair(context)
         table = context.material.source.table
-        shown = table.classes(image)
-        own = int((shown == number).sum())
-        counts = {"objects": own, "other_objects": len(shown) - own, "classes": len(table.present(image))}
+        classes = table.classes(image)
+        own = int((classes == number).sum())
+        counts = {"objects": own, "other_objects": len(classes) - own, "classes": len(table.present(image))}
         return {"item": table.item(image), OBJECT: number, "image": place, **counts}
 
     def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
-        """The image as a whole, resized, and where the class is.
+        """The image as a whole, resized, with the mask of the class.
 
         Raises
         ------
@@ -106,9 +106,7 @@ class AnnotatedImages(Imported):
         file, image = source.path_of(parameters["item"]), source.table.numbers[parameters["item"]]
         pixels = read_rgb(file)
         if pixels.shape[:2] != source.table.size(image):
-            raise SalgenError(
-                f"{file}: is not of the size that it had when its annotations were read: restore the file"
-            )
+            raise SalgenError(f"{file}: its size has changed since its annotations were read: restore the file")
         regions = {BOXES: source.box_mask(image, number)}
         if self.masks == SEGMENTATION:
             regions[OBJECT] = source.class_mask(image, number)

@@ -20,6 +20,7 @@ from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
 from salgen.datasets.importers.layouts.detection_datasets.table import Annotated
 from salgen.datasets.libraries.coco import (
+    CLASSES,
     FOLDER,
     LICENCE,
     TRAIN,
@@ -38,17 +39,6 @@ from salgen.progress import progress
 from salgen.seeding import Stream
 from salgen.types import Mask
 
-CLASSES = (  # in the order of their numbers in the files, of which some are left out
-    *("person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light"),
-    *("fire hydrant", "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow"),
-    *("elephant", "bear", "zebra", "giraffe", "backpack", "umbrella", "handbag", "tie", "suitcase", "frisbee"),
-    *("skis", "snowboard", "sports ball", "kite", "baseball bat", "baseball glove", "skateboard", "surfboard"),
-    *("tennis racket", "bottle", "wine glass", "cup", "fork", "knife", "spoon", "bowl", "banana", "apple"),
-    *("sandwich", "orange", "broccoli", "carrot", "hot dog", "pizza", "donut", "cake", "chair", "couch"),
-    *("potted plant", "bed", "dining table", "toilet", "tv", "laptop", "mouse", "remote", "keyboard"),
-    *("cell phone", "microwave", "oven", "toaster", "sink", "refrigerator", "book", "clock", "vase", "scissors"),
-    *("teddy bear", "hair drier", "toothbrush"),
-)
 ABOUT = "COCO 2017: {splits} {masks} Crowd regions are no objects here. Images are resized as a whole."
 SPLIT = {
     True: "images of train2017 are for training and, one in ten, for validation; those of val2017 are for test.",
@@ -66,7 +56,7 @@ class CocoCopy(AnnotatedCopy):
 
     @property
     def about(self) -> str:
-        """What there is, in sentences."""
+        """Sentences on the copy and its splits, for the data set's card."""
         return ABOUT.format(splits=SPLIT[len(self.parts) > 1], masks=MARKED[self.masks == SEGMENTATION])
 
     @cached_property
@@ -99,8 +89,8 @@ class CocoCopy(AnnotatedCopy):
         from pycocotools import mask
 
         size = self.table.size(image)
-        drawn = mask.decode({"size": list(size), "counts": self.table.runs(image, number)})
-        return np.asarray(resize_nearest(drawn, self.image_size) > 0)
+        decoded = mask.decode({"size": list(size), "counts": self.table.runs(image, number)})
+        return np.asarray(resize_nearest(decoded, self.image_size) > 0)
 
 
 def open_coco(path: Path, masks: str, image_size: Size) -> CocoCopy:
@@ -163,8 +153,8 @@ def _read_part(part: Part, outlined: bool, skipped: Counter[str]) -> Iterator[An
         for number, places, split in grouped:
             file, stated = images[number]
             try:
-                found = _Found(instances, classes, check_size(part.images / file, stated), skipped)
-                yield found.annotated(f"{part.name}/{file}", split, places)
+                usable = _UsableInstances(instances, classes, check_size(part.images / file, stated), skipped)
+                yield usable.annotated(f"{part.name}/{file}", split, places)
             except UnusableError as error:
                 skipped[str(error)] += 1
             advance()
@@ -178,8 +168,8 @@ def _splits(part: Part, count: int) -> list[str]:
     return [split_of(rank, count, tested=True) for rank in ranks]
 
 
-class _Found:
-    """What can be used of an image's instances."""
+class _UsableInstances:
+    """The usable instances of one image."""
 
     def __init__(self, instances: _Instances, classes: Mapping[int, int], size: Size, skipped: Counter[str]) -> None:
         self.instances, self.classes, self.size, self.skipped = instances, classes, size, skipped
@@ -187,7 +177,7 @@ class _Found:
         self.runs: dict[int, list[Any]] = {}
 
     def annotated(self, item: str, split: str, places: Sequence[int]) -> Annotated:
-        """The image with the instances at some places that can be used."""
+        """The image with those of its instances, at some places, that can be used."""
         for place in places:
             try:
                 self._take(place)

@@ -16,7 +16,7 @@ Size = tuple[int, int]  # (H, W)
 
 
 def box_fault(box: Box, size: Size) -> str:
-    """Why a box marks nothing of an image, or "": a pixel belongs to it if the pixel's centre does."""
+    """The reason why a box holds no pixel of an image, or ""; a pixel belongs to a box if its centre does."""
     left, top, right, bottom = box
     if right <= 0 or bottom <= 0 or left >= size[1] or top >= size[0]:
         return "box outside of the image"

@@ -1,4 +1,4 @@
-"""What a copy's annotations say, in arrays: read once, and then kept in the user's cache."""
+"""The annotations of a copy as arrays: read once, and then kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from salgen.datasets.libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 
 SPLITS = ("train", "val", "test")
-VERSION = "1"  # changes whenever another table is made of the same files
+VERSION = "1"  # changes whenever the same files give another table
 COLUMNS = (
     *("items", "splits", "sizes", "starts", "classes", "boxes", "pair_starts", "pair_classes", "run_starts", "runs"),
     *("reasons", "counts"),
@@ -34,7 +34,7 @@ class Annotated:
     item
         Its name in the copy.
     split
-        Where it belongs.
+        Its split.
     size
         (H, W).
     objects
@@ -75,7 +75,7 @@ class Table:
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """What was passed over, by reason."""
+        """Number of images and annotations passed over, by reason."""
         return dict(zip(self.arrays["reasons"].tolist(), self.arrays["counts"].tolist(), strict=True))
 
     def images(self, split: str) -> NDArray[np.int64]:
@@ -130,11 +130,11 @@ def table_of(kind: str, depends_on: Any, read: Read) -> Table:
     Parameters
     ----------
     kind
-        What files in the cache begin with.
+        The beginning of the file names in the cache.
     depends_on
-        All that decides the table, as JSON values.
+        Everything that determines the table, as JSON values.
     read
-        Gives the images, and counts in a counter what it passes over.
+        Yields the images, and counts the unusable ones by reason.
 
     Raises
     ------
@@ -182,5 +182,5 @@ def _arrays(read: Read) -> dict[str, NDArray[Any]]:
 
 
 def _starts(counts: list[int]) -> NDArray[np.int64]:
-    """Where each of several runs of rows begins, and where the last one ends."""
+    """The offset of each of several runs of rows, and the end of the last one."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)

@@ -59,7 +59,7 @@ class VocCopy(AnnotatedCopy):
 
     @property
     def about(self) -> str:
-        """What there is, in sentences."""
+        """Sentences on the copy and its splits, for the data set's card."""
         without = "" if self.difficult else " Objects that are marked as difficult are left out."
         return ABOUT.format(lists=self._lists, masks=MARKED[self.masks == SEGMENTATION]) + without
 
@@ -70,14 +70,14 @@ class VocCopy(AnnotatedCopy):
 
     @cached_property
     def files(self) -> Mapping[str, Path]:
-        """Relative path to file: the lists, and all that there is of the images they name."""
-        found = {f"{LISTS}/{self._lists}/{part}.txt": self._list(part) for part in ("train", "val")}
+        """Relative path to file: the lists, and the existing files of the images that they name."""
+        files = {f"{LISTS}/{self._lists}/{part}.txt": self._list(part) for part in ("train", "val")}
         folders = [(PICTURES, ".jpg"), (TEXTS, ".xml"), *([(MASKS, ".png")] if self.masks == SEGMENTATION else [])]
         for folder, ending in folders:
-            there = {path.name for path in _folder(self.root / folder).iterdir()}
+            present = {path.name for path in _folder(self.root / folder).iterdir()}
             wanted = (f"{name}{ending}" for name, _ in self._images)
-            found |= {f"{folder}/{name}": self.root / folder / name for name in wanted if name in there}
-        return found
+            files |= {f"{folder}/{name}": self.root / folder / name for name in wanted if name in present}
+        return files
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
@@ -98,11 +98,11 @@ class VocCopy(AnnotatedCopy):
                 advance()
 
     def outlines(self, image: int, number: int) -> Mask:
-        """Where the mask picture has a class, in the resized image."""
+        """The pixels of a class in the resized mask picture, bool (H, W)."""
         return np.asarray(self._ids(image) == number + 1)
 
     def annotated_mask(self, image: int) -> Mask:
-        """Where the mask picture is not void, in the resized image."""
+        """The pixels of the resized mask picture that are not void, bool (H, W)."""
         return np.asarray(self._ids(image) != VOID)
 
     @property
@@ -187,7 +187,7 @@ def _resized_ids(path: Path, image_size: Size, digest: str) -> NDArray[Any]:
 
 def _folder(path: Path) -> Path:
     if not path.is_dir():
-        raise SalgenError(f"{path} is missing: VOC 2012 has it")
+        raise SalgenError(f"{path} is missing: it is part of VOC 2012")
     return path
 
 

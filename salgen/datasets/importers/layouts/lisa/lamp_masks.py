@@ -1,4 +1,4 @@
-"""Where the lit lamp is in a crop of a traffic light: several segmentations, and the vetting of what they find.
+"""Masks of the lit lamp in a crop of a traffic light: several segmentations, and the vetting of their results.
 
 Each of them fails on some crops, and a person used to sort those out. Here the annotated rectangle of the
 bulb does: a mask is accepted if it agrees with that well enough.
@@ -68,9 +68,9 @@ def acceptable_masks(crop: Pixels, bulb: Rectangle, *, red: bool, rules: MaskRul
     """
     inside = rectangle_mask(crop.shape[:2], bulb)
     kept: list[Mask] = []
-    for found in segmentations(crop, bulb, red=red, rules=rules):
-        mask = largest_touching(found, inside)
-        if agrees(mask, bulb, rules) and all(overlap(mask, other) <= rules.duplicate for other in kept):
+    for segmentation in segmentations(crop, bulb, red=red, rules=rules):
+        mask = largest_touching(segmentation, inside)
+        if agrees(mask, bulb, rules) and all(overlap(mask, earlier) <= rules.duplicate for earlier in kept):
             kept.append(mask)
     return kept[: rules.most_masks]
 
@@ -166,7 +166,7 @@ def largest_touching(mask: Mask, inside: Mask) -> Mask:
 
 
 def agrees(mask: Mask, bulb: Rectangle, rules: MaskRules) -> bool:
-    """Whether a mask is of a fitting size, has its centroid in the bulb's rectangle, and overlaps with it."""
+    """True if a mask is of a fitting size, has its centroid in the bulb's rectangle, and overlaps with it."""
     smallest, largest = rules.area
     if not mask.any() or not smallest <= mask.sum() / mask.size <= largest:
         return False
@@ -177,10 +177,10 @@ def agrees(mask: Mask, bulb: Rectangle, rules: MaskRules) -> bool:
     return overlap(mask, rectangle_mask(mask.shape, bulb)) >= rules.min_overlap
 
 
-def overlap(one: Mask, other: Mask) -> float:
+def overlap(first: Mask, second: Mask) -> float:
     """Intersection over union of two masks; 0 if both are empty."""
-    union = int((one | other).sum())
-    return int((one & other).sum()) / union if union else 0.0
+    union = int((first | second).sum())
+    return int((first & second).sum()) / union if union else 0.0
 
 
 def rectangle_mask(shape: tuple[int, ...], rectangle: Rectangle) -> Mask:

@@ -36,9 +36,9 @@ class LisaCopy(Files):
     """
 
     def __init__(self, copy: Copy, rules: MaskRules, min_side: int) -> None:
-        # Files holds its notes as a value; here they are known only when every light was vetted.
-        known = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
-        vars(self).update(known, copy=copy, rules=rules, min_side=min_side)
+        # Files stores its notes; here they are computed after every light is vetted.
+        values = {"name": OWN_COPY, "licence": LICENCE, "files": copy.files, "splits": copy.splits}
+        vars(self).update(values, copy=copy, rules=rules, min_side=min_side)
 
     copy: Copy
     rules: MaskRules
@@ -50,12 +50,12 @@ class LisaCopy(Files):
 
     @cached_property
     def vetted(self) -> Vetted:
-        """What came of each light, from the cache where it is there."""
+        """The usable lights and the number of the others, read from the cache if they are in it."""
         return vet(self.copy, self.digest, self.rules, self.min_side)
 
     @cached_property
     def notes(self) -> str:
-        """How many lights are used, what was dropped and why, and what the masks are."""
+        """Numbers of lights that are used and dropped, and the origin of the masks, for the data set's card."""
         return " ".join([_split_note(self), _dropped_note(self), MASK_NOTE])
 
 

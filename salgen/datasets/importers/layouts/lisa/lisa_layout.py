@@ -56,7 +56,7 @@ class Light:
 
 @dataclass(frozen=True)
 class Copy:
-    """What a copy holds.
+    """Contents of a copy.
 
     Attributes
     ----------
@@ -92,20 +92,28 @@ def read_copy(root: Path) -> Copy:
     frames, seen = _Frames(root), set[tuple[str, str, Rectangle]]()
     for clip, folder in clips.items():
         files |= {f"{clip}/{name}": folder / name for name in (BOX, BULB)}
-        bulbs = _by_frame_and_tag(read_rows(folder / BULB, splits))
+        bulbs: defaultdict[tuple[str, str], list[Rectangle]] = defaultdict(list)
+        for row in read_rows(folder / BULB, splits):
+            bulbs[row.frame, row.tag].append(row.rectangle)
         for row in read_rows(folder / BOX, splits):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
-            why_not = _why_not(row, bulb, seen)
+            reason = _reason_to_skip(row, bulb, seen)
             seen.add((row.frame, row.tag, row.rectangle))
-            if why_not or bulb is None:
-                left_out[why_not] += 1
+            if reason or bulb is None:
+                left_out[reason] += 1
                 continue
             files[row.frame] = frames.find(row)
-            lights.append(_light(clip, row, bulb))
+            night, name = row.clip.startswith("night"), f"{clip}:{row.line}"
+            lights.append(Light(name, row.frame, night, LABELS[row.tag], row.rectangle, bulb))
     if not lights:
-        raise _no_lights(root, left_out)
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
+        raise SalgenError(
+            f"{_spelled(root, ANNOTATIONS)}: no row of a {BOX} can be used; expected the tags {' and '.join(LABELS)} "
+            f"with a row in {BULB} each; of the rows there, {reasons}"
+        )
+    lights.sort(key=lambda light: (_number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])))
     owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
-    return Copy(files, owners, tuple(sorted(lights, key=_order)), dict(sorted(left_out.items())))
+    return Copy(files, owners, tuple(lights), dict(sorted(left_out.items())))
 
 
 def split_clips(clips: Iterable[str]) -> dict[str, str]:
@@ -140,44 +148,32 @@ def nearest_bulb(box: Rectangle, bulbs: Iterable[Rectangle]) -> Rectangle | None
 def _annotated_clips(root: Path) -> dict[str, Path]:
     """Clip name to the folder of its annotations, in the order of clips."""
     if not root.is_dir():
-        raise SalgenError(f"{root}: there is no such folder; give that of your copy of the LISA traffic lights")
+        raise SalgenError(f"{root}: there is no such folder; give the one of your copy of the LISA traffic lights")
     top = _spelled(root, ANNOTATIONS)
     places = [top, *(_spelled(top, f"{time}Train") for time in ("day", "night"))]
-    found = {
+    folders = {
         folder.name: folder
         for place, kind in zip(places, ("Sequence", "Clip", "Clip"), strict=True)
         if place.is_dir()
         for folder in place.iterdir()
         if folder.is_dir() and CLIP.fullmatch(folder.name) and kind in folder.name
     }
-    if not found:
+    if not folders:
         raise SalgenError(
             f"{root}: no annotations of the LISA traffic lights; "
             f"expected {root / ANNOTATIONS / ANNOTATIONS / 'dayTrain' / 'dayClip1' / BOX}, or one {ANNOTATIONS} less"
             f"{_folder_above(root)}"
         )
-    return {clip: found[clip] for clip in sorted(found, key=_number)}
+    return {clip: folders[clip] for clip in sorted(folders, key=_number)}
 
 
-def _by_frame_and_tag(rows: Iterable[Row]) -> defaultdict[tuple[str, str], list[Rectangle]]:
-    bulbs = defaultdict(list)
-    for row in rows:
-        bulbs[row.frame, row.tag].append(row.rectangle)
-    return bulbs
-
-
-def _why_not(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
-    """Why a BOX row is no light, or nothing if it is one."""
+def _reason_to_skip(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str, str, Rectangle]]) -> str:
+    """The reason why a BOX row is not a light, or "" if it is one."""
     if row.tag not in LABELS:
         return f"its tag is {row.tag!r}"
     if (row.frame, row.tag, row.rectangle) in seen:
         return "an earlier BOX row is the same"
     return "" if bulb else "there is no BULB row for it"
-
-
-def _light(clip: str, row: Row, bulb: Rectangle) -> Light:
-    night = row.clip.startswith("night")
-    return Light(f"{clip}:{row.line}", row.frame, night, LABELS[row.tag], row.rectangle, bulb)
 
 
 class _Frames:
@@ -212,7 +208,7 @@ class _Frames:
 
 
 def _folder_above(root: Path) -> str:
-    """What to do where the folder of the annotations was given in place of the one that it is in."""
+    """Advice if the folder of the annotations was given instead of the one above it, else ""."""
     above = root.absolute()
     while above.name == ANNOTATIONS:
         above = above.parent
@@ -228,15 +224,3 @@ def _spelled(parent: Path, name: str) -> Path:
 def _number(clip: str) -> tuple[str, str, int]:
     time, kind, number = CLIP.fullmatch(clip).groups()  # type: ignore[union-attr]
     return time, kind, int(number)
-
-
-def _order(light: Light) -> tuple[tuple[str, str, int], str, int]:
-    return _number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])
-
-
-def _no_lights(root: Path, left_out: Mapping[str, int]) -> SalgenError:
-    seen = ", ".join(f"{reason} ({count})" for reason, count in left_out.items()) or "there are none at all"
-    return SalgenError(
-        f"{_spelled(root, ANNOTATIONS)}: no row of a {BOX} can be used; expected the tags {' and '.join(LABELS)} "
-        f"with a row in {BULB} each; of the rows there, {seen}"
-    )

@@ -1,4 +1,4 @@
-"""Which lights of a LISA copy can be used: each is cropped and segmented once, and what came of it is kept.
+"""The usable lights of a LISA copy: each light is cropped and segmented once, and the outcome is cached.
 
 Crops are segmented at their own resolution: a pixel that resizing made up is no evidence, and so the same lights
 are found at every image size. What is kept in the cache is where they are, not their masks.
@@ -7,7 +7,7 @@ are found at every image size. What is kept in the cache is where they are, not 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -49,7 +49,7 @@ class Crop:
     box, bulb
         Its rectangles in pixels of the frame, clipped: `box` to the frame, `bulb` to `box`.
     masks
-        How many masks were accepted.
+        Number of accepted masks.
     """
 
     light: Light
@@ -58,10 +58,10 @@ class Crop:
     masks: int
 
     def recipe(self) -> dict[str, Any]:
-        """All that rendering it takes, as JSON values."""
+        """Recipe parameters that render the light, as JSON values."""
         light = self.light
-        where = {"item": light.name, "frame": light.frame, "box": list(self.box), "bulb": list(self.bulb)}
-        return where | {"label": light.label, "night": int(light.night), "masks": self.masks}
+        place = {"item": light.name, "frame": light.frame, "box": list(self.box), "bulb": list(self.bulb)}
+        return place | {"label": light.label, "night": int(light.night), "masks": self.masks}
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ def cut(frame: Pixels, box: Rectangle, bulb: Rectangle) -> tuple[Pixels, Rectang
 
 
 def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
-    """Crop and segment every light of a copy, or read from the cache what came of it.
+    """Crop and segment every light of a copy, or read the outcome from the cache.
 
     Parameters
     ----------
     copy, digest
-        What is to be vetted, and the SHA-256 of its contents.
+        The copy to vet, and the SHA-256 of its contents.
     rules
         What masks are accepted.
     min_side
@@ -110,13 +110,14 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
     table, counts = kept["table"], kept["counts"]
     dropped = {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if count}
     if not len(table):
-        why = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
-        raise SalgenError(f"none of {len(copy.lights)} traffic lights can be used: {why}")
-    return Vetted(tuple(_crop(copy.lights, row) for row in table.tolist()), dropped)
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
+        raise SalgenError(f"none of {len(copy.lights)} traffic lights can be used: {reasons}")
+    crops = (Crop(copy.lights[row[0]], tuple(row[1:5]), tuple(row[5:9]), row[9]) for row in table.tolist())
+    return Vetted(tuple(crops), dropped)
 
 
 def cache_key(digest: str, rules: MaskRules, min_side: int) -> list[Any]:
-    """All that vetting depends on."""
+    """Everything that the vetting depends on."""
     versions = [library.__version__ for library in LIBRARIES]
     return [VETTING_VERSION, versions, digest, min_side, asdict(rules)]
 
@@ -154,9 +155,3 @@ def _outcome(frame: Pixels, light: Light, rules: MaskRules, min_side: int) -> Cr
     pixels, inside = cut(frame, box, bulb)
     masks = acceptable_masks(pixels, inside, red=light.label == LABELS["stop"], rules=rules)
     return Crop(light, box, bulb, len(masks)) if masks else NO_MASK
-
-
-def _crop(lights: Sequence[Light], row: list[int]) -> Crop:
-    number, *corners, masks = row
-    box, bulb = (tuple(corners[:4]), tuple(corners[4:]))
-    return Crop(lights[number], box, bulb, masks)  # type: ignore[arg-type]

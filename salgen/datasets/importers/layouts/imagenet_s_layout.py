@@ -1,14 +1,27 @@
-"""The folders of ImageNet-S50: which files belong together, and what is missing."""
+"""The published layout of ImageNet-S50: its folders, and mask pictures with a class id in each pixel's colour.
+
+References
+----------
+Gao et al. 2022, *Large-scale unsupervised semantic segmentation* (IEEE TPAMI).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from salgen.datasets.importers.layouts.imagenet_s.imagenet_s_masks import CATEGORIES, FOLDER
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.datasets.importers.layouts.imported import by_stem
 from salgen.errors import SalgenError
 from salgen.sources import OWN_COPY, Files
 
+FOLDER = "ImageNetS50"
+CATEGORIES = "ImageNetS_categories_im50.txt"
+OTHER = 0  # the id of pixels of no class
+IGNORE = 1000  # the id of pixels that are not annotated
 MASKS = "-segmentation"
 TESTED, TRAINED = "validation", "train-semi"
 PICTURES = (".jpeg", ".jpg", ".png")
@@ -67,7 +80,7 @@ def _root(path: Path) -> Path:
             return root
     place = path if path.name == FOLDER else path / FOLDER
     raise SalgenError(
-        f"{path} is no copy of ImageNet-S50: {place / f'{TESTED}{MASKS}'} is expected, with a folder of masks for "
+        f"{path} is not a copy of ImageNet-S50: {place / f'{TESTED}{MASKS}'} is expected, with a folder of masks for "
         f"each class; give the path of {FOLDER}, as ImageNet-S's data_preparation.sh makes it"
     )
 
@@ -86,21 +99,23 @@ def _check_classes(root: Path, part: str, classes: Sequence[str]) -> None:
     for folder in (root / part, root / f"{part}{MASKS}"):
         if not folder.is_dir():
             raise SalgenError(f"{folder} is missing: it has a folder of each class's files in ImageNet-S50")
-        there = {entry.name for entry in folder.iterdir() if entry.is_dir()}
-        missing, others = sorted(set(classes) - there), sorted(there - set(classes))
+        present = {entry.name for entry in folder.iterdir() if entry.is_dir()}
+        missing, unexpected = sorted(set(classes) - present), sorted(present - set(classes))
         if missing:
             raise SalgenError(
-                f"{folder / missing[0]} is missing: {len(set(classes) & there)} of {len(classes)} classes are there"
+                f"{folder / missing[0]} is missing: {len(set(classes) & present)} of {len(classes)} classes are there"
             )
-        if others:
-            raise SalgenError(f"{folder / others[0]} is not one of the {len(classes)} classes: is this another set?")
+        if unexpected:
+            raise SalgenError(
+                f"{folder / unexpected[0]} is not one of the {len(classes)} classes: is this another set?"
+            )
 
 
 def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
     """Each image of a class with its mask picture, sorted by name."""
     folder = root / part / name
-    pictures = _by_stem(folder, PICTURES)
-    masks = _by_stem(root / f"{part}{MASKS}" / name, (".png",))
+    pictures = by_stem(_visible_files(folder, PICTURES))
+    masks = by_stem(_visible_files(root / f"{part}{MASKS}" / name, (".png",)))
     if not pictures:
         raise SalgenError(f"{folder} has no images: files such as {folder / 'NAME.JPEG'} are expected")
     for stem in sorted(pictures.keys() | masks.keys()):
@@ -111,16 +126,9 @@ def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
         yield pictures[stem], masks[stem]
 
 
-def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
-    """A folder's files with one of these endings, by their names without it; hidden ones are none of the data set's."""
-    found: dict[str, Path] = {}
-    for file in sorted(folder.iterdir()):
-        if file.suffix.lower() not in endings or file.name.startswith("."):
-            continue
-        if file.stem in found:
-            raise SalgenError(f"{file}: {found[file.stem].name} has the same name, so one mask would be for both")
-        found[file.stem] = file
-    return found
+def _visible_files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    files = sorted(folder.iterdir())
+    return [file for file in files if file.suffix.lower() in endings and not file.name.startswith(".")]
 
 
 def _notes(trained: bool) -> str:
@@ -130,3 +138,16 @@ def _notes(trained: bool) -> str:
     return tested + (
         f"Training and validation images are those of {TRAINED}: every fifth of a class, by name, is for validation."
     )
+
+
+def decode(levels: NDArray[Any]) -> NDArray[np.int64]:
+    """The ids int64 (H, W) of a mask picture's colours, uint8 (H, W, 3) or more channels.
+
+    Raises
+    ------
+    ValueError
+        If they are not 8-bit colours.
+    """
+    if levels.ndim != 3 or levels.shape[2] < 3 or levels.dtype != np.uint8:
+        raise ValueError(f"{levels.dtype} of shape {levels.shape}, not 8-bit colours")
+    return np.asarray(levels[..., 0].astype(np.int64) + 256 * levels[..., 1].astype(np.int64))
