@@ -192,14 +192,17 @@ def runs(mask, size=None):
 
 def test_a_mask_is_what_is_inside_of_polygons_and_runs():
     square = coco.mask_of(
-        coco_instances._outline([[5, 6, 25, 6, 25, 21, 5, 21], [30, 2, 38, 2, 38, 10, 30, 10]]), (H, W)
+        coco_instances.outline_of({"segmentation": [[5, 6, 25, 6, 25, 21, 5, 21], [30, 2, 38, 2, 38, 10, 30, 10]]}),
+        (H, W),
     )
     expected = np.zeros((H, W), dtype=np.uint8)
     expected[6:21, 5:25] = expected[2:10, 30:38] = 1
     np.testing.assert_array_equal(square, expected)
     spots = (np.random.default_rng(0).random((H, W)) < 0.3).astype(np.uint8)
     for mask in (expected, spots, 1 - spots):
-        np.testing.assert_array_equal(coco.mask_of(coco_instances._outline(runs(mask)), (H, W)), mask)
+        np.testing.assert_array_equal(
+            coco.mask_of(coco_instances.outline_of({"segmentation": runs(mask)}), (H, W)), mask
+        )
 
 
 def test_runs_as_text_are_those_of_pycocotools():
