@@ -63,6 +63,14 @@ def withheld(run):
 # What is in it --------------------------------------------------------------------------------------
 
 
+def test_the_published_record_keeps_its_order_with_the_maps_last(run, unpacked):
+    """Published bytes depend on it."""
+    names = list(json.loads((run / "run.json").read_text()))
+    assert names[-2:] == ["maps", "scored_from"]
+    published = list(json.loads((unpacked / "run.json").read_text()))
+    assert published == [*names[:-2], "scored_from", "maps", "maps_left_out"]
+
+
 def test_everything_that_scoring_and_reading_take_is_there(run, unpacked):
     methods = {method["call"] for method in json.loads((run / "run.json").read_text())["methods"]}
     maps = {

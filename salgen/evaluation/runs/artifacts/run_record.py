@@ -221,7 +221,9 @@ class RunRecord:
                 if model[name] is None:
                     del model[name]
         left_out = entries.pop("maps_left_out")
-        return entries if left_out is None else {**entries, "maps": entries.pop("maps"), "maps_left_out": left_out}
+        if left_out is not None:  # a published record: its maps stand last, with those that are not among them
+            entries |= {"maps": entries.pop("maps"), "maps_left_out": left_out}
+        return entries
 
     def to_text(self) -> str:
         """The contents of ``run.json``."""
