@@ -68,7 +68,7 @@ def test_a_small_set_is_made_shown_and_verified(capsys, tmp_path):
 def test_existing_folders(capsys, tmp_path):
     assert main(["make", "perlin-lesions", "data", *TINY]) == 0
     assert main(["make", "perlin-lesions", "data", *TINY]) == 0
-    assert "there already" in capsys.readouterr().err
+    assert "already complete" in capsys.readouterr().err
     assert "seed" in refused(capsys, ["make", "perlin-lesions", "data", *TINY, "--seed", "1"])
     (tmp_path / "file").write_text("mine")
     refused(capsys, ["make", "perlin-lesions", "file", *TINY])

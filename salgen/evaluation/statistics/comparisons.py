@@ -161,6 +161,10 @@ def compare_subsets(cube: ScoreCube) -> list[Comparison]:
 def write_comparisons(run: Path, cube: ScoreCube | None = None) -> Path:
     """Write ``comparisons.csv`` as :func:`~salgen.evaluation.statistics.summary.write_summary` does ``summary.csv``."""
     path = Path(run) / COMPARISONS
-    columns = [f.name for f in fields(Comparison) if f.name != "higher_is_better"]
-    write_text(path, csv_text(columns, compare_subsets(cube or read_scores(Path(run)))))
+    write_text(path, comparisons_text(cube or read_scores(Path(run))))
     return path
+
+
+def comparisons_text(cube: ScoreCube) -> str:
+    """The contents of ``comparisons.csv``."""
+    return csv_text([f.name for f in fields(Comparison) if f.name != "higher_is_better"], compare_subsets(cube))

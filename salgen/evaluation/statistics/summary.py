@@ -212,8 +212,13 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
 def write_summary(run: Path, cube: ScoreCube | None = None) -> Path:
     """Write ``summary.csv`` in the folder `run`, from its scores or their cube, and return its path."""
     path = Path(run) / SUMMARY
-    write_text(path, csv_text([f.name for f in fields(SummaryRow)], summarise_subsets(cube or read_scores(Path(run)))))
+    write_text(path, summary_text(cube or read_scores(Path(run))))
     return path
+
+
+def summary_text(cube: ScoreCube) -> str:
+    """The contents of ``summary.csv``."""
+    return csv_text([f.name for f in fields(SummaryRow)], summarise_subsets(cube))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:

@@ -6,20 +6,17 @@ import csv
 import math
 from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
 from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
-from salgen.evaluation.runs.artifacts.predictions import write_predictions
+from salgen.evaluation.runs.artifacts.predictions import predictions_table
 from salgen.evaluation.runs.artifacts.run_record import RECORD, CertificateSummary
-from salgen.evaluation.statistics.comparisons import write_comparisons
-from salgen.evaluation.statistics.summary import write_summary
+from salgen.evaluation.statistics.comparisons import COMPARISONS, comparisons_text
+from salgen.evaluation.statistics.summary import SUMMARY, summary_text
 from salgen.evaluation.verification.checked_run import CheckedRun
 
 DIGITS = 1e-4  # by which a number of a table may differ: six digits are written, and libraries round differently
@@ -28,17 +25,16 @@ TOLERANCE = 1e-9  # by which a share may differ
 
 def csv_problems(run: CheckedRun) -> Iterator[str]:
     """Tables of means and of tests of which a line does not follow from the scores."""
-    with TemporaryDirectory(prefix="salgen-verify-") as folder:
-        for wanted in (write_summary(Path(folder), run.cube), write_comparisons(Path(folder), run.cube)):
-            path = run.folder / wanted.name
-            if not path.is_file():
-                yield f"{path} is missing: the run is not finished"
-                continue
-            lines = (csv.reader(text.read_text(encoding="utf-8").splitlines()) for text in (path, wanted))
-            for number, (found, expected) in enumerate(zip_longest(*lines, fillvalue=list[str]()), start=1):
-                if len(found) != len(expected) or not all(map(_alike, found, expected)):
-                    yield f"{path}: line {number} does not follow from the scores"
-                    break
+    for name, text in ((SUMMARY, summary_text(run.cube)), (COMPARISONS, comparisons_text(run.cube))):
+        path = run.folder / name
+        if not path.is_file():
+            yield f"{path} is missing: the run is not finished"
+            continue
+        lines = (csv.reader(table.splitlines()) for table in (path.read_text(encoding="utf-8"), text))
+        for number, (found, expected) in enumerate(zip_longest(*lines, fillvalue=list[str]()), start=1):
+            if len(found) != len(expected) or not all(map(_alike, found, expected)):
+                yield f"{path}: line {number} does not follow from the scores"
+                break
 
 
 def _alike(found: str, expected: str) -> bool:
@@ -51,9 +47,7 @@ def _alike(found: str, expected: str) -> bool:
 def prediction_problems(run: CheckedRun) -> Iterator[str]:
     """Columns of ``predictions.parquet``, and figures of the record, that do not follow from probabilities and data."""
     path, predictions = run.folder / PREDICTIONS, list(run.predictions.values())
-    with TemporaryDirectory(prefix="salgen-verify-") as folder:
-        write_predictions(Path(folder), run.ids, run.models, predictions)
-        expected = pq.read_table(Path(folder) / PREDICTIONS)
+    expected = predictions_table(run.ids, run.models, predictions)
     found = run.prediction_table
     for name in expected.column_names:
         if name not in found.column_names or not found[name].cast(expected[name].type).equals(expected[name]):

@@ -17,6 +17,8 @@ from salgen.files import atomic_path
 from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from salgen.datasets.reading.reader import Dataset
 
 FILE = "predictions.parquet"
@@ -129,12 +131,21 @@ def present_in(dataset: Dataset, task: str) -> Mask | None:
 def write_predictions(
     run: Path, ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
 ) -> None:
-    """Write ``predictions.parquet``: a row for each model, training seed and sample of the split.
+    """Write ``predictions.parquet``."""
+    import pyarrow.parquet as pq
+
+    with atomic_path(run / FILE) as temporary:
+        pq.write_table(predictions_table(ids, models, predictions), temporary)
+
+
+def predictions_table(
+    ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
+) -> pa.Table:
+    """The rows of ``predictions.parquet``: one for each model, training seed and sample of the split.
 
     Where an image may show several classes, a column `present` has the numbers of those that it shows.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     tables = [
         pa.table(
@@ -150,8 +161,7 @@ def write_predictions(
         )
         for (name, seed), of_model in zip(models, predictions, strict=True)
     ]
-    with atomic_path(run / FILE) as temporary:
-        pq.write_table(pa.concat_tables(tables), temporary)
+    return pa.concat_tables(tables)
 
 
 def _lists(values: Float32) -> Any:
