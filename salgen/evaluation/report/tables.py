@@ -1,4 +1,4 @@
-"""The means table: methods between their floors and ceilings, with what may and may not be said of them."""
+"""The means table: methods between their floors and ceilings, with the results of the tests."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Cell:
     row
         Its summary; None if it was not scored.
     best
-        Whether no method under test has a better mean (failed maps counted as worst); False if there is just one.
+        True if no method under test has a better mean (failed maps counted as worst); False if there is just one.
     tied
-        Whether it does not differ significantly from the best.
+        True if it does not differ significantly from the best.
     below_floor
-        Whether it is not significantly better than the strongest floor.
+        True if it is not significantly better than the strongest floor.
     undefined
-        Reasons that the column's head does not give for all methods, and how often each was given.
+        Reasons that the column's head does not give for all methods, each with its count.
     """
 
     row: SummaryRow | None
@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def failures_matter(self) -> bool:
-        """Whether counting failed maps as worst changes the mean."""
+        """True if counting failed maps as worst changes the mean."""
         row = self.row
         if row is None or row.n_invalid_maps == 0 or np.isnan(row.mean_worst_case):
             return False
@@ -64,18 +64,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Head:
-    """What stands over a column.
+    """The head of a column.
 
     Attributes
     ----------
     variant
-        Where the metric is scored, if that is not the table's variant.
+        The variant in which the metric is scored, if it is not the table's.
     direction
         ``"less is better"``, ``"diagnostic"`` or ``""``.
     undefined
-        The reasons that were given equally often for all methods.
+        The reasons with the same count for all methods.
     normalised
-        Whether there are normalised scores of a metric that ranks.
+        True if there are normalised scores of a metric that ranks.
     """
 
     metric: str
@@ -110,7 +110,7 @@ class MeansTable:
 
     @cached_property
     def ranks_methods(self) -> bool:
-        """Whether any of its metrics does."""
+        """True if any of its metrics ranks methods."""
         return any(self.run.higher_is_better[metric] is not None for metric in self.metrics)
 
 
@@ -122,11 +122,11 @@ def means_table(
     Parameters
     ----------
     variant
-        Where metrics are scored; one that has no score there is shown where it has.
+        The variant of the scores; a metric without scores in it is shown in one that has some.
     metrics
         By default all that are scored in the variant.
     samples
-        Which samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+        The subset: ``"all"``, ``"correct"`` or ``"certified"`` samples.
     """
     chosen = [name for name in run.metrics if run.has(name, variant)] if metrics is None else list(metrics)
     verdicts = {name: verdict(run, model, name, samples, _place(run, name, variant)) for name in chosen}
@@ -154,16 +154,16 @@ def _head(of: Verdict, variant: str, shared: dict[str, int]) -> Head:
 
 
 def reason_counts(reasons: dict[str, int]) -> str:
-    """Reasons as a cell shows them."""
+    """Reasons with their counts, as a cell shows them."""
     return ", ".join(f"{count} \N{MULTIPLICATION SIGN} {reason}" for reason, count in reasons.items())
 
 
 def _shared_reasons(of: Verdict) -> dict[str, int]:
-    """The reasons that all methods have equally often."""
-    found = [row.reasons for key in of.run.keys(of.model) if (row := of.row(key)) is not None]
-    if len(found) < 2:
+    """The reasons with the same count for all methods."""
+    reasons = [row.reasons for key in of.run.keys(of.model) if (row := of.row(key)) is not None]
+    if len(reasons) < 2:
         return {}
-    return {reason: n for reason, n in found[0].items() if all(other.get(reason) == n for other in found)}
+    return {reason: n for reason, n in reasons[0].items() if all(counts.get(reason) == n for counts in reasons)}
 
 
 def _lines(
@@ -176,11 +176,11 @@ def _lines(
     if not keys or not ranking:
         ranks = np.full(len(keys), np.nan)
     else:
-        means = np.array([[_worst_case(of[name]) for name in ranking] for of in cells])
+        means = np.array([[_worst_case(row[name]) for name in ranking] for row in cells])
         ranks = mean_ranks(means, np.array([bool(run.higher_is_better[name]) for name in ranking]))
     lines = [
-        Line(key, run.method_label(model, key), role, float(rank), of)
-        for key, rank, of in zip(keys, ranks, cells, strict=True)
+        Line(key, run.method_label(model, key), role, float(rank), row)
+        for key, rank, row in zip(keys, ranks, cells, strict=True)
     ]
     return sorted(lines, key=lambda line: line.rank)
 
