@@ -50,7 +50,9 @@ def _block(run: Run, model: str) -> str:
     metrics = (canonical(run.metrics) or run.metrics)[:COLUMNS]  # as many as a terminal has room for
     more = len(run.metrics) - len(metrics)
     table = means_table(run, model, run.variants[0], metrics)
-    lines += ["", _images_line(table), *_legend(table, learnt), *_aligned(table, learnt)]
+    marks = MARKS if len(run.under_test(model)) > 1 else MARKS[-1:]
+    legend = [", ".join(marks)] if learnt else []
+    lines += ["", _images_line(table), *legend, *_aligned(table, learnt)]
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
 
 
@@ -76,43 +78,44 @@ def _reliance(line: RelianceLine) -> str:
     return f"WARNING: {sentence}: on the others a map that misses the mask may be right" if line.low else sentence
 
 
-def _verdict_lines(of: Verdict) -> list[str]:
+def _verdict_lines(outcome: Verdict) -> list[str]:
     """The results of the tests under the headline metric."""
-    if of.best is not None and len(of.run.under_test(of.model)) == 1:
-        return [_score_line(of, of.best)]
-    if of.best is None or not of.tests:
+    if outcome.best is not None and len(outcome.run.under_test(outcome.model)) == 1:
+        return [_score_line(outcome, outcome.best)]
+    if outcome.best is None or not outcome.tests:
         return []
-    if of.powerless:
-        return [f"best by {of.metric}: {_names(of, [of.best])}; {of.n} images are too few to tell methods apart"]
-    worse = "every other method is worse" if of.rivals else "no other has a score"
-    tied = f"indistinguishable from it: {_names(of, of.tied)}" if of.tied else worse
-    lines = [f"best by {of.metric}: {_names(of, [of.best])}; {tied}"]
-    if of.edges is not None:
-        lines.append(
-            f"not better than {_names(of, [of.edges])}, an edge filter: {_names(of, of.below_edges) or 'none'}"
-        )
+    best = f"best by {outcome.metric}: {_names(outcome, [outcome.best])}"
+    if outcome.powerless:
+        return [f"{best}; {outcome.n} images are too few to tell methods apart"]
+    worse = "every other method is worse" if outcome.rivals else "no other has a score"
+    tied = f"indistinguishable from it: {_names(outcome, outcome.tied)}" if outcome.tied else worse
+    lines = [f"{best}; {tied}"]
+    if outcome.edges is not None:
+        below = _names(outcome, outcome.below_edges) or "none"
+        lines.append(f"not better than {_names(outcome, [outcome.edges])}, an edge filter: {below}")
     return lines
 
 
-def _score_line(of: Verdict, method: Key) -> str:
+def _score_line(outcome: Verdict, method: Key) -> str:
     """The score of the only method, compared with the strongest floor."""
-    scores = f"{_names(of, [method])}: {of.metric} {_mean(of, method)}"
-    if of.floor is None or not of.tests:
+    scores = f"{_names(outcome, [method])}: {outcome.metric} {_mean(outcome, method)}"
+    if outcome.floor is None or not outcome.tests:
         return f"{scores}; there is no floor to compare it with"
-    if of.powerless:
-        result = f"{of.n} images are too few to tell them apart"
+    if outcome.powerless:
+        result = f"{outcome.n} images are too few to tell them apart"
     else:
-        result = "it is not better than that" if method in of.below_floor else "it is better than that"
-    return f"{scores}; the strongest floor, {_names(of, [of.floor])}, has {_mean(of, of.floor)}; {result}"
+        result = "it is not better than that" if method in outcome.below_floor else "it is better than that"
+    floor = f"{_names(outcome, [outcome.floor])}, has {_mean(outcome, outcome.floor)}"
+    return f"{scores}; the strongest floor, {floor}; {result}"
 
 
-def _mean(of: Verdict, key: Key) -> str:
-    row = of.row(key)
+def _mean(outcome: Verdict, key: Key) -> str:
+    row = outcome.row(key)
     return "-" if row is None or np.isnan(row.mean) else f"{row.mean:.3f}"
 
 
-def _names(of: Verdict, keys: Sequence[Key]) -> str:
-    return ", ".join(of.run.method_label(of.model, key) for key in keys)
+def _names(outcome: Verdict, keys: Sequence[Key]) -> str:
+    return ", ".join(outcome.run.method_label(outcome.model, key) for key in keys)
 
 
 def _images_line(table: MeansTable) -> str:
@@ -121,12 +124,6 @@ def _images_line(table: MeansTable) -> str:
     whole_image = [head.metric for head in table.heads if head.variant]
     aside = f" (the whole image: {', '.join(whole_image)})" if whole_image else ""
     return f"means over {images}, {table.variant}{aside}{f'; {exceptions}' if exceptions else ''}"
-
-
-def _legend(table: MeansTable, marked: bool) -> list[str]:
-    """The meaning of the marks that can occur in a table."""
-    marks = MARKS if len(table.run.under_test(table.model)) > 1 else MARKS[-1:]
-    return [", ".join(marks)] if marked else []
 
 
 def accuracy_line(run: Run, model: str) -> str:

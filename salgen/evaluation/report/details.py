@@ -33,20 +33,22 @@ class Effect:
     against_floor: Comparison | None
 
 
-def effects(of: Verdict, table: MeansTable) -> list[Effect]:
+def effects(outcome: Verdict, table: MeansTable) -> list[Effect]:
     """The tests of each method and floor under the headline metric, the best mean first."""
     rows = [
-        Effect(line, row, *(_turned(of, line.key, rival) for rival in (of.best, of.edges, of.floor)))
+        Effect(
+            line, row, *(_turned(outcome, line.key, rival) for rival in (outcome.best, outcome.edges, outcome.floor))
+        )
         for line in table.lines
-        if line.key in of.compared and (row := line.cells[of.metric].row) is not None
+        if line.key in outcome.compared and (row := line.cells[outcome.metric].row) is not None
     ]
-    sign = -1.0 if of.run.higher_is_better[of.metric] else 1.0
+    sign = -1.0 if outcome.run.higher_is_better[outcome.metric] else 1.0
     return sorted(rows, key=lambda effect: sign * effect.row.mean_worst_case)
 
 
-def _turned(of: Verdict, key: Key, rival: Key | None) -> Comparison | None:
+def _turned(outcome: Verdict, key: Key, rival: Key | None) -> Comparison | None:
     """The test of a method against another, the method first."""
-    test = of.test(key, rival) if rival is not None and rival != key else None
+    test = outcome.test(key, rival) if rival is not None and rival != key else None
     if test is None or test.keys[0] == key:
         return test
     return replace(

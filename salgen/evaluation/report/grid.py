@@ -146,10 +146,11 @@ def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -
     calls = dict.fromkeys((*methods, *CONTROLS))
     entries = {call: cell_entry(members, call, metric) for call in calls}
     means = {method: entries[method].mean for method in methods}
+    masks = [run.cube.samples_of(model, metric, run.variant_of(metric)) for run, model in members]
     return GridRow(
         cell=cell,
         members=members,
-        samples=sum(_samples(run, model, metric) for run, model in members),
+        samples=int(sum(scored.any(axis=0).sum() for scored in masks)),
         accuracy=accuracy_of(_trained(members)),
         entries=entries,
         places=places(means, runs[0].higher_is_better[metric]),
@@ -163,10 +164,6 @@ def _model(run: Run, name: str) -> str:
     if len(run.model_names) == 1:
         return run.model_names[0]
     raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
-
-
-def _samples(run: Run, model: str, metric: str) -> int:
-    return int(run.cube.samples_of(model, metric, run.variant_of(metric)).any(axis=0).sum())
 
 
 def _trained(members: Sequence[Member]) -> list[Model]:

@@ -45,9 +45,10 @@ def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) 
     """The introduction of a page on which `methods` are under test unless a study names its own."""
     imported = [run for run in runs if _imported(run)]
     made = [run for run in runs if run.record.dataset.generator and not _imported(run)]
+    classes = {tuple(run.record.dataset.class_names) for run in runs}
     return Introduction(
         methods=len(study.methods) if study is not None else methods,
-        classes=_shared_classes(runs),
+        classes=classes.pop() if len(classes) == 1 else (),
         made=_names(made, imported),
         imported=_names(imported, made),
         alone=len(runs) in (len(made), len(imported)),
@@ -57,12 +58,6 @@ def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) 
 def _imported(run: Run) -> bool:
     """True if the images were read from a copy of published data."""
     return run.record.dataset.source == OWN_COPY
-
-
-def _shared_classes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """The classes of the first task, where they are the same in all runs."""
-    classes = {tuple(run.record.dataset.class_names) for run in runs}
-    return classes.pop() if len(classes) == 1 else ()
 
 
 def _names(runs: Sequence[Run], other_runs: Sequence[Run]) -> list[str]:

@@ -129,24 +129,23 @@ def means_table(
         The subset: ``"all"``, ``"correct"`` or ``"certified"`` samples.
     """
     chosen = [name for name in run.metrics if run.has(name, variant)] if metrics is None else list(metrics)
-    verdicts = {name: verdict(run, model, name, samples, _place(run, name, variant)) for name in chosen}
-    shared = {name: _shared_reasons(of) for name, of in verdicts.items()}
+    verdicts = {
+        name: verdict(run, model, name, samples, variant if run.has(name, variant) else run.variant_of(name))
+        for name in chosen
+    }
+    shared = {name: _shared_reasons(outcome) for name, outcome in verdicts.items()}
     groups = {role: _lines(verdicts, shared, run, model, role) for role in (CEILING, METHOD, FLOOR)}
-    heads = [_head(of, variant, shared[name]) for name, of in verdicts.items()]
+    heads = [_head(outcome, variant, shared[name]) for name, outcome in verdicts.items()]
     present = {role: lines for role, lines in groups.items() if lines}
     return MeansTable(run, model, variant, samples, chosen, present, heads)
 
 
-def _place(run: Run, metric: str, variant: str) -> str:
-    return variant if run.has(metric, variant) else run.variant_of(metric)
-
-
-def _head(of: Verdict, variant: str, shared: dict[str, int]) -> Head:
-    higher = of.run.higher_is_better[of.metric]
-    rows = (of.row(key) for key in of.run.keys(of.model))
+def _head(outcome: Verdict, variant: str, shared: dict[str, int]) -> Head:
+    higher = outcome.run.higher_is_better[outcome.metric]
+    rows = (outcome.row(key) for key in outcome.run.keys(outcome.model))
     return Head(
-        metric=of.metric,
-        variant=of.variant if of.variant != variant else "",
+        metric=outcome.metric,
+        variant=outcome.variant if outcome.variant != variant else "",
         direction={None: "diagnostic", False: "less is better", True: ""}[higher],
         undefined=reason_counts(shared),
         normalised=higher is not None and any(row is not None and np.isfinite(row.normalised) for row in rows),
@@ -158,9 +157,9 @@ def reason_counts(reasons: dict[str, int]) -> str:
     return ", ".join(f"{count} \N{MULTIPLICATION SIGN} {reason}" for reason, count in reasons.items())
 
 
-def _shared_reasons(of: Verdict) -> dict[str, int]:
+def _shared_reasons(outcome: Verdict) -> dict[str, int]:
     """The reasons with the same count for all methods."""
-    reasons = [row.reasons for key in of.run.keys(of.model) if (row := of.row(key)) is not None]
+    reasons = [row.reasons for key in outcome.run.keys(outcome.model) if (row := outcome.row(key)) is not None]
     if len(reasons) < 2:
         return {}
     return {reason: n for reason, n in reasons[0].items() if all(counts.get(reason) == n for counts in reasons)}
@@ -171,7 +170,7 @@ def _lines(
 ) -> list[Line]:
     """The lines of one role by their mean rank over the metrics that rank."""
     keys = [key for key in run.keys(model) if run.role(key[0]) == role]
-    cells = [{name: _cell(of, key, shared[name]) for name, of in verdicts.items()} for key in keys]
+    cells = [{name: _cell(outcome, key, shared[name]) for name, outcome in verdicts.items()} for key in keys]
     ranking = [name for name in verdicts if run.higher_is_better[name] is not None]
     if not keys or not ranking:
         ranks = np.full(len(keys), np.nan)
@@ -189,13 +188,13 @@ def _worst_case(cell: Cell) -> float:
     return cell.row.mean_worst_case if cell.row is not None else float("nan")
 
 
-def _cell(of: Verdict, key: Key, shared: dict[str, int]) -> Cell:
-    row = of.row(key)
+def _cell(outcome: Verdict, key: Key, shared: dict[str, int]) -> Cell:
+    row = outcome.row(key)
     if row is None:
         return Cell(None)
     own = {reason: count for reason, count in row.reasons.items() if shared.get(reason) != count}
-    top = of.row(of.best) if of.best else None
-    rivals = of.run.under_test(of.model)
+    top = outcome.row(outcome.best) if outcome.best else None
+    rivals = outcome.run.under_test(outcome.model)
     best = key in rivals and len(rivals) > 1 and top is not None and row.mean_worst_case == top.mean_worst_case
-    tied = not best and key in of.tied and not of.powerless
-    return Cell(row, best, tied, key in of.below_floor and not of.powerless, reason_counts(own))
+    tied = not best and key in outcome.tied and not outcome.powerless
+    return Cell(row, best, tied, key in outcome.below_floor and not outcome.powerless, reason_counts(own))

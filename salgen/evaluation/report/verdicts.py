@@ -106,9 +106,9 @@ def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str 
     )
 
 
-def _best(of: Verdict, keys: Sequence[Key]) -> Key | None:
-    higher = of.run.higher_is_better[of.metric]
-    means = {key: row.mean_worst_case for key in keys if (row := of.row(key)) is not None}
+def _best(outcome: Verdict, keys: Sequence[Key]) -> Key | None:
+    higher = outcome.run.higher_is_better[outcome.metric]
+    means = {key: row.mean_worst_case for key in keys if (row := outcome.row(key)) is not None}
     ordered = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
     return max(ordered, key=ordered.__getitem__, default=None)
 
