@@ -93,7 +93,7 @@ class GeneratorPlugin(Protocol):
     quick
         Parameters that make it small, for the conformance checks.
 
-    A generator that takes a source of the user's says what in a class variable `takes`.
+    A generator that accepts a user's own source describes it in the class variable `takes`.
     """
 
     name: ClassVar[str]
@@ -128,8 +128,8 @@ class GeneratorPlugin(Protocol):
         """Task name to class names, in the order of the labels; the first task is the default one."""
         ...
 
-    def open_source(self, given: str | None) -> Source:
-        """The source named or pointed to by `given`, or the default one."""
+    def open_source(self, source: str | None) -> Source:
+        """The source named or pointed to by `source`, or the default one."""
         ...
 
     def prepare(self, source: Source) -> Any:

@@ -47,9 +47,9 @@ class Squares:
     def exact(self) -> bool:
         return not self.leaky
 
-    def open_source(self, given: str | None) -> Nothing:
-        if given not in (None, "", "nothing"):
-            raise SalgenError(f"{given!r} is not a source of squares")
+    def open_source(self, source: str | None) -> Nothing:
+        if source not in (None, "", "nothing"):
+            raise SalgenError(f"{source!r} is not a source of squares")
         return NOTHING
 
     def prepare(self, source: Nothing) -> int:

@@ -33,10 +33,10 @@ class Tiles(Imported):
 
     image_size: tuple[int, int] = param((16, 16), "height and width")
 
-    def open_source(self, given: str | None) -> Files:
-        paths = sorted(Path(given or "").glob("*/*.png"))
+    def open_source(self, source: str | None) -> Files:
+        paths = sorted(Path(source or "").glob("*/*.png"))
         if not paths:
-            raise SalgenError(f"{given}: expected {given}/<split>/<class>-<name>.png")
+            raise SalgenError(f"{source}: expected {source}/<split>/<class>-<name>.png")
         names = {f"{path.parent.name}/{path.name}": path for path in paths}
         return Files(OWN_COPY, "CC0-1.0", "Tiles.", names, {name: name.partition("/")[0] for name in names})
 

@@ -38,7 +38,7 @@ class Coco2017(AnnotatedImages):
     family: ClassVar[str] = "coco-2017"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
-    def open_source(self, given: str | None) -> CocoCopy:
+    def open_source(self, source: str | None) -> CocoCopy:
         """The copy at a path.
 
         Raises
@@ -47,5 +47,5 @@ class Coco2017(AnnotatedImages):
             If it is not the published layout; the message names the path that was expected.
         """
         return read_own_copy(
-            self.name, given, lambda path: open_coco(path, self.masks, self.image_size), stand_in=STAND_IN
+            self.name, source, lambda path: open_coco(path, self.masks, self.image_size), stand_in=STAND_IN
         )

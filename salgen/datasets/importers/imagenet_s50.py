@@ -84,7 +84,7 @@ class ImageNetS50(Imported):
         """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
-    def open_source(self, given: str | None) -> Files:
+    def open_source(self, source: str | None) -> Files:
         """The copy at a path: the folder `ImageNetS50`, or the one that it is in.
 
         Raises
@@ -92,7 +92,7 @@ class ImageNetS50(Imported):
         SalgenError
             If it is not the published layout; the message names the path that was expected.
         """
-        return read_own_copy(self.name, given, lambda path: read_layout(path, self.tasks["label"]))
+        return read_own_copy(self.name, source, lambda path: read_layout(path, self.tasks["label"]))
 
     def prepare(self, source: Files) -> Items:
         """The images by split."""

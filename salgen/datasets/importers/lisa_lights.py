@@ -63,7 +63,7 @@ class LisaLights(MaskRules, Imported):
         """The lamp's colour."""
         return {"label": ("green", "red")}
 
-    def open_source(self, given: str | None) -> LisaCopy:
+    def open_source(self, source: str | None) -> LisaCopy:
         """The annotations of the copy at a path, and where its frames are.
 
         Raises
@@ -72,7 +72,7 @@ class LisaLights(MaskRules, Imported):
             If no path is given, or what is there is not as published.
         """
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
-        return LisaCopy(read_own_copy(self.name, given, read_copy), rules, self.min_side)
+        return LisaCopy(read_own_copy(self.name, source, read_copy), rules, self.min_side)
 
     def prepare(self, source: LisaCopy) -> Lights:
         """Vet all lights, or read from the cache which of them can be used."""

@@ -47,7 +47,7 @@ class Voc2012(AnnotatedImages):
         """The annotated region where mask pictures leave pixels void, else None."""
         return "annotated" if self.masks == SEGMENTATION else None
 
-    def open_source(self, given: str | None) -> VocCopy:
+    def open_source(self, source: str | None) -> VocCopy:
         """The copy at a path.
 
         Raises
@@ -57,7 +57,7 @@ class Voc2012(AnnotatedImages):
         """
         return read_own_copy(
             self.name,
-            given,
+            source,
             lambda path: open_voc(path, self.masks, self.image_size, difficult=self.difficult),
             stand_in=STAND_IN,
         )

@@ -109,7 +109,7 @@ class ZingsImporter(Imported):
         """Hero or villain."""
         return {"label": ("hero", "villain")}
 
-    def open_source(self, given: str | None) -> ZingsCopy:
+    def open_source(self, source: str | None) -> ZingsCopy:
         """The pictures and masks below a path.
 
         Raises
@@ -117,7 +117,7 @@ class ZingsImporter(Imported):
         SalgenError
             If no path is given, or what is there is not in the layout.
         """
-        return ZingsCopy(read_own_copy(self.name, given, read_layout), self.image_size)
+        return ZingsCopy(read_own_copy(self.name, source, read_layout), self.image_size)
 
     def prepare(self, source: ZingsCopy) -> Items:
         """The items of each split; every mask must be as large as its picture."""

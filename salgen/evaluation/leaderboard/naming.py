@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from salgen.evaluation.report.runs import check_given
+from salgen.evaluation.report.runs import check_run_folders
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
 
 LONGEST = 80
@@ -31,7 +31,7 @@ def entries(paths: Sequence[Path | str]) -> list[Entry]:
     SalgenError
         If no folder is given, or one twice, or one is no run folder.
     """
-    check_given(paths)
+    check_run_folders(paths)
     records = {Path(path): _dataset(Path(path)) for path in paths}
     ordered = sorted(records, key=lambda path: (*records[path].values(), path.resolve().name, str(path.resolve())))
     pages = page_names([path.resolve().name for path in ordered])

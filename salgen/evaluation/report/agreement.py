@@ -1,4 +1,4 @@
-"""Whether other metrics put data sets in the headline metric's order, where a page holds three or more of them."""
+"""Rank correlations of other metrics with the headline metric over data sets, where a page holds three or more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class Agreement:
-    """Correlations of one model's headline metric with the others: methods down, metrics across."""
+    """Correlations of one model's headline metric with the other metrics: methods in rows, metrics in columns."""
 
     model: str
     metric: str
@@ -28,32 +28,38 @@ def agreements(runs: Sequence[Run]) -> list[Agreement]:
     """A table for each model that all runs have, if they are of three data sets or more and share metrics."""
     if len({run.record.dataset.fingerprint for run in runs}) < LEAST:
         return []
-    first, *rest = runs
-    metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in rest)]
+    first = runs[0]
+    metrics = [metric for metric in first.metrics if all(metric in run.metrics for run in runs)]
     headline = first.headline
     if headline not in metrics or len(metrics) < 2:
         return []
-    others = [metric for metric in metrics if metric != headline]
-    models = [model for model in first.model_names if all(model in run.model_names for run in rest)]
-    found = [Agreement(model, headline, len(runs), others, _lines(runs, model, headline, others)) for model in models]
-    return [agreement for agreement in found if agreement.lines]
+    other_metrics = [metric for metric in metrics if metric != headline]
+    models = [model for model in first.model_names if all(model in run.model_names for run in runs)]
+    tables = [
+        Agreement(model, headline, len(runs), other_metrics, _lines(runs, model, headline, other_metrics))
+        for model in models
+    ]
+    return [table for table in tables if table.lines]
 
 
 def _lines(
-    runs: Sequence[Run], model: str, headline: str, others: Sequence[str]
+    runs: Sequence[Run], model: str, headline: str, other_metrics: Sequence[str]
 ) -> list[tuple[str, list[Correlation]]]:
     shared = [key for key in runs[0].keys(model) if all(key in run.keys(model) for run in runs)]
     return [
-        (runs[0].method_label(model, key), [_correlation(runs, model, key, headline, other) for other in others])
+        (
+            runs[0].method_label(model, key),
+            [_correlation(runs, model, key, headline, metric) for metric in other_metrics],
+        )
         for key in shared
         if runs[0].role(key[0]) == METHOD
     ]
 
 
-def _correlation(runs: Sequence[Run], model: str, key: Key, one: str, other: str) -> Correlation:
-    means = {metric: _means(runs, model, key, metric) for metric in (one, other)}
-    (found,) = correlations(means, model, key[0])
-    return found
+def _correlation(runs: Sequence[Run], model: str, key: Key, *metrics: str) -> Correlation:
+    means = {metric: _means(runs, model, key, metric) for metric in metrics}
+    (correlation,) = correlations(means, model, key[0])
+    return correlation
 
 
 def _means(runs: Sequence[Run], model: str, key: Key, metric: str) -> Float64:

@@ -26,7 +26,7 @@ class Entry:
         float64 (n,): of all samples and training seeds, in which a map that failed has the worst value;
         empty where the method was not scored in all runs of the cell, or is undefined for every sample.
     failed
-        How many of them are of maps that failed.
+        Number of them that are of failed maps.
     """
 
     values: Float64
@@ -34,7 +34,7 @@ class Entry:
 
     @cached_property
     def mean(self) -> float:
-        """NaN where it is undefined."""
+        """The mean of the values; NaN where it is undefined."""
         return float(self.values.mean()) if self.values.size else float("nan")
 
 
@@ -52,10 +52,10 @@ def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArr
         As `series`.
     """
     places = [(run, series(run, model, call)) for run, model in members]
-    found = [scores(run, place, metric) for run, place in places if place is not None]
-    if len(found) < len(members):
+    arrays = [scores(run, place, metric) for run, place in places if place is not None]
+    if len(arrays) < len(members):
         return Entry(np.empty(0))
-    value, worst = (np.concatenate([array.ravel() for array in arrays]) for arrays in zip(*found, strict=True))
+    value, worst = (np.concatenate([array.ravel() for array in parts]) for parts in zip(*arrays, strict=True))
     defined = np.isfinite(worst) & (True if counted is None else counted)
     if not np.isfinite(value[defined]).any():
         return Entry(np.empty(0))
@@ -63,17 +63,19 @@ def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArr
 
 
 def series(run: Run, model: str, call: str) -> int | None:
-    """Which entry of the first axis of a run's cube a method is; None if it is not there.
+    """The index of a method on the first axis of a run's cube; None if the run has no scores of it.
 
     Raises
     ------
     SalgenError
-        If it is there several times, reduced in several ways.
+        If the method has several entries, as it is reduced in several ways.
     """
-    found = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
-    if len(found) > 1:
-        raise SalgenError(f"{run.path} reduces {call} in {len(found)} ways: a grid takes runs that reduce it in one")
-    return found[0] if found else None
+    places = [i for i, (name, method, _) in enumerate(run.cube.series) if (name, method) == (model, call)]
+    if len(places) > 1:
+        raise SalgenError(
+            f"{run.path} reduces {call} in {len(places)} ways: a grid takes runs that reduce it in only one"
+        )
+    return places[0] if places else None
 
 
 def scores(run: Run, place: int, metric: str) -> tuple[Float64, Float64]:

@@ -1,4 +1,4 @@
-"""A chart with a line for each method, and what all charts share: ticks and marks, as inline SVG."""
+"""A chart with a line for each method, and the ticks and marks that all charts share, as inline SVG."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CHARACTER = 7.2  # mean width at 11.5 px, of names with many wide letters
 
 @dataclass
 class Chart:
-    """A horizontal chart with a line for each method: where things are, and the marks so far.
+    """A horizontal chart with a line for each method: its layout, and the marks so far.
 
-    `labels` are names with roles, which stand apart if `apart`; `right` and `head` are margins in pixels.
+    `labels` are names with roles, with gaps between roles if `apart`; `right` and `head` are margins in pixels.
     """
 
     labels: Sequence[tuple[str, str]]
@@ -43,22 +43,22 @@ class Chart:
             self.low, self.high = self.low - 0.5, self.high + 0.5
 
     def x(self, value: float) -> float:
-        """Where a value stands, in pixels from the left."""
+        """The position of a value, in pixels from the left."""
         return self.left + (WIDTH - self.left - self.right) * (value - self.low) / (self.high - self.low)
 
     def y(self, number: int) -> float:
-        """The middle of a line, in pixels from the top; roles stand apart."""
+        """The middle of a line, in pixels from the top, gaps between roles included."""
         roles = [role for _, role in self.labels[: number + 1]]
         gaps = sum(before != after for before, after in pairwise(roles)) if self.apart else 0
         return TOP + self.head + ROW * (number + 0.5) + GAP * gaps
 
     @property
     def bottom(self) -> float:
-        """Where the axis stands."""
+        """The position of the axis, in pixels from the top."""
         return self.y(len(self.labels) - 1) + ROW / 2
 
     def add(self, markup: str) -> None:
-        """Draw on top of what is there."""
+        """Draw on top of the marks so far."""
         self.marks.append(markup)
 
     def svg(self) -> str:
@@ -103,7 +103,7 @@ def round_ticks(low: float, high: float) -> list[float]:
 
 
 def domain(values: Float64) -> tuple[float, float]:
-    """0 to 1 where the scores lie there, as most metrics' do; else as far as the scores go."""
+    """The range of an axis: 0 to 1 where all scores lie in it, as most metrics' do; otherwise that of the scores."""
     low, high = float(values.min()), float(values.max())
     return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
 

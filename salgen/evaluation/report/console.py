@@ -1,4 +1,4 @@
-"""The terminal's summary of runs: accuracy and reliance, what the tests say, and means under the headline variant."""
+"""The terminal's summary of runs: accuracy and reliance, results of the tests, and means in the headline variant."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MARKS = ("* best", "~ indistinguishable from it", "< not better than the stronge
 
 
 def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str:
-    """What to print at the end of `evaluate`: plain text, one block for each run.
+    """The text printed at the end of `evaluate`: one block for each run and model.
 
     Parameters
     ----------
     runs
         Run folders.
     page
-        The report that was written for them, to be named at the end.
+        The report that was written for them, named on the last line.
     """
     with content_faults(runs):
         blocks = [_block(run, model) for run in read_runs(runs) for model in run.model_names]
@@ -47,19 +47,22 @@ def _block(run: Run, model: str) -> str:
         lines.append(f"no verdict: {_doubt(run, model)}, so no method can be judged by it")
     elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
-    shown, more = _shown(run)
-    table = means_table(run, model, run.variants[0], shown)
-    lines += ["", _over(table), *_legend(table, learnt), *_aligned(table, learnt)]
+    metrics = (canonical(run.metrics) or run.metrics)[:COLUMNS]  # as many as a terminal has room for
+    more = len(run.metrics) - len(metrics)
+    table = means_table(run, model, run.variants[0], metrics)
+    marks = MARKS if len(run.under_test(model)) > 1 else MARKS[-1:]
+    legend = [", ".join(marks)] if learnt else []
+    lines += ["", _images_line(table), *legend, *_aligned(table, learnt)]
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
 
 
 def _warning(run: Run, trained: Model) -> str:
-    """Of a training that is not known to have learnt the task."""
-    who, chance = f"WARNING: {run.label}, {trained.name} seed {trained.seed}", f"{trained.chance:.1%}"
+    """A warning about a training that is not known to have learnt the task."""
+    model, chance = f"WARNING: {run.label}, {trained.name} seed {trained.seed}", f"{trained.chance:.1%}"
     if trained.near_chance:
-        return f"{who} is near chance ({trained.accuracy:.1%} against {chance}): its maps mean nothing"
-    of = f"{trained.accuracy:.1%} of {trained.count}, chance {chance}"
-    return f"{who} ({of}): too few {run.split} images to tell whether it has learnt the task"
+        return f"{model} is near chance ({trained.accuracy:.1%} against {chance}): its maps mean nothing"
+    accuracy = f"{trained.accuracy:.1%} of {trained.count}, chance {chance}"
+    return f"{model} ({accuracy}): too few {run.split} images to tell whether it has learnt the task"
 
 
 def _doubt(run: Run, model: str) -> str:
@@ -69,73 +72,58 @@ def _doubt(run: Run, model: str) -> str:
 
 
 def _reliance(line: RelianceLine) -> str:
-    words = (
+    sentence = (
         f"{line.model} seed {line.seed} relies on the feature alone for {line.coverage:.0%} of {line.samples} samples"
     )
-    return f"WARNING: {words}: on the others a map that misses the mask may be right" if line.low else words
+    return f"WARNING: {sentence}: on the others a map that misses the mask may be right" if line.low else sentence
 
 
-def _verdict_lines(of: Verdict) -> list[str]:
-    """What the tests say of the headline metric."""
-    if of.best is not None and len(of.run.under_test(of.model)) == 1:
-        return [_score_line(of, of.best)]
-    if of.best is None or not of.tests:
+def _verdict_lines(outcome: Verdict) -> list[str]:
+    """The results of the tests under the headline metric."""
+    if outcome.best is not None and len(outcome.run.under_test(outcome.model)) == 1:
+        return [_score_line(outcome, outcome.best)]
+    if outcome.best is None or not outcome.tests:
         return []
-    if of.powerless:
-        return [f"best by {of.metric}: {_names(of, [of.best])}; {of.n} images are too few to tell methods apart"]
-    worse = "every other method is worse" if of.others else "no other has a score"
-    tied = f"indistinguishable from it: {_names(of, of.tied)}" if of.tied else worse
-    lines = [f"best by {of.metric}: {_names(of, [of.best])}; {tied}"]
-    if of.edges is not None:
-        lines.append(
-            f"not better than {_names(of, [of.edges])}, an edge filter: {_names(of, of.below_edges) or 'none'}"
-        )
+    best = f"best by {outcome.metric}: {_names(outcome, [outcome.best])}"
+    if outcome.powerless:
+        return [f"{best}; {outcome.n} images are too few to tell methods apart"]
+    worse = "every other method is worse" if outcome.rivals else "no other has a score"
+    tied = f"indistinguishable from it: {_names(outcome, outcome.tied)}" if outcome.tied else worse
+    lines = [f"{best}; {tied}"]
+    if outcome.edges is not None:
+        below = _names(outcome, outcome.below_edges) or "none"
+        lines.append(f"not better than {_names(outcome, [outcome.edges])}, an edge filter: {below}")
     return lines
 
 
-def _score_line(of: Verdict, method: Key) -> str:
-    """A method that has no other beside it, against the strongest floor."""
-    scores = f"{_names(of, [method])}: {of.metric} {_mean(of, method)}"
-    if of.floor is None or not of.tests:
+def _score_line(outcome: Verdict, method: Key) -> str:
+    """The score of the only method, compared with the strongest floor."""
+    scores = f"{_names(outcome, [method])}: {outcome.metric} {_mean(outcome, method)}"
+    if outcome.floor is None or not outcome.tests:
         return f"{scores}; there is no floor to compare it with"
-    if of.powerless:
-        said = f"{of.n} images are too few to tell them apart"
+    if outcome.powerless:
+        result = f"{outcome.n} images are too few to tell them apart"
     else:
-        said = "it is not better than that" if method in of.below_floor else "it is better than that"
-    return f"{scores}; the strongest floor, {_names(of, [of.floor])}, has {_mean(of, of.floor)}; {said}"
+        result = "it is not better than that" if method in outcome.below_floor else "it is better than that"
+    floor = f"{_names(outcome, [outcome.floor])}, has {_mean(outcome, outcome.floor)}"
+    return f"{scores}; the strongest floor, {floor}; {result}"
 
 
-def _mean(of: Verdict, key: Key) -> str:
-    row = of.row(key)
+def _mean(outcome: Verdict, key: Key) -> str:
+    row = outcome.row(key)
     return "-" if row is None or np.isnan(row.mean) else f"{row.mean:.3f}"
 
 
-def _names(of: Verdict, keys: Sequence[Key]) -> str:
-    return ", ".join(of.run.method_label(of.model, key) for key in keys)
+def _names(outcome: Verdict, keys: Sequence[Key]) -> str:
+    return ", ".join(outcome.run.method_label(outcome.model, key) for key in keys)
 
 
-def _shown(run: Run) -> tuple[list[str], int]:
-    """The metrics that a terminal has room for, and how many there are besides."""
-    known = canonical(run.metrics) or run.metrics
-    shown = known[:COLUMNS]
-    return shown, len(run.metrics) - len(shown)
-
-
-def _over(table: MeansTable) -> str:
-    """Which images the means are over, and where in them."""
-    images, others = images_counted(table.run, table.metrics)
-    return f"means over {images}, {table.variant}{_elsewhere(table)}{f'; {others}' if others else ''}"
-
-
-def _legend(table: MeansTable, marked: bool) -> list[str]:
-    """What the marks mean, as far as there can be any."""
-    marks = MARKS if len(table.run.under_test(table.model)) > 1 else MARKS[-1:]
-    return [", ".join(marks)] if marked else []
-
-
-def _elsewhere(table: MeansTable) -> str:
-    others = [head.metric for head in table.heads if head.variant]
-    return f" (the whole image: {', '.join(others)})" if others else ""
+def _images_line(table: MeansTable) -> str:
+    """The images that the means are over, and the variant."""
+    images, exceptions = images_counted(table.run, table.metrics)
+    whole_image = [head.metric for head in table.heads if head.variant]
+    aside = f" (the whole image: {', '.join(whole_image)})" if whole_image else ""
+    return f"means over {images}, {table.variant}{aside}{f'; {exceptions}' if exceptions else ''}"
 
 
 def accuracy_line(run: Run, model: str) -> str:
@@ -143,9 +131,9 @@ def accuracy_line(run: Run, model: str) -> str:
     trained = run.trained(model)
     if not trained:
         return f"{run.label}, {model}: {run.split} accuracy unknown"
-    shown = ", ".join(f"{m.accuracy:.1%} (seed {m.seed})" for m in trained)
+    accuracies = ", ".join(f"{m.accuracy:.1%} (seed {m.seed})" for m in trained)
     first = trained[0]
-    return f"{run.label}, {model}: {run.split} accuracy {shown} of {first.count} images; chance {first.chance:.1%}"
+    return f"{run.label}, {model}: {run.split} accuracy {accuracies} of {first.count} images; chance {first.chance:.1%}"
 
 
 def _aligned(table: MeansTable, marked: bool) -> list[str]:
@@ -168,7 +156,7 @@ def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int], marked: 
 
 
 def _mark(cell: Cell) -> str:
-    """Two characters, so that numbers stand under each other."""
+    """The marks of a cell as two characters, so that numbers are aligned."""
     return f"{('*' if cell.best else '~' if cell.tied else '') + ('<' if cell.below_floor else ''):<2}"
 
 

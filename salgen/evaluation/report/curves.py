@@ -15,7 +15,7 @@ from salgen.evaluation.report.tables import MeansTable
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.parameters import to_json
 
-COLOURS = 10  # more could not be told apart: the rest is grey
+COLOURS = 10  # more could not be told apart: other methods are grey
 HEIGHT = 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 16, 10, 42
 
@@ -72,16 +72,18 @@ def parameter_groups(metrics: Sequence[str]) -> Iterator[tuple[str, str, dict[fl
         for name, value in to_json(metric).items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 groups.setdefault((_without(metric, name), name), {})[float(value)] = call
-    for (rest, name), calls in groups.items():
+    for (metric_call, name), calls in groups.items():
         if len(calls) > 1:
-            yield rest, name, dict(sorted(calls.items()))
+            yield metric_call, name, dict(sorted(calls.items()))
 
 
 def _without(metric: object, parameter: str) -> str:
-    """A metric's call with the parameters that are not their defaults, but for one."""
+    """A metric's call with the parameters that differ from their defaults, except one."""
     defaults = to_json(create_metric(metric.name))  # type: ignore[attr-defined]
-    mine = {k: v for k, v in to_json(metric).items() if v != defaults[k] and k != parameter}
-    pairs = ", ".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in mine.items())
+    changed = {k: v for k, v in to_json(metric).items() if v != defaults[k] and k != parameter}
+    pairs = ", ".join(
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changed.items()
+    )
     return f"{metric.name}: {pairs}" if pairs else str(metric.name)  # type: ignore[attr-defined]
 
 
@@ -100,13 +102,13 @@ def _curves(run: Run, model: str, order: MeansTable, metric: str, parameter: str
 
 def curve_figure(title: str, parameter: str, values: Sequence[float], curves: Sequence[Curve]) -> str:
     """Means as points joined by lines; empty where nothing is defined."""
-    known = [mean for curve in curves for mean in curve.means if math.isfinite(mean)]
-    if not known:
+    defined = [mean for curve in curves for mean in curve.means if math.isfinite(mean)]
+    if not defined:
         return ""
-    low, high = min(known), max(known)
+    low, high = min(defined), max(defined)
     low, high = (0.0, 1.0) if low >= 0 and 0.5 < high <= 1 else (min(low, 0.0), high if high > low else low + 1.0)
     xs = [LEFT + (WIDTH - LEFT - RIGHT) * (v - values[0]) / (values[-1] - values[0]) for v in values]
-    place = {mean: HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (mean - low) / (high - low) for mean in known}
+    place = {mean: HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (mean - low) / (high - low) for mean in defined}
     ticks = [(t, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (t - low) / (high - low)) for t in round_ticks(low, high)]
     grid = "".join(
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
@@ -118,16 +120,16 @@ def curve_figure(title: str, parameter: str, values: Sequence[float], curves: Se
         for v, x in zip(values, xs, strict=True)
     )
     axis = f'<text class="tick" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}">{escape(parameter)}</text>'
-    drawn = "".join(_drawn(curve, xs, place) for curve in sorted(curves, key=lambda c: c.colour is not None))
+    lines = "".join(_drawn(curve, xs, place) for curve in sorted(curves, key=lambda c: c.colour is not None))
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
-        f"{grid}{names}{axis}{drawn}</svg>"
+        f"{grid}{names}{axis}{lines}</svg>"
     )
 
 
 def _drawn(curve: Curve, xs: Sequence[float], place: dict[float, float]) -> str:
     points = [(x, place[mean]) for x, mean in zip(xs, curve.means, strict=True) if math.isfinite(mean)]
-    path = "".join(_stroke(*one, *other) for one, other in pairwise(points))
+    path = "".join(_stroke(*start, *end) for start, end in pairwise(points))
     marks = "" if curve.colour is None else "".join(marker(curve.colour, x, y) for x, y in points)
     words = ", ".join("undefined" if math.isnan(mean) else f"{mean:.3f}" for mean in curve.means)
     return f'<g class="{curve.style}"><title>{escape(curve.label)}: {words}</title>{path}{marks}</g>'

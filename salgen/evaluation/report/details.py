@@ -1,4 +1,4 @@
-"""The headline metric closely: choices of samples side by side, effect sizes, training seeds, and class means."""
+"""Details of the headline metric: subsets of samples side by side, effect sizes, training seeds, and class means."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ class Effect:
     against_floor: Comparison | None
 
 
-def effects(of: Verdict, table: MeansTable) -> list[Effect]:
+def effects(outcome: Verdict, table: MeansTable) -> list[Effect]:
     """The tests of each method and floor under the headline metric, the best mean first."""
-    found = [
-        Effect(line, row, *(_turned(of, line.key, other) for other in (of.best, of.edges, of.floor)))
+    rows = [
+        Effect(
+            line, row, *(_turned(outcome, line.key, rival) for rival in (outcome.best, outcome.edges, outcome.floor))
+        )
         for line in table.lines
-        if line.key in of.compared and (row := line.cells[of.metric].row) is not None
+        if line.key in outcome.compared and (row := line.cells[outcome.metric].row) is not None
     ]
-    sign = -1.0 if of.run.higher_is_better[of.metric] else 1.0
-    return sorted(found, key=lambda effect: sign * effect.row.mean_worst_case)
+    sign = -1.0 if outcome.run.higher_is_better[outcome.metric] else 1.0
+    return sorted(rows, key=lambda effect: sign * effect.row.mean_worst_case)
 
 
-def _turned(of: Verdict, key: Key, other: Key | None) -> Comparison | None:
+def _turned(outcome: Verdict, key: Key, rival: Key | None) -> Comparison | None:
     """The test of a method against another, the method first."""
-    test = of.test(key, other) if other is not None and other != key else None
+    test = outcome.test(key, rival) if rival is not None and rival != key else None
     if test is None or test.keys[0] == key:
         return test
     return replace(
@@ -78,7 +80,7 @@ class SideBySide:
 
     @property
     def normalised(self) -> bool:
-        """Whether there are normalised scores."""
+        """True if there are normalised scores."""
         return any(table is not None and table.heads[0].normalised for table in self.tables)
 
     def line(self, number: int, key: Key) -> Line | None:
@@ -87,19 +89,19 @@ class SideBySide:
         return next((line for line in table.lines if line.key == key), None) if table is not None else None
 
 
-def side_by_side(run: Run, model: str, found: Sequence[Panel]) -> SideBySide | None:
-    """The headline metric for each choice of samples; None where there is no metric, or no choice."""
-    if run.headline is None or len(found) < 2:
+def side_by_side(run: Run, model: str, panels: Sequence[Panel]) -> SideBySide | None:
+    """The headline metric for each subset of samples; None where there is no such metric, or no subset."""
+    if run.headline is None or len(panels) < 2:
         return None
     variant = run.variant_of(run.headline)
     tables = [
-        means_table(run, model, variant, [run.headline], panel.samples) if panel.count else None for panel in found
+        means_table(run, model, variant, [run.headline], panel.samples) if panel.count else None for panel in panels
     ]
-    return SideBySide(run.headline, variant, list(found), tables)
+    return SideBySide(run.headline, variant, list(panels), tables)
 
 
 def class_means(table: MeansTable) -> list[str]:
-    """The metrics of a table in which classes that weigh alike give another mean than samples that do."""
+    """The metrics of a table whose mean over classes differs from the mean over samples."""
     return [metric for metric in table.metrics if any(_differs(line.cells[metric].row) for line in table.lines)]
 
 

@@ -16,17 +16,17 @@ from salgen.types import Float64
 
 
 def distribution_figure(table: MeansTable, metric: str) -> str:
-    """How the scores of each method spread over the samples, all training seeds together.
+    """The distribution of each method's scores over the samples, all training seeds together, as SVG.
 
     A pale bar spans the 5th to the 95th percentile, a darker one the middle half, a stroke marks the
     median and a dot the mean; small dots below are the means of single training seeds. Dashed lines stand
     at the means of the random map and of the oracle.
     """
     spreads = [_values(table, line, metric) for line in table.lines]
-    known = np.concatenate(spreads)
-    if not known.size:
+    pooled = np.concatenate(spreads)
+    if not pooled.size:
         return ""
-    low, high = domain(known)
+    low, high = domain(pooled)
     title = f"{metric}: distribution of scores of each method on {table.run.label}"
     chart = Chart([(line.label, line.role) for line in table.lines], low, high, title)
     for number, (line, values) in enumerate(zip(table.lines, spreads, strict=True)):
@@ -65,7 +65,7 @@ def _spread(chart: Chart, number: int, line: Line, row: SummaryRow | None, value
         x = chart.x(p50)
         median = f'<line class="median" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 6.5:.1f}" y2="{y + 6.5:.1f}"/>'
         bars = bar("wide", chart.x(p5), chart.x(p95), y, 5) + bar("half", chart.x(p25), chart.x(p75), y, 11) + median
-    else:  # all or nothing: quartiles would say nothing
+    else:  # two values at most: quartiles would be meaningless
         low, high = (bound if np.isfinite(bound) else mean for bound in (row.ci_low, row.ci_high))
         words = f"{line.label}: mean {mean:.3f}, interval {low:.3f} to {high:.3f}"
         bars = bar("half", chart.x(low), chart.x(high), y, 7)
@@ -95,16 +95,16 @@ def comparison_figure(tables: Sequence[MeansTable], names: Sequence[str], metric
     lines: dict[str, str] = {}
     for role in (CEILING, METHOD, "floor"):
         lines |= {line.label: role for table in tables for line in table.groups.get(role, [])}
-    found = [
+    by_table = [
         {line.label: row for line in table.lines if (row := line.cells[metric].row) is not None} for table in tables
     ]
-    rows = [row for by_label in found for row in by_label.values()]
-    known = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
-    if not known.size:
+    rows = [row for by_label in by_table for row in by_label.values()]
+    values = np.array([v for row in rows for v in (row.mean, row.ci_low, row.ci_high) if np.isfinite(v)])
+    if not values.size:
         return ""
-    chart = Chart(list(lines.items()), *domain(known), f"{metric} of each method on {', '.join(names)}")
+    chart = Chart(list(lines.items()), *domain(values), f"{metric} of each method on {', '.join(names)}")
     for number, label in enumerate(lines):
-        for place, (name, by_label) in enumerate(zip(names, found, strict=True)):
+        for place, (name, by_label) in enumerate(zip(names, by_table, strict=True)):
             if label in by_label and np.isfinite(by_label[label].mean):
                 chart.add(_mark(chart, number, place, len(names), name, by_label[label]))
     return chart.svg()

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader of the page meets them."""
+"""Formatting of numbers and names on the page."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def words(name: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a reader says them."""
+    """Seconds as a rounded duration with its unit."""
     if seconds >= 120:
         return f"{seconds / 60:.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
 
 
 def p_value(value: float) -> str:
-    """A p value as it stands after the letter p."""
+    """A p value with its relation sign, to follow the letter p."""
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 

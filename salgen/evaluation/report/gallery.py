@@ -38,7 +38,7 @@ UNDEFINED_COLOUR = (128, 128, 128)
 
 @dataclass(frozen=True)
 class Picture:
-    """One cell: a PNG as a data URL (empty where there is no map), and what it shows."""
+    """One cell: a PNG as a data URL (empty where there is no map), and its alternative text."""
 
     url: str
     alt: str
@@ -64,7 +64,7 @@ class Gallery:
     Attributes
     ----------
     columns
-        (method, role, whether negative values are shown) of each map.
+        (method, role, True if negative values are shown) of each map.
     """
 
     run: str
@@ -87,8 +87,8 @@ def gallery(run: Run, order: list[str]) -> Gallery | None:
     if not path.exists():
         return None
     data = read_gallery(path)
-    known = [name for name in order if name in data["methods"].tolist()]
-    columns = [(name, role) for role in (METHOD, FLOOR, CEILING) for name in known if run.role(name) == role]
+    methods = [name for name in order if name in data["methods"].tolist()]
+    columns = [(name, role) for role in (METHOD, FLOOR, CEILING) for name in methods if run.role(name) == role]
     return make_gallery(run, data, columns, range(len(data["ids"])))
 
 
@@ -105,7 +105,7 @@ def make_gallery(
 
 
 def explained(run: Run) -> str:
-    """Whose maps a run's gallery holds."""
+    """The trained model whose maps a run's gallery holds."""
     return f"{run.models[0].name}, training seed {run.models[0].seed}"
 
 
@@ -193,7 +193,7 @@ def map_url(values: NDArray[np.float32], signed: bool) -> str:
 
 
 def _palette(name: str) -> bytes:
-    """`LEVELS` colours of a colour map, and one more for what is undefined."""
+    """`LEVELS` colours of a colour map, and one more for undefined pixels."""
     import matplotlib as mpl
 
     colours = mpl.colormaps[name](np.linspace(0.0, 1.0, LEVELS))[:, :3]
@@ -221,7 +221,7 @@ def _png(picture: Any, resampling: Any = None) -> str:
 
 
 def png_url(data: bytes) -> str:
-    """A PNG file as an address that holds it."""
+    """A PNG file as a data URL."""
     return "data:image/png;base64," + base64.b64encode(data).decode()
 
 
@@ -234,7 +234,7 @@ def outline(mask: Mask) -> str:
 
 
 def _runs(edges: Mask, draw: Callable[[int, int, int], str]) -> str:
-    """Draw each run of edges: `edges` bool (lines, places)."""
+    """Draw each unbroken run of edges, bool (lines, places), as SVG path commands."""
     steps = np.diff(np.pad(edges, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     starts, ends = np.argwhere(steps == 1), np.argwhere(steps == -1)
     return "".join(draw(int(line), int(start), int(end)) for (line, start), (_, end) in zip(starts, ends, strict=True))

@@ -33,9 +33,9 @@ class GridRow:
     Attributes
     ----------
     samples
-        How many samples are scored.
+        Number of scored samples.
     accuracy
-        The share of images of the first run's split that are classified rightly, over all training seeds.
+        The share of images of the first run's split that are classified correctly, over all training seeds.
     entries
         Of each method, then of the controls.
     places
@@ -51,7 +51,7 @@ class GridRow:
 
     @cached_property
     def trained(self) -> list[Model]:
-        """The trained models of the runs on the first one's split: another may be what they were trained on."""
+        """The trained models of the runs on the first run's split; another split may be the training data."""
         return _trained(self.members)
 
     @property
@@ -61,17 +61,17 @@ class GridRow:
 
     @property
     def seeds(self) -> int:
-        """How many training seeds there are."""
+        """The number of training seeds."""
         return len({trained.seed for trained in self.trained})
 
     @property
     def near_chance(self) -> bool:
-        """Whether a model did not learn its task."""
+        """True if a model did not learn its task."""
         return any(trained.near_chance for trained in self.trained)
 
     @property
     def too_few(self) -> bool:
-        """Whether there are too few images to tell of a model."""
+        """True if there are too few images to tell whether a model learnt its task."""
         return any(trained.too_few for trained in self.trained)
 
 
@@ -86,21 +86,21 @@ class Grid:
     @cached_property
     def blocks(self) -> dict[str, list[GridRow]]:
         """Data set to its rows."""
-        found: dict[str, list[GridRow]] = {}
+        blocks: dict[str, list[GridRow]] = {}
         for row in self.rows:
-            found.setdefault(row.cell.dataset, []).append(row)
-        return found
+            blocks.setdefault(row.cell.dataset, []).append(row)
+        return blocks
 
 
-def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, known: Sequence[Run] = ()) -> Grid:
-    """Read the runs of cells, but for those that are `known`.
+def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, loaded: Sequence[Run] = ()) -> Grid:
+    """The grid of cells, whose runs are read unless they are among those already `loaded`.
 
     Raises
     ------
     SalgenError
         If a run cannot be read, has no scores of the metric or the cell's model, or reduces one method in several ways.
     """
-    runs = {run.path.resolve(): run for run in known}
+    runs = {run.path.resolve(): run for run in loaded}
     missing = {Path(path).resolve(): path for cell in cells for path in cell.runs if Path(path).resolve() not in runs}
     runs |= {run.path.resolve(): run for run in read_runs(list(missing.values()))} if missing else {}
     rows = [_row(cell, [runs[Path(path).resolve()] for path in cell.runs], methods, metric) for cell in cells]
@@ -146,10 +146,11 @@ def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -
     calls = dict.fromkeys((*methods, *CONTROLS))
     entries = {call: cell_entry(members, call, metric) for call in calls}
     means = {method: entries[method].mean for method in methods}
+    masks = [run.cube.samples_of(model, metric, run.variant_of(metric)) for run, model in members]
     return GridRow(
         cell=cell,
         members=members,
-        samples=sum(_samples(run, model, metric) for run, model in members),
+        samples=int(sum(scored.any(axis=0).sum() for scored in masks)),
         accuracy=accuracy_of(_trained(members)),
         entries=entries,
         places=places(means, runs[0].higher_is_better[metric]),
@@ -157,16 +158,12 @@ def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -
 
 
 def _model(run: Run, name: str) -> str:
-    """What a run calls a cell's model: the same, or anything if it is the only one."""
+    """The name of a cell's model in a run: the same, or any name if it is the only model."""
     if name in run.model_names:
         return name
     if len(run.model_names) == 1:
         return run.model_names[0]
     raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
-
-
-def _samples(run: Run, model: str, metric: str) -> int:
-    return int(run.cube.samples_of(model, metric, run.variant_of(metric)).any(axis=0).sum())
 
 
 def _trained(members: Sequence[Member]) -> list[Model]:
@@ -175,19 +172,19 @@ def _trained(members: Sequence[Member]) -> list[Model]:
 
 
 def accuracy_of(trained: Sequence[Model]) -> float:
-    """The share of images that trainings classify rightly; NaN where there are none."""
-    count = sum(one.count for one in trained)
-    return sum(one.accuracy * one.count for one in trained) / count if count else float("nan")
+    """The share of images that trainings classify correctly; NaN where there are none."""
+    count = sum(model.count for model in trained)
+    return sum(model.accuracy * model.count for model in trained) / count if count else float("nan")
 
 
 def places(means: dict[str, float], higher_is_better: bool | None) -> dict[str, int]:
-    """Method to its place among the first three as their means are printed, one more than those before it.
+    """Method to its place, 1 to 3, by means rounded as printed: one more than the number of better methods.
 
     Empty for a diagnostic, or for a single method.
     """
     sign = 1 if higher_is_better else -1
-    shown = {method: sign * round(mean, DIGITS) for method, mean in means.items() if np.isfinite(mean)}
-    if higher_is_better is None or len(shown) < 2:
+    rounded = {method: sign * round(mean, DIGITS) for method, mean in means.items() if np.isfinite(mean)}
+    if higher_is_better is None or len(rounded) < 2:
         return {}
-    found = {method: 1 + sum(other > mean for other in shown.values()) for method, mean in shown.items()}
-    return {method: place for method, place in found.items() if place <= MARKED}
+    ranks = {method: 1 + sum(better > mean for better in rounded.values()) for method, mean in rounded.items()}
+    return {method: rank for method, rank in ranks.items() if rank <= MARKED}

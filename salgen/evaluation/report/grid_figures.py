@@ -13,7 +13,7 @@ from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, Grid, GridRow
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD
 from salgen.types import Float64
 
-REACH = 1.5  # interquartile ranges that a whisker may be long
+REACH = 1.5  # longest whisker, in interquartile ranges
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ def box_figures(grid: Grid) -> list[BoxFigure]:
 
 def _figure(grid: Grid, model: str) -> BoxFigure:
     rows = [row for row in grid.rows if row.cell.model == model]
-    known = np.concatenate([entry.values for row in rows for entry in row.entries.values()])
-    ends = domain(known) if known.size else (0.0, 1.0)
+    values = np.concatenate([entry.values for row in rows for entry in row.entries.values()])
+    ends = domain(values) if values.size else (0.0, 1.0)
     return BoxFigure(model, {row.cell.dataset: _panel(row, ends, grid.metric) for row in rows})
 
 
 def role_of(call: str) -> str:
-    """Whether a column of a grid is a method, the floor or the ceiling."""
+    """The role of a column of a grid: method, floor or ceiling."""
     if call not in CONTROLS:
         return METHOD
     return CEILING if call == CEILING_CALL else FLOOR
@@ -62,7 +62,7 @@ def _panel(row: GridRow, ends: tuple[float, float], metric: str) -> str:
 
 @dataclass(frozen=True)
 class Box:
-    """What a box plot draws of some values: quartiles, the ends of the whiskers, and what lies beyond them."""
+    """The numbers of a box plot: quartiles, the ends of the whiskers, and outliers."""
 
     low: float
     q1: float
@@ -73,7 +73,7 @@ class Box:
 
     @classmethod
     def of(cls, values: Float64) -> Box:
-        """Whiskers end at the last values within `REACH` interquartile ranges of the quartiles."""
+        """The box of some values; whiskers end at the last within `REACH` interquartile ranges of the quartiles."""
         q1, median, q3 = np.percentile(values, [25, 50, 75])
         reach = REACH * (q3 - q1)
         inside = (values >= q1 - reach) & (values <= q3 + reach)
@@ -102,6 +102,6 @@ def _box(chart: Chart, number: int, call: str, entry: Entry) -> None:
 
 
 def _dots(chart: Chart, outliers: Float64, y: float) -> str:
-    """Outliers as dots, one for all that fall on a pixel."""
+    """Outliers as dots, at most one for each pixel."""
     places = sorted({round(chart.x(value)) for value in outliers.tolist()})
     return f'<path class="outliers" d="{"".join(f"M{x} {y:.1f}h0" for x in places)}"/>' if places else ""

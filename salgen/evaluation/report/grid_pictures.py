@@ -1,4 +1,4 @@
-"""Image grids: a few samples that show what is to be found, with their ground truth and the map of each method."""
+"""Image grids: a few samples with their ground truth and the map of each method."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ImageGrid:
 
     dataset: str
     model: str
-    shown: Gallery | None
+    gallery: Gallery | None
     fault: str = ""
 
 
@@ -32,10 +32,10 @@ def image_grid(row: GridRow, methods: Sequence[str]) -> ImageGrid:
     """The pictures of a cell from the first of its runs that has some, a column for each method in the given order."""
     name = row.cell.dataset, row.cell.model
     try:
-        shown = next((found for member in row.members if (found := _pictures(member, methods)) is not None), None)
+        gallery = next((g for member in row.members if (g := _pictures(member, methods)) is not None), None)
     except SalgenError as fault:
         return ImageGrid(*name, None, str(fault))
-    return ImageGrid(*name, shown, "" if shown is not None else "its runs hold none")
+    return ImageGrid(*name, gallery, "" if gallery is not None else "its runs hold none")
 
 
 def kept_maps(member: Member) -> dict[str, NDArray[Any]] | None:
@@ -54,9 +54,9 @@ def kept_maps(member: Member) -> dict[str, NDArray[Any]] | None:
 
 
 def method_numbers(data: dict[str, NDArray[Any]], methods: Sequence[str]) -> dict[str, int]:
-    """Which entry of a gallery's methods each is, where it is there."""
-    there = data["methods"].tolist()
-    return {method: there.index(method) for method in methods if method in there}
+    """Method to its index in a gallery, for those that the gallery has."""
+    available = data["methods"].tolist()
+    return {method: available.index(method) for method in methods if method in available}
 
 
 def _pictures(member: Member, methods: Sequence[str]) -> Gallery | None:
@@ -64,11 +64,11 @@ def _pictures(member: Member, methods: Sequence[str]) -> Gallery | None:
     if data is None or not data["masks"].any():
         return None
     columns = [(method, METHOD) for method in method_numbers(data, methods)]
-    return make_gallery(member[0], data, columns, _in_turn(data))
+    return make_gallery(member[0], data, columns, _alternating(data))
 
 
-def _in_turn(data: dict[str, NDArray[Any]]) -> list[int]:
-    """The first samples with a mask of each class, the classes taking turns."""
-    labels, there = data["labels"], np.flatnonzero(data["masks"].any(axis=(1, 2)))
-    order = sorted(there.tolist(), key=lambda i: int((labels[there[there < i]] == labels[i]).sum()))
+def _alternating(data: dict[str, NDArray[Any]]) -> list[int]:
+    """The numbers of the first samples with a mask, their classes alternating."""
+    labels, masked = data["labels"], np.flatnonzero(data["masks"].any(axis=(1, 2)))
+    order = sorted(masked.tolist(), key=lambda i: int((labels[masked[masked < i]] == labels[i]).sum()))
     return order[:ROWS]

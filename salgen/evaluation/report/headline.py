@@ -21,22 +21,22 @@ class Headline:
     ----------
     verdict
         On all samples; None if no metric of the run ranks methods.
-    others
-        On the correctly classified and the certified samples, where these are not all.
+    subset_verdicts
+        On the correctly classified and the certified samples, where these are fewer than all.
     methods
-        How many methods are under test.
+        Number of methods under test.
     elsewhere
-        Best method to the other metrics by which it is that; empty where there is one method only.
-    trainings
-        How many training seeds stand behind it, and whether the intervals cover them.
+        Best method to the other metrics by which it is best; empty where there is only one method.
+    trainings, crossed
+        Number of training seeds, and True if the intervals cover them.
     failed_trainings, undecided_trainings
-        Those near chance, and those of which too few images cannot tell whether they learnt the task.
+        Those near chance, and those with too few images to tell whether they learnt the task.
     """
 
     run: Run
     model: str
     verdict: Verdict | None
-    others: list[Verdict]
+    subset_verdicts: list[Verdict]
     methods: int
     elsewhere: dict[str, list[str]]
     trainings: int
@@ -65,7 +65,7 @@ def headline_of(run: Run, model: str) -> Headline:
         run=run,
         model=model,
         verdict=verdict(run, model, metric) if metric is not None else None,
-        others=[verdict(run, model, metric, samples) for samples in fewer] if metric is not None else [],
+        subset_verdicts=[verdict(run, model, metric, samples) for samples in fewer] if metric is not None else [],
         methods=len(run.under_test(model)),
         elsewhere=_elsewhere(run, model),
         trainings=trainings,
@@ -76,11 +76,11 @@ def headline_of(run: Run, model: str) -> Headline:
 
 
 def _elsewhere(run: Run, model: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    metrics_of: dict[str, list[str]] = {}
     if len(run.under_test(model)) < 2:
-        return found
+        return metrics_of
     for metric in ranking_metrics(canonical(run.metrics)):
         best = verdict(run, model, metric).best
         if metric != run.headline and best is not None:
-            found.setdefault(run.method_label(model, best), []).append(metric)
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+            metrics_of.setdefault(run.method_label(model, best), []).append(metric)
+    return dict(sorted(metrics_of.items(), key=lambda item: -len(item[1])))

@@ -1,4 +1,4 @@
-"""Which images stand behind the means: those with a mask, or for accuracies of new trainings all."""
+"""The images behind the means: those with a mask, or all for accuracies of new trainings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from salgen.parameters import parse_call
 
 
 def of_all_images(metrics: Sequence[str]) -> list[str]:
-    """The metrics that count every considered image, with a mask or without."""
+    """The metrics that count every considered image, with or without a mask."""
     return [metric for metric in metrics if "training" in create_metric(metric).needs]
 
 
 def images_counted(run: Run, metrics: Sequence[str]) -> tuple[str, str]:
-    """In words, which images the headline metric counts, and which those metrics do that count others.
+    """The images that the headline metric counts, and the metrics that count other images, in words.
 
     Returns
     -------
@@ -27,13 +27,13 @@ def images_counted(run: Run, metrics: Sequence[str]) -> tuple[str, str]:
     samples, everything = run.record.samples, of_all_images(metrics)
     if _counted(run) not in of_all_images(run.metrics):
         return f"{samples.with_mask} images with a mask", _of(everything, f"all {samples.considered} images")
-    others = [metric for metric in metrics if metric not in everything]
+    masked_only = [metric for metric in metrics if metric not in everything]
     words = f"{samples.considered} images, with a mask or without"
-    return words, _of(others, f"the {samples.with_mask} images with a mask")
+    return words, _of(masked_only, f"the {samples.with_mask} images with a mask")
 
 
 def wrong(run: Run, model: str) -> float:
-    """The share of the headline metric's images that a model classifies wrongly."""
+    """The share of the headline metric's images that a model misclassifies."""
     metric = _counted(run)
     return run.cube.wrong(model, metric, run.variant_of(metric))
 

@@ -1,4 +1,4 @@
-"""The page's first sentences: how many methods, which classes, and how the place of the cause is known."""
+"""The page's first sentences: the methods, the classes, and the source of the ground truth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from salgen.evaluation.report.runs import Run
 from salgen.evaluation.report.study import Study
 from salgen.sources import OWN_COPY
 
-NAMED = 4  # classes that a sentence can list
+NAMED = 4  # most classes that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -19,14 +19,14 @@ class Introduction:
     Attributes
     ----------
     methods
-        How many methods are under test.
+        Number of methods under test.
     classes
         The names of the classes that all runs share; empty where they differ.
     made, imported
         The data sets whose images salgen made, so that the place of the cause is known exactly, and those
         whose masks people or a segmentation drew.
     alone
-        Whether all data sets are of one of these two kinds, so that none needs to be named.
+        True if all data sets are of one of these two kinds, so that none needs to be named.
     """
 
     methods: int
@@ -37,7 +37,7 @@ class Introduction:
 
     @property
     def listed(self) -> bool:
-        """Whether the classes are few enough to be named one by one."""
+        """True if the classes are few enough to be named one by one."""
         return 1 < len(self.classes) <= NAMED
 
 
@@ -45,9 +45,10 @@ def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) 
     """The introduction of a page on which `methods` are under test unless a study names its own."""
     imported = [run for run in runs if _imported(run)]
     made = [run for run in runs if run.record.dataset.generator and not _imported(run)]
+    classes = {tuple(run.record.dataset.class_names) for run in runs}
     return Introduction(
         methods=len(study.methods) if study is not None else methods,
-        classes=_shared_classes(runs),
+        classes=classes.pop() if len(classes) == 1 else (),
         made=_names(made, imported),
         imported=_names(imported, made),
         alone=len(runs) in (len(made), len(imported)),
@@ -55,19 +56,13 @@ def introduction(runs: Sequence[Run], methods: int, study: Study | None = None) 
 
 
 def _imported(run: Run) -> bool:
-    """Whether the images were read from a copy of published data."""
+    """True if the images were read from a copy of published data."""
     return run.record.dataset.source == OWN_COPY
 
 
-def _shared_classes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """The classes of the first task, where they are the same in all runs."""
-    found = {tuple(run.record.dataset.class_names) for run in runs}
-    return found.pop() if len(found) == 1 else ()
-
-
-def _names(runs: Sequence[Run], others: Sequence[Run]) -> list[str]:
+def _names(runs: Sequence[Run], other_runs: Sequence[Run]) -> list[str]:
     """Each data set once; by the runs' labels where one of the other runs has the same name."""
-    ambiguous = {_name(run) for run in others}
+    ambiguous = {_name(run) for run in other_runs}
     return list(dict.fromkeys(run.label if _name(run) in ambiguous else _name(run) for run in runs))
 
 

@@ -1,4 +1,4 @@
-"""What each metric of a page asks, from its own declaration."""
+"""Legends: the description of each metric of a page, from its own declaration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MetricLegend:
     name: str
     family: str
     calls: list[str]
-    asks: str
+    description: str
     direction: str
     bounds: str
     reference: str
@@ -28,7 +28,7 @@ def metric_legends(runs: Iterable[Run]) -> list[MetricLegend]:
     calls: dict[str, list[str]] = {}
     for call in dict.fromkeys(call for run in runs for call in run.metrics):
         calls.setdefault(create_metric(call).name, []).append(call)
-    return [_legend(name, found) for name, found in calls.items()]
+    return [_legend(name, metric_calls) for name, metric_calls in calls.items()]
 
 
 def _legend(name: str, calls: list[str]) -> MetricLegend:
@@ -39,7 +39,7 @@ def _legend(name: str, calls: list[str]) -> MetricLegend:
         name=name,
         family=metric.family,
         calls=[call for call in calls if call != name],
-        asks=inspect.getdoc(type(metric)).split("\n\n")[0].replace("\n", " ").strip(),  # type: ignore[union-attr]
+        description=inspect.getdoc(type(metric)).split("\n\n")[0].replace("\n", " ").strip(),  # type: ignore[union-attr]
         direction=directions[metric.higher_is_better],
         bounds=f"{_bound(low)} to {_bound(high)}",
         reference=metric.reference,

@@ -1,4 +1,4 @@
-"""The report: one HTML page that holds all it needs, for one run or several."""
+"""The report: one self-contained HTML page for one run or several."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         Run folders.
     out
         The file to write; by default ``report.html`` in the run folder, or for several runs in the
-        folder that holds them all.
+        folder that contains them all.
     study
-        Tables and figures that stand first on the page; its means also go to ``grid.csv`` beside the page.
+        Tables and figures at the top of the page; its means are also written to ``grid.csv`` beside it.
 
     Raises
     ------
@@ -57,10 +57,10 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         If a file of a run is missing, damaged or incomplete, or `out` cannot be written.
     """
     with content_faults(runs):
-        read = read_runs(runs)
-        section = study_section(study, read) if study is not None else None
-        html = render(read, section)
-    path = Path(out) if out is not None else _default_path([run.path for run in read])
+        loaded = read_runs(runs)
+        section = study_section(study, loaded) if study is not None else None
+        html = render(loaded, section)
+    path = Path(out) if out is not None else _default_path([run.path for run in loaded])
     if path.is_dir():
         raise SalgenError(f"{path} is a folder: name the HTML file to write, e.g. {path / PAGE}")
     try:
@@ -80,7 +80,7 @@ def _default_path(folders: Sequence[Path]) -> Path:
 
 
 def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "") -> str:
-    """The page as text, with a link `back` to the page that lists it, if any."""
+    """The page as HTML text, with a link `back` to the page that lists it, if any."""
     folder = Path(__file__).parent
     environment = templates(folder)
     filters = (number, share, words, duration, p_value, call, call_name, of_all_images)

@@ -1,4 +1,4 @@
-"""All tables of a model: for each choice of samples and variant, metrics of one reading and family together."""
+"""All tables of a model: for each subset of samples and variant, metrics of one reading and family together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from salgen.evaluation.scoring.metric_groups import by_reading
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, CORRECT
 
-ONE_TABLE = 8  # metrics that stand in one table, whatever their families
+ONE_TABLE = 8  # at most so many metrics share one table, whatever their families
 NAMES = {ALL: "all", CORRECT: "correctly classified", CERTIFIED: "certified"}
 TITLES = {
     "ranking": "Ranking: do mask pixels come first?",
@@ -31,7 +31,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Block:
-    """Metrics that may stand in one table.
+    """A table of metrics that belong together.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class View:
 
 @dataclass(frozen=True)
 class Panel:
-    """The tables of one choice of samples.
+    """The tables of one subset of samples.
 
     Attributes
     ----------
     count, total
-        Samples times training seeds that count, and that were scored.
+        Numbers of (sample, training seed) pairs in the subset, and in all.
     powerless
-        Whether they are too few for any test of the headline metric to find anything.
+        True if they are too few for any test of the headline metric to be significant.
     """
 
     samples: str
@@ -73,39 +73,39 @@ class Panel:
 
     @property
     def same_as_all(self) -> bool:
-        """Whether nothing was left out."""
+        """True if the subset leaves no sample out."""
         return self.samples != ALL and self.count == self.total
 
 
 def panels(run: Run, model: str) -> list[Panel]:
-    """The panels of a model; tables that would repeat those of all samples, or be empty, are not made."""
-    total, found = sample_count(run, model, ALL), []
+    """The panels of a model, without tables that would be empty or repeat those of all samples."""
+    total, subset_panels = sample_count(run, model, ALL), []
     for samples in run.cube.subsets:
         count = sample_count(run, model, samples)
         made = count > 0 and (samples == ALL or count < total)
         powerless = made and run.headline is not None and verdict(run, model, run.headline, samples).powerless
         views = [_view(run, model, variant, samples) for variant in run.variants] if made else []
-        found.append(Panel(samples, NAMES[samples], count, total, powerless, [v for v in views if v.blocks]))
-    return found
+        subset_panels.append(Panel(samples, NAMES[samples], count, total, powerless, [v for v in views if v.blocks]))
+    return subset_panels
 
 
 def sample_count(run: Run, model: str, samples: str) -> int:
-    """How many of the headline metric's samples a choice holds, each counted once for each training seed."""
-    cube, there = run.cube, samples_counted(run, model)
+    """The number of the headline metric's samples in a subset, each counted once for each training seed."""
+    cube, counted = run.cube, samples_counted(run, model)
     number = cube.models.index(model)
     kept = {CORRECT: cube.correct, CERTIFIED: cube.certified}.get(samples)
-    return int(np.sum(there if kept is None else there & kept[number]))
+    return int(np.sum(counted if kept is None else counted & kept[number]))
 
 
 def _view(run: Run, model: str, variant: str, samples: str) -> View:
-    """The headline variant holds all metrics, the others those that are scored in both."""
+    """The tables of a variant: all metrics in the headline variant, elsewhere those scored in both."""
     headline = run.variants[0]
-    shown = [m for m in run.metrics if variant == headline or (run.has(m, variant) and run.has(m, headline))]
+    metrics = [m for m in run.metrics if variant == headline or (run.has(m, variant) and run.has(m, headline))]
     return View(
         variant,
         [
-            Block(title, reading, means_table(run, model, variant, metrics, samples))
-            for title, reading, metrics in metric_blocks(shown)
+            Block(title, reading, means_table(run, model, variant, group, samples))
+            for title, reading, group in metric_blocks(metrics)
         ],
     )
 

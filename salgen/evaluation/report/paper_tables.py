@@ -1,4 +1,4 @@
-"""A paper's tables in the terminal: each number, and after it in brackets the paper's."""
+"""A paper's tables in the terminal: each number, followed by the paper's in brackets."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def _cell(row: TableRow, method: str) -> str:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-    return "  ".join([first, *others]).rstrip()
+    first, *columns = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join([first, *columns]).rstrip()

@@ -1,4 +1,4 @@
-"""The critical-difference plot: mean ranks over samples, and which of them do not differ."""
+"""The critical-difference plot: mean ranks over samples, and the groups that do not differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAP = 9  # between the bars of two cliques
 
 
 def rank_figure(run: Run, ranks: MeanRanks) -> str:
-    """Mean ranks as dots, the best at the top; a bar at the right joins methods that do not differ.
+    """Mean ranks as dots in SVG, the best at the top; a bar at the right joins methods that do not differ.
 
     The bar at the top is as long as the critical difference.
     """

@@ -19,9 +19,9 @@ class RelianceLine:
     Attributes
     ----------
     coverage
-        Share that is certified: right, and both parts hold.
+        Share that is certified: correctly classified, and both parts hold.
     needed
-        Feature to the share of samples showing it that need it, empty where there is one feature or none.
+        Feature to the share of the samples with it that need it; empty where there is one feature or none.
     """
 
     run: str
@@ -35,12 +35,12 @@ class RelianceLine:
 
     @property
     def low(self) -> bool:
-        """Whether most samples are not certified."""
+        """True if most samples are not certified."""
         return not self.coverage >= LOW_COVERAGE
 
     @property
     def fault(self) -> str:
-        """Which part of the certificate fails more often, in words."""
+        """The part of the certificate that fails more often, in words."""
         if self.ignores_background < self.uses_feature:
             return "its answer moves with the background"
         return "its answer does not flip when the feature is taken away"
@@ -77,14 +77,14 @@ class RelianceOfModel:
 
 
 def by_model(lines: Sequence[RelianceLine]) -> list[RelianceOfModel]:
-    """The lines of each run and model in one."""
+    """The lines of each run and model, merged."""
     groups: dict[tuple[str, str], list[RelianceLine]] = {}
     for line in lines:
         groups.setdefault((line.run, line.model), []).append(line)
-    return [_together(group) for group in groups.values()]
+    return [_merged(group) for group in groups.values()]
 
 
-def _together(lines: Sequence[RelianceLine]) -> RelianceOfModel:
+def _merged(lines: Sequence[RelianceLine]) -> RelianceOfModel:
     worst = min(lines, key=lambda line: line.coverage)
     features = dict.fromkeys(feature for line in lines for feature in line.needed)
     return RelianceOfModel(
@@ -98,8 +98,8 @@ def _together(lines: Sequence[RelianceLine]) -> RelianceOfModel:
 
 
 def _range(shares: Iterable[float]) -> tuple[float, float]:
-    known = [share for share in shares if not math.isnan(share)]
-    return (min(known), max(known)) if known else (math.nan, math.nan)
+    defined = [share for share in shares if not math.isnan(share)]
+    return (min(defined), max(defined)) if defined else (math.nan, math.nan)
 
 
 def _share(value: float | None) -> float:
@@ -107,7 +107,7 @@ def _share(value: float | None) -> float:
 
 
 def uncertified(run: Run) -> str:
-    """Why a run has no certificates; empty if it has some."""
+    """The reason that a run has no certificates; empty if it has some."""
     certificates = run.record.certificates
     if certificates is None:
         return OLDER

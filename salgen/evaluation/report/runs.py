@@ -23,7 +23,7 @@ METHOD, CEILING, FLOOR = "method", "ceiling", "floor"
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model: how well it does on the run's split, and what guessing would do."""
+    """A trained model: its accuracy on the run's split, and that of guessing."""
 
     name: str
     seed: int
@@ -33,12 +33,12 @@ class Model:
 
     @property
     def near_chance(self) -> bool:
-        """Whether its maps mean nothing."""
+        """True if its accuracy is near chance, so that its maps mean nothing."""
         return near_chance(self.accuracy, self.chance)
 
     @property
     def too_few(self) -> bool:
-        """Whether it seems to have learnt the task, but on too few images to tell."""
+        """True if it seems to have learnt the task, but on too few images to tell."""
         return too_few_to_tell(self.accuracy, self.count, self.chance)
 
 
@@ -49,7 +49,7 @@ class Run:
     Attributes
     ----------
     label
-        What the page calls it: the data set's name, with the folder's where two runs share it.
+        Its name on the page: the data set's, with the folder's where two runs share it.
     record
         Its ``run.json``.
     higher_is_better
@@ -71,7 +71,7 @@ class Run:
 
     @cached_property
     def second_models(self) -> list[Model]:
-        """Those that metrics contrast the first ones with, as far as it is known how well they do."""
+        """The second models that metrics contrast the first ones with, if their accuracy is known."""
         return [
             Model(f"{model.name}, {model.task}", model.seed, model.accuracy, model.n_images or 0, model.chance or 0.0)
             for model in self.record.paired_model or ()
@@ -85,7 +85,7 @@ class Run:
 
     @cached_property
     def notes(self) -> list[str]:
-        """What the data set's source says of itself."""
+        """The notes of the data set's source."""
         return self.record.notes
 
     @cached_property
@@ -110,11 +110,11 @@ class Run:
         return sorted(self.cube.variants, key=lambda variant: variant != headline)
 
     def has(self, metric: str, variant: str) -> bool:
-        """Whether a metric is scored in a variant."""
+        """True if a metric is scored in a variant."""
         return bool(self.cube.scored[:, self.cube.metrics.index(metric), self.cube.variants.index(variant)].any())
 
     def variant_of(self, metric: str) -> str:
-        """The headline variant, or the one that a metric has."""
+        """The headline variant, or the first one that a metric is scored in."""
         return next(variant for variant in self.variants if self.has(metric, variant))
 
     @cached_property
@@ -127,16 +127,16 @@ class Run:
         return [trained for trained in self.models if trained.name == model]
 
     def unlearnt(self, model: str) -> bool:
-        """Whether no training of a model is known to have learnt the task, so that no method can be judged by it."""
+        """True if no training of a model is known to have learnt the task, so that no method can be judged by it."""
         trained = self.trained(model)
-        return bool(trained) and all(one.near_chance or one.too_few for one in trained)
+        return bool(trained) and all(training.near_chance or training.too_few for training in trained)
 
     def undecided(self, model: str) -> bool:
-        """Whether that is so because there are too few images to tell."""
-        return self.unlearnt(model) and any(one.too_few for one in self.trained(model))
+        """True if a model is `unlearnt` because there are too few images to tell."""
+        return self.unlearnt(model) and any(training.too_few for training in self.trained(model))
 
     def role(self, call: str) -> str:
-        """Whether a method is under test, a floor or a ceiling."""
+        """The role of a method: under test, a floor or a ceiling."""
         if not self.methods[call].control:
             return METHOD
         return CEILING if is_ceiling(call) else FLOOR
@@ -146,11 +146,11 @@ class Run:
         return [(call, reduction) for name, call, reduction in self.cube.series if name == model]
 
     def under_test(self, model: str) -> list[Key]:
-        """Those of them that are no control."""
+        """The methods with scores for a model that are not controls."""
         return [key for key in self.keys(model) if self.role(key[0]) == METHOD]
 
     def missing(self, model: str) -> int:
-        """How many scores of a model are not there at all, as opposed to undefined.
+        """The number of scores of a model that are absent, as opposed to undefined.
 
         A method has all samples of a metric and variant, or none of them.
         """
@@ -170,24 +170,24 @@ class Run:
     ) -> SummaryRow | None:
         """The summary of one method's scores on all, the correctly classified or the certified samples, if any."""
         if samples not in self._rows:
-            found = summarise(self.cube.restricted(samples))
             self._rows[samples] = {
-                (r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r for r in found
+                (r.model, r.method, r.reduction, r.metric, r.variant, r.training_seed): r
+                for r in summarise(self.cube.restricted(samples))
             }
         return self._rows[samples].get((model, *key, metric, variant, seed))
 
     def comparisons(self, model: str, metric: str, variant: str, samples: str = ALL) -> list[Comparison]:
         """The tests of all pairs of methods and floors; empty where there is nothing to compare."""
         if samples not in self._comparisons:
-            found: dict[tuple[str, ...], list[Comparison]] = {}
+            by_family: dict[tuple[str, ...], list[Comparison]] = {}
             for row in compare_families(families(self.cube.restricted(samples))):
-                found.setdefault((row.model, row.metric, row.variant), []).append(row)
-            self._comparisons[samples] = found
+                by_family.setdefault((row.model, row.metric, row.variant), []).append(row)
+            self._comparisons[samples] = by_family
         return self._comparisons[samples].get((model, metric, variant), [])
 
     @cached_property
     def _rows(self) -> dict[str, dict[tuple[str, ...], SummaryRow]]:
-        """Choice of samples to its rows, once they were asked for."""
+        """Subset of samples to its rows, filled by `row`."""
         return {}
 
     @cached_property
@@ -196,14 +196,14 @@ class Run:
 
 
 def read_runs(paths: Sequence[Path | str]) -> list[Run]:
-    """Read run folders, with a label of its own for each.
+    """Read run folders, each with a label of its own.
 
     Raises
     ------
     SalgenError
         If no folder is given, or one twice, or a file of a run is missing, damaged or incomplete.
     """
-    check_given(paths)
+    check_run_folders(paths)
     runs = [_read_run(Path(path)) for path in paths]
     shared, folders = Counter(run.label for run in runs), Counter((run.label, run.path.name) for run in runs)
     return [
@@ -214,32 +214,32 @@ def read_runs(paths: Sequence[Path | str]) -> list[Run]:
     ]
 
 
-def check_given(paths: Sequence[Path | str]) -> None:
-    """Whether these can be run folders, before any is read.
+def check_run_folders(paths: Sequence[Path | str]) -> None:
+    """Refuse an empty or repeating list of run folders before any is read.
 
     Raises
     ------
     SalgenError
-        If there is none, or one is given twice.
+        If no folder is given, or one twice.
     """
     if not paths:
         raise SalgenError("no run folder was given: name at least one that `salgen evaluate` wrote")
-    given = Counter(Path(path).resolve() for path in paths)
+    counts = Counter(Path(path).resolve() for path in paths)
     for path in map(Path, paths):
-        if given[path.resolve()] > 1:
-            raise SalgenError(f"run folder {path} was given {given[path.resolve()]} times: name each folder once")
+        if counts[path.resolve()] > 1:
+            raise SalgenError(f"run folder {path} was given {counts[path.resolve()]} times: name each folder once")
 
 
 def _read_run(path: Path) -> Run:
     if is_archive(path):
-        raise SalgenError(f"{path} is an archive: unpack it first, with  salgen unpack {path} DIR")
+        raise SalgenError(f"{path} is an archive: unpack it first with `salgen unpack {path} DIR`")
     if not path.is_dir():
         raise SalgenError(f"{path} is not a run folder: name one that `salgen evaluate` wrote")
     record = RunRecord.read(path / RECORD)
     cube = read_scores(path)
     unknown = [call for _, call, _ in cube.series if call not in {method.call for method in record.methods}]
     if unknown:
-        raise SalgenError(f"{path / RECORD} says nothing of method {unknown[0]!r}, which has scores: evaluate again")
+        raise SalgenError(f"{path / RECORD} does not list method {unknown[0]!r}, which has scores: evaluate again")
     if not set(record.metrics) & set(cube.metrics):
         raise SalgenError(f"{path / RECORD} names no metric that has scores: evaluate again")
     better = {metric: higher_is_better(metric) for metric in record.metrics}

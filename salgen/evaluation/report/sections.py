@@ -1,4 +1,4 @@
-"""What the page holds of one run and model, put together."""
+"""The sections of the page, one for each run and model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Section:
     distributions
         Each block of metrics, and metric to its distributions, an SVG.
     class_means
-        Tables and those of their metrics whose mean over classes is another.
+        Tables and those of their metrics whose mean over classes differs from the mean over samples.
     """
 
     title: str
@@ -64,10 +64,10 @@ class Section:
 
 
 def make_section(run: Run, model: str, runs: int) -> Section:
-    """The section of a model on a page of so many runs."""
-    headline, found = headline_of(run, model), panels(run, model)
+    """The section of a model on a page of `runs` runs."""
+    headline, subset_panels = headline_of(run, model), panels(run, model)
     verdict = headline.verdict
-    blocks = found[0].views[0].blocks
+    blocks = subset_panels[0].views[0].blocks
     variant = run.variants[0] if verdict is None else verdict.variant
     headline_table = means_table(run, model, variant, None if run.headline is None else [run.headline])
     seeds = [str(run.cube.seeds[i]) for i in run.cube.seeds_of(model)]
@@ -81,8 +81,8 @@ def make_section(run: Run, model: str, runs: int) -> Section:
         model=model,
         headline=headline,
         headline_table=headline_table,
-        panels=found,
-        side=side_by_side(run, model, found),
+        panels=subset_panels,
+        side=side_by_side(run, model, subset_panels),
         effects=effects(verdict, headline_table) if verdict is not None else [],
         seeds=seeds if len(seeds) > 1 else [],
         ranks=ranks,
@@ -110,8 +110,8 @@ class Comparison:
 def comparison(sections: Sequence[Section]) -> Comparison | None:
     """The sections side by side, where there are several and they share a headline metric."""
     metrics = {section.run.headline for section in sections}
-    (metric, *others) = metrics
-    if len(sections) < 2 or others or metric is None:
+    metric = sections[0].run.headline
+    if len(sections) < 2 or len(metrics) > 1 or metric is None:
         return None
     names = [section.title for section in sections]
     figure = comparison_figure([section.headline_table for section in sections], names, metric)
@@ -119,13 +119,13 @@ def comparison(sections: Sequence[Section]) -> Comparison | None:
 
 
 def galleries(runs: Sequence[Run], sections: Sequence[Section]) -> tuple[list[Gallery], dict[str, str]]:
-    """A gallery for each run that has one, methods in the order of the first run's table; why others have none."""
+    """A gallery for each run that has one, methods in the order of the first run's table; and faults by run label."""
     order = list(dict.fromkeys(line.key[0] for section in sections for line in section.blocks[0].table.lines))
-    found: list[Gallery] = []
+    made: list[Gallery] = []
     faults: dict[str, str] = {}
     for run in runs:
         try:
-            found += [shown] if (shown := gallery(run, order)) is not None else []
+            made += [pictures] if (pictures := gallery(run, order)) is not None else []
         except SalgenError as fault:
             faults[run.label] = str(fault)
-    return found, faults
+    return made, faults

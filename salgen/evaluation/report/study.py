@@ -1,4 +1,4 @@
-"""What a protocol adds to a report: the grid that a paper evaluated, and what it claimed to have found."""
+"""The part of a report that a protocol adds: the grid that a paper evaluated, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class Variants:
     marked: frozenset[str] | None = None
 
     def ranks(self, variant: str) -> bool:
-        """Whether scores in a variant rank methods."""
+        """True if scores in a variant rank methods."""
         return self.marked is None or variant in self.marked
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a paper, and what became of it.
+    """A claim of a paper, and its verdict in this study.
 
     Attributes
     ----------
     numbers
-        Those behind the verdict, in words.
+        The numbers behind the verdict, in words.
     """
 
     claim: str
@@ -68,7 +68,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a paper's table: numbers of this study and what the paper prints there.
+    """A row of a paper's table: numbers of this study and those that the paper prints.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class TableRow:
     higher_is_better
         None where neither is.
     network
-        Whose means these are; empty where they are over several.
+        The network that the means are of; empty where they are over several.
     """
 
     label: str
@@ -103,7 +103,7 @@ class Table:
     Attributes
     ----------
     title, caption
-        Such as ``"Table 1"``, and what stands in its cells.
+        Such as ``"Table 1"``, and a description of its cells.
     methods
         The columns, as calls.
     """
@@ -116,7 +116,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Plate:
-    """A picture that a study shows: a PNG file, which the page then holds."""
+    """A picture of a study: a PNG file, which is embedded in the page."""
 
     title: str
     caption: str

@@ -1,4 +1,4 @@
-"""What the page holds of a study, put together."""
+"""The section of the page on a study."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class StudySection:
     plates: list[tuple[Plate, str]]
 
 
-def study_section(study: Study, known: Sequence[Run]) -> StudySection:
-    """Everything of a study, from run folders that are read unless they are `known`."""
-    grid = read_grid(study.cells, study.methods, study.metric, known)
+def study_section(study: Study, loaded: Sequence[Run]) -> StudySection:
+    """The section of a study, whose runs are read unless they are among those already `loaded`."""
+    grid = read_grid(study.cells, study.methods, study.metric, loaded)
     return StudySection(
         study=study,
         grid=grid,
         boxes=box_figures(grid),
         pictures=[image_grid(row, study.methods) for row in grid.rows],
-        variants=[variants_figure(variants, study, known) for variants in study.variants],
+        variants=[variants_figure(variants, study, loaded) for variants in study.variants],
         plates=[(plate, png_url(plate.file.read_bytes())) for plate in study.plates],
     )

@@ -1,4 +1,4 @@
-"""How many Clever Hans candidates a run has by each method's maps, where it has the metrics to tell."""
+"""Numbers of Clever Hans candidates by each method's maps, for runs with the two metrics that this takes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from salgen.evaluation.runs.artifacts.predictions import FILE
 
 @dataclass(frozen=True)
 class SuspectCount:
-    """The candidates by one method's maps, all training seeds together, and how many samples were looked at."""
+    """The candidates by one method's maps, all training seeds together, and the number of samples examined."""
 
     method: str
     count: int
@@ -33,28 +33,32 @@ def suspect_counts(run: Run, model: str) -> list[SuspectCount]:
     """
     if not {LOCALIZATION, FAITHFULNESS} <= set(run.metrics):
         return []
-    sure, found = _confidence(run, model), []
+    probabilities, counts = _probabilities(run, model), []
     for call in dict.fromkeys(call for call, _ in run.keys(model) if run.role(call) == METHOD):
-        count, total = _count(run, model, call, sure)
+        count, total = _count(run, model, call, probabilities)
         command = ["salgen", "find", "clever-hans", run.path.resolve().name, "-m", call, "--data", "DATA"]
-        found.append(SuspectCount(call, count, total, command))
-    return sorted(found, key=lambda suspects: -suspects.count)
+        counts.append(SuspectCount(call, count, total, command))
+    return sorted(counts, key=lambda suspects: -suspects.count)
 
 
-def _count(run: Run, model: str, call: str, sure: dict[tuple[int, str], list[float]]) -> tuple[int, int]:
+def _count(run: Run, model: str, call: str, probabilities: dict[tuple[int, str], list[float]]) -> tuple[int, int]:
     cube, number, count, total = run.cube, run.cube.models.index(model), 0, 0
     for series, (name, method, _) in enumerate(cube.series):
         for seed in cube.seeds_of(model) if (name, method) == (model, call) else ():
             right = np.flatnonzero(cube.correct[number, seed])
-            where, how = (scores(run, series, metric)[0][seed, right] for metric in (LOCALIZATION, FAITHFULNESS))
+            localized, faithful = (
+                scores(run, series, metric)[0][seed, right] for metric in (LOCALIZATION, FAITHFULNESS)
+            )
             classes = cube.target[number, seed][right]
-            said = [sure[cube.seeds[seed], cube.samples[i]][c] for i, c in zip(right, classes, strict=True)]
-            count += len(suspicious(np.array(said, dtype=np.float64), where, how, Thresholds()))
+            confidences = [
+                probabilities[cube.seeds[seed], cube.samples[i]][c] for i, c in zip(right, classes, strict=True)
+            ]
+            count += len(suspicious(np.array(confidences, dtype=np.float64), localized, faithful, Thresholds()))
             total += len(right)
     return count, total
 
 
-def _confidence(run: Run, model: str) -> dict[tuple[int, str], list[float]]:
+def _probabilities(run: Run, model: str) -> dict[tuple[int, str], list[float]]:
     """Training seed and sample to the probability of each class."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,4 +1,4 @@
-"""Pictures of suspects: image, the map that points elsewhere, and the numbers."""
+"""Pictures of Clever Hans suspects: image, map, and scores."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ COLUMNS = 4
 def check_gallery(
     suspects: Sequence[Suspect], run: str | Path, data: str | Path, method: str, most: int = MOST
 ) -> None:
-    """Make sure that :func:`save_gallery_of` has what it takes, before anything is explained.
+    """Check the inputs of :func:`save_gallery_of` before anything is explained.
 
     Raises
     ------
     SalgenError
-        If the data set is another one, the method is unknown, or a model's checkpoint is not in the run.
+        If the data set is not the run's, the method is unknown, or a model's checkpoint is not in the run.
     """
     record = RunRecord.read(Path(run) / RECORD)
     _dataset(run, data, record)
@@ -56,18 +56,18 @@ def save_gallery_of(
     data
         The data set that was evaluated.
     method
-        Whose map is shown; that of a false positive explains the class that is not there.
+        The method whose map is shown; a false positive's map explains the class that the image lacks.
 
     Raises
     ------
     SalgenError
-        If the data set is another one, or a model's checkpoint is not in the run.
+        If the data set is not the run's, or a model's checkpoint is not in the run.
     """
     record = RunRecord.read(Path(run) / RECORD)
     dataset = _dataset(run, data, record)
-    shown = list(suspects[:most])
-    maps = _maps(shown, Path(run), dataset, record, method)
-    figure = _figure(shown, maps, dataset, method)
+    first = suspects[:most]
+    maps = _maps(first, Path(run), dataset, record, method)
+    figure = _figure(first, maps, dataset, method)
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110)
     return path
@@ -76,19 +76,19 @@ def save_gallery_of(
 def _dataset(run: str | Path, data: str | Path, record: RunRecord) -> Dataset:
     dataset = open_dataset(data, record.dataset.split)
     if dataset.fingerprint != record.dataset.fingerprint:
-        raise SalgenError(f"{data} is not the data set of {run}, which is {record.dataset.name}: give that one")
+        raise SalgenError(f"{data} is not the data set of {run}, which used {record.dataset.name}: give that one")
     return dataset
 
 
-def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
+def _maps(suspects: Sequence[Suspect], run: Path, dataset: Dataset, record: RunRecord, method: str) -> list[Any]:
     """The map (H, W) of each suspect, explained by its own model under the run's conventions."""
-    conventions, found = record.conventions, []
-    known: dict[tuple[str, int], tuple[Any, Any]] = {}
-    for suspect in shown:
-        who = suspect.model, suspect.training_seed
-        if who not in known:
-            known[who] = _model(run, dataset, record, who, method)
-        classifier, patterns = known[who]
+    conventions, maps = record.conventions, []
+    models: dict[tuple[str, int], tuple[Any, Any]] = {}
+    for suspect in suspects:
+        key = suspect.model, suspect.training_seed
+        if key not in models:
+            models[key] = _model(run, dataset, record, key, method)
+        classifier, patterns = models[key]
         sample = dataset[_index(suspect)]
         saliency = explain(
             classifier,
@@ -102,13 +102,13 @@ def _maps(shown: Sequence[Suspect], run: Path, dataset: Dataset, record: RunReco
             seed=conventions["seed"],
             patterns=patterns,
         )
-        found.append(saliency.values[0].cpu().numpy())
-    return found
+        maps.append(saliency.values[0].cpu().numpy())
+    return maps
 
 
-def _model(run: Path, dataset: Dataset, record: RunRecord, who: tuple[str, int], method: str) -> tuple[Any, Any]:
+def _model(run: Path, dataset: Dataset, record: RunRecord, key: tuple[str, int], method: str) -> tuple[Any, Any]:
     """A model of the run, and its patterns if the method needs them."""
-    checkpoint = load_checkpoint(_checkpoint(run, record, who))
+    checkpoint = load_checkpoint(_checkpoint(run, record, key))
     check_fits(checkpoint, dataset)
     if "patterns" not in METHODS.load(parse_call(method)[0]).needs:
         return checkpoint.classifier, None
@@ -116,11 +116,13 @@ def _model(run: Path, dataset: Dataset, record: RunRecord, who: tuple[str, int],
     return checkpoint.classifier, fit_patterns(checkpoint.classifier, (b.images for b in train.batches(CHUNK)))
 
 
-def _checkpoint(run: Path, record: RunRecord, who: tuple[str, int]) -> Path:
-    entry = next(model for model in record.models if (model.name, model.seed) == who)
-    place = run / (entry.checkpoint or entry.name)  # a model that was given need not have one
+def _checkpoint(run: Path, record: RunRecord, key: tuple[str, int]) -> Path:
+    entry = next(model for model in record.models if (model.name, model.seed) == key)
+    place = run / (entry.checkpoint or entry.name)  # a model passed in by the user need not have one
     if not place.is_dir():
-        raise SalgenError(f"{place} is missing: the gallery explains again, and takes a model that the run trained")
+        raise SalgenError(
+            f"{place} is missing: the gallery explains the images again, which takes a model that the run trained"
+        )
     return place
 
 
@@ -128,17 +130,17 @@ def _index(suspect: Suspect) -> int:
     return int(suspect.sample_id.rpartition("-")[2])
 
 
-def _figure(shown: Sequence[Suspect], maps: Sequence[Any], dataset: Dataset, method: str) -> Figure:
+def _figure(suspects: Sequence[Suspect], maps: Sequence[Any], dataset: Dataset, method: str) -> Figure:
     from matplotlib.figure import Figure
 
-    rows = max(1, -(-len(shown) // COLUMNS))
+    rows = max(1, -(-len(suspects) // COLUMNS))
     figure = Figure(figsize=(4.4 * COLUMNS, 2.9 * rows + 0.5), layout="constrained")
     axes = np.atleast_2d(figure.subplots(rows, 2 * COLUMNS))
     for axis in axes.ravel():
         axis.axis("off")
     pairs = axes.reshape(-1, 2)
     names = next(iter(dataset.tasks.values()))
-    for suspect, saliency, (left, right) in zip(shown, maps, pairs, strict=False):
+    for suspect, saliency, (left, right) in zip(suspects, maps, pairs, strict=False):
         sample = dataset[_index(suspect)]
         image = sample["image"].transpose(1, 2, 0)
         left.imshow(image if image.shape[2] == 3 else image[..., 0], cmap="gray", vmin=0, vmax=1)
@@ -149,7 +151,7 @@ def _figure(shown: Sequence[Suspect], maps: Sequence[Any], dataset: Dataset, met
             axis.contour(sample["mask"], levels=[0.5], colors="#00b894", linewidths=1)
         left.set_title(f"{suspect.sample_id}\n{names[suspect.class_number]} {suspect.confidence:.3f}", fontsize=9)
         right.set_title(_numbers(suspect), fontsize=9)
-    figure.suptitle(f"{len(shown)} suspects, maps by {method}" if shown else "no suspects", fontsize=11)
+    figure.suptitle(f"{len(suspects)} suspects, maps by {method}" if suspects else "no suspects", fontsize=11)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""The means table: methods between their floors and ceilings, with what may and may not be said of them."""
+"""The means table: methods between their floors and ceilings, with the results of the tests."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Cell:
     row
         Its summary; None if it was not scored.
     best
-        Whether no method under test has a better mean (failed maps counted as worst); False if there is just one.
+        True if no method under test has a better mean (failed maps counted as worst); False if there is just one.
     tied
-        Whether it does not differ significantly from the best.
+        True if it does not differ significantly from the best.
     below_floor
-        Whether it is not significantly better than the strongest floor.
+        True if it is not significantly better than the strongest floor.
     undefined
-        Reasons that the column's head does not give for all methods, and how often each was given.
+        Reasons that the column's head does not give for all methods, each with its count.
     """
 
     row: SummaryRow | None
@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def failures_matter(self) -> bool:
-        """Whether counting failed maps as worst changes the mean."""
+        """True if counting failed maps as worst changes the mean."""
         row = self.row
         if row is None or row.n_invalid_maps == 0 or np.isnan(row.mean_worst_case):
             return False
@@ -64,18 +64,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Head:
-    """What stands over a column.
+    """The head of a column.
 
     Attributes
     ----------
     variant
-        Where the metric is scored, if that is not the table's variant.
+        The variant in which the metric is scored, if it is not the table's.
     direction
         ``"less is better"``, ``"diagnostic"`` or ``""``.
     undefined
-        The reasons that were given equally often for all methods.
+        The reasons with the same count for all methods.
     normalised
-        Whether there are normalised scores of a metric that ranks.
+        True if there are normalised scores of a metric that ranks.
     """
 
     metric: str
@@ -110,7 +110,7 @@ class MeansTable:
 
     @cached_property
     def ranks_methods(self) -> bool:
-        """Whether any of its metrics does."""
+        """True if any of its metrics ranks methods."""
         return any(self.run.higher_is_better[metric] is not None for metric in self.metrics)
 
 
@@ -122,31 +122,30 @@ def means_table(
     Parameters
     ----------
     variant
-        Where metrics are scored; one that has no score there is shown where it has.
+        The variant of the scores; a metric without scores in it is shown in one that has some.
     metrics
         By default all that are scored in the variant.
     samples
-        Which samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
+        The subset: ``"all"``, ``"correct"`` or ``"certified"`` samples.
     """
     chosen = [name for name in run.metrics if run.has(name, variant)] if metrics is None else list(metrics)
-    verdicts = {name: verdict(run, model, name, samples, _place(run, name, variant)) for name in chosen}
-    shared = {name: _shared_reasons(of) for name, of in verdicts.items()}
+    verdicts = {
+        name: verdict(run, model, name, samples, variant if run.has(name, variant) else run.variant_of(name))
+        for name in chosen
+    }
+    shared = {name: _shared_reasons(outcome) for name, outcome in verdicts.items()}
     groups = {role: _lines(verdicts, shared, run, model, role) for role in (CEILING, METHOD, FLOOR)}
-    heads = [_head(of, variant, shared[name]) for name, of in verdicts.items()]
+    heads = [_head(outcome, variant, shared[name]) for name, outcome in verdicts.items()]
     present = {role: lines for role, lines in groups.items() if lines}
     return MeansTable(run, model, variant, samples, chosen, present, heads)
 
 
-def _place(run: Run, metric: str, variant: str) -> str:
-    return variant if run.has(metric, variant) else run.variant_of(metric)
-
-
-def _head(of: Verdict, variant: str, shared: dict[str, int]) -> Head:
-    higher = of.run.higher_is_better[of.metric]
-    rows = (of.row(key) for key in of.run.keys(of.model))
+def _head(outcome: Verdict, variant: str, shared: dict[str, int]) -> Head:
+    higher = outcome.run.higher_is_better[outcome.metric]
+    rows = (outcome.row(key) for key in outcome.run.keys(outcome.model))
     return Head(
-        metric=of.metric,
-        variant=of.variant if of.variant != variant else "",
+        metric=outcome.metric,
+        variant=outcome.variant if outcome.variant != variant else "",
         direction={None: "diagnostic", False: "less is better", True: ""}[higher],
         undefined=reason_counts(shared),
         normalised=higher is not None and any(row is not None and np.isfinite(row.normalised) for row in rows),
@@ -154,16 +153,16 @@ def _head(of: Verdict, variant: str, shared: dict[str, int]) -> Head:
 
 
 def reason_counts(reasons: dict[str, int]) -> str:
-    """Reasons as a cell shows them."""
+    """Reasons with their counts, as a cell shows them."""
     return ", ".join(f"{count} \N{MULTIPLICATION SIGN} {reason}" for reason, count in reasons.items())
 
 
-def _shared_reasons(of: Verdict) -> dict[str, int]:
-    """The reasons that all methods have equally often."""
-    found = [row.reasons for key in of.run.keys(of.model) if (row := of.row(key)) is not None]
-    if len(found) < 2:
+def _shared_reasons(outcome: Verdict) -> dict[str, int]:
+    """The reasons with the same count for all methods."""
+    reasons = [row.reasons for key in outcome.run.keys(outcome.model) if (row := outcome.row(key)) is not None]
+    if len(reasons) < 2:
         return {}
-    return {reason: n for reason, n in found[0].items() if all(other.get(reason) == n for other in found)}
+    return {reason: n for reason, n in reasons[0].items() if all(counts.get(reason) == n for counts in reasons)}
 
 
 def _lines(
@@ -171,16 +170,16 @@ def _lines(
 ) -> list[Line]:
     """The lines of one role by their mean rank over the metrics that rank."""
     keys = [key for key in run.keys(model) if run.role(key[0]) == role]
-    cells = [{name: _cell(of, key, shared[name]) for name, of in verdicts.items()} for key in keys]
+    cells = [{name: _cell(outcome, key, shared[name]) for name, outcome in verdicts.items()} for key in keys]
     ranking = [name for name in verdicts if run.higher_is_better[name] is not None]
     if not keys or not ranking:
         ranks = np.full(len(keys), np.nan)
     else:
-        means = np.array([[_worst_case(of[name]) for name in ranking] for of in cells])
+        means = np.array([[_worst_case(row[name]) for name in ranking] for row in cells])
         ranks = mean_ranks(means, np.array([bool(run.higher_is_better[name]) for name in ranking]))
     lines = [
-        Line(key, run.method_label(model, key), role, float(rank), of)
-        for key, rank, of in zip(keys, ranks, cells, strict=True)
+        Line(key, run.method_label(model, key), role, float(rank), row)
+        for key, rank, row in zip(keys, ranks, cells, strict=True)
     ]
     return sorted(lines, key=lambda line: line.rank)
 
@@ -189,13 +188,13 @@ def _worst_case(cell: Cell) -> float:
     return cell.row.mean_worst_case if cell.row is not None else float("nan")
 
 
-def _cell(of: Verdict, key: Key, shared: dict[str, int]) -> Cell:
-    row = of.row(key)
+def _cell(outcome: Verdict, key: Key, shared: dict[str, int]) -> Cell:
+    row = outcome.row(key)
     if row is None:
         return Cell(None)
     own = {reason: count for reason, count in row.reasons.items() if shared.get(reason) != count}
-    top = of.row(of.best) if of.best else None
-    rivals = of.run.under_test(of.model)
+    top = outcome.row(outcome.best) if outcome.best else None
+    rivals = outcome.run.under_test(outcome.model)
     best = key in rivals and len(rivals) > 1 and top is not None and row.mean_worst_case == top.mean_worst_case
-    tied = not best and key in of.tied and not of.powerless
-    return Cell(row, best, tied, key in of.below_floor and not of.powerless, reason_counts(own))
+    tied = not best and key in outcome.tied and not outcome.powerless
+    return Cell(row, best, tied, key in outcome.below_floor and not outcome.powerless, reason_counts(own))

@@ -1,4 +1,4 @@
-"""How pages are filled in."""
+"""The Jinja environments of pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @cache  # an environment keeps the templates that it has compiled
 def templates(folder: Path) -> Environment:
-    """The templates of a folder: what they are given is escaped, and a name that is missing is an error."""
+    """The templates of a folder: values are escaped, and an undefined name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(

@@ -1,4 +1,4 @@
-"""What was undefined and why, with equal cases told once."""
+"""Undefined scores and their reasons, with equal cases on one line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BY_NEED = {
     (MISCLASSIFIED, "paired_maps"): "one of the two models classifies the image wrongly",
     (CONSTANT_MAP, "method"): "the map, or one that it is compared with, is the same everywhere",
     (CONSTANT_MAP, "shuffled_maps"): "the map, or one that it is compared with, is the same everywhere",
-}  # what a reason means for metrics with this need
+}  # (reason, need of the metric) to the reason's meaning
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class UndefinedLine:
 
 
 def undefined_lines(run: Run) -> list[UndefinedLine]:
-    """Every reason that was given in a run; methods and metrics with equal counts share a line."""
+    """Every reason in a run; methods and metrics with equal counts share a line."""
     lines = []
     for model in run.model_names:
         for variant in run.variants:
@@ -81,7 +81,7 @@ def undefined_lines(run: Run) -> list[UndefinedLine]:
 
 
 def meaning(reason: str, metric: str) -> str:
-    """What a reason says of a metric's values in plain words; "" for one that is not known."""
+    """The meaning of a reason for a metric's values in plain words; "" for an unknown reason."""
     needs = create_metric(metric).needs
     own = (words for (name, need), words in BY_NEED.items() if name == reason and need in needs)
     return next(own, MEANINGS.get(reason, ""))
@@ -124,11 +124,11 @@ def _lines(run: Run, model: str, variant: str, reason: str) -> list[UndefinedLin
 
 
 def _by_methods(by_metric: dict[str, list[Key]]) -> list[tuple[tuple[Key, ...], list[str]]]:
-    """Metrics that concern the same methods, together."""
-    together: dict[tuple[Key, ...], list[str]] = defaultdict(list)
+    """Methods to the metrics that concern exactly these."""
+    groups: dict[tuple[Key, ...], list[str]] = defaultdict(list)
     for metric, keys in by_metric.items():
-        together[tuple(keys)].append(metric)
-    return list(together.items())
+        groups[tuple(keys)].append(metric)
+    return list(groups.items())
 
 
 def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) -> str:
@@ -142,5 +142,5 @@ def _consequence(row: SummaryRow, reason: str, higher_is_better: bool | None) ->
     return WORST if higher_is_better is not None else UNRANKED
 
 
-def _listing(names: list[str], everything: Collection[object], what: str) -> str:
-    return f"all {len(names)} {what}" if len(names) == len(everything) > 1 else ", ".join(names)
+def _listing(names: list[str], everything: Collection[object], noun: str) -> str:
+    return f"all {len(names)} {noun}" if len(names) == len(everything) > 1 else ", ".join(names)

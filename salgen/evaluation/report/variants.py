@@ -50,9 +50,9 @@ class VariantsFigure:
     explained
         The trained model whose maps are shown.
     columns
-        (method, whether negative values are shown) of each column.
+        (method, True if negative values are shown) of each column.
     rows
-        Empty where no sample could be shown, for the reason that `fault` gives.
+        Empty where no sample could be shown; `fault` gives the reason.
     """
 
     model: str
@@ -66,8 +66,8 @@ class VariantsFigure:
     fault: str = ""
 
 
-def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ()) -> VariantsFigure:
-    """The figure of one model, from runs that are read unless they are `known`.
+def variants_figure(variants: Variants, study: Study, loaded: Sequence[Run] = ()) -> VariantsFigure:
+    """The figure of one model, whose runs are read unless they are among those already `loaded`.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ())
         If a run cannot be read, or lacks the metric's scores.
     """
     cells = [Cell(name, variants.model, (path,)) for name, path in variants.runs.items()]
-    grid = read_grid(cells, study.methods, study.metric, known)
+    grid = read_grid(cells, study.methods, study.metric, loaded)
     rows = [row if variants.ranks(row.cell.dataset) else replace(row, places={}) for row in grid.rows]
     unmarked = [name for name in variants.runs if not variants.ranks(name)]
     figure = VariantsFigure(variants.model, replace(grid, rows=rows), unmarked)
@@ -94,22 +94,22 @@ def variants_figure(variants: Variants, study: Study, known: Sequence[Run] = ())
 
 
 def number_of(sample: str) -> str:
-    """What the ids of one sample's variants share, such as ``000001`` of ``test_moved-000001``."""
+    """The number that the ids of one sample's variants share, such as ``000001`` of ``test_moved-000001``."""
     return sample.rpartition("-")[2]
 
 
 def _representative(members: dict[str, Member], galleries: dict[str, Arrays], metric: str) -> str | None:
-    """The first sample that was scored in all variants and whose maps were kept in all."""
+    """The number of the first sample that was scored, and whose maps were kept, in all variants."""
     scored = []
     for run, model in members.values():
-        there = run.cube.samples_of(model, metric, run.variant_of(metric))[_seed(run)]
-        scored.append({number_of(run.cube.samples[i]) for i in np.flatnonzero(there)})
+        present = run.cube.samples_of(model, metric, run.variant_of(metric))[_seed(run)]
+        scored.append({number_of(run.cube.samples[i]) for i in np.flatnonzero(present)})
     kept = [{number_of(str(name)) for name in data["ids"]} for data in galleries.values()]
     return min(set.intersection(*scored, *kept), default=None)
 
 
 def _seed(run: Run) -> int:
-    """Which entry of the seed axis the kept maps are of."""
+    """The index on the seed axis of the training whose maps are kept."""
     return run.cube.seeds.index(run.models[0].seed)
 
 
@@ -137,13 +137,13 @@ def _with_maps(
 
 
 def _signed(method: str, galleries: dict[str, Arrays], places: dict[str, int]) -> bool:
-    """Whether any shown map of a method has negative values, so that all get the signed colours."""
+    """True if any shown map of a method has negative values, so that all get the signed colours."""
     maps = (
         data["maps"][m, places[name]]
         for name, data in galleries.items()
         for m in method_numbers(data, [method]).values()
     )
-    return any(bool((one < 0).any()) for one in maps)
+    return any(bool((values < 0).any()) for values in maps)
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""What the permutation tests say of one metric: who is as good as the best, and who no better than a floor."""
+"""Results of the permutation tests under one metric: methods as good as the best, and no better than a floor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EDGES = "sobel"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The tests of one model, metric, variant and choice of samples.
+    """The tests of one model, metric, variant and subset of samples.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Verdict:
         The edge filter, if the run has it.
     tied, below_floor, below_edges
         Methods under test that do not differ significantly from the best; that are not significantly better than
-        the strongest floor; than the edge filter.
+        the strongest floor; that are not significantly better than the edge filter.
     """
 
     run: Run
@@ -50,7 +50,7 @@ class Verdict:
 
     @property
     def n(self) -> int:
-        """How many samples the tests compare."""
+        """The number of samples that the tests compare."""
         return self.tests[0].n if self.tests else 0
 
     @property
@@ -59,32 +59,32 @@ class Verdict:
         return {key for test in self.tests for key in test.keys}
 
     @property
-    def others(self) -> list[Key]:
+    def rivals(self) -> list[Key]:
         """The methods under test that the best one was compared with."""
         return [key for key in self.run.under_test(self.model) if key in self.compared and key != self.best]
 
     @property
     def permutations(self) -> int:
-        """How many sign patterns were tried."""
+        """The number of sign patterns that were tried."""
         return min(permutations_for(len(self.compared)), 2**self.n) if self.tests else 0
 
     @property
     def exact(self) -> bool:
-        """Whether these were all that there are."""
+        """True if all possible sign patterns were tried."""
         return self.n <= math.log2(permutations_for(len(self.compared))) if self.tests else False
 
     @property
     def powerless(self) -> bool:
-        """Whether there are too few samples for any difference to be significant, however large."""
+        """True if there are too few samples for any difference to be significant, however large."""
         return bool(self.tests) and len(self.tests) * 2.0 ** (1 - self.n) > ALPHA
 
     def row(self, key: Key) -> SummaryRow | None:
         """The means of one method."""
         return self.run.row(self.model, key, self.metric, self.variant, samples=self.samples)
 
-    def test(self, one: Key, other: Key) -> Comparison | None:
+    def test(self, a: Key, b: Key) -> Comparison | None:
         """The test of two methods, in either order."""
-        return next((test for test in self.tests if set(test.keys) == {one, other}), None)
+        return next((test for test in self.tests if set(test.keys) == {a, b}), None)
 
 
 def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str | None = None) -> Verdict:
@@ -106,12 +106,12 @@ def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str 
     )
 
 
-def _best(of: Verdict, keys: Sequence[Key]) -> Key | None:
-    higher = of.run.higher_is_better[of.metric]
-    means = {key: row.mean_worst_case for key in keys if (row := of.row(key)) is not None}
-    known = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
-    return max(known, key=known.__getitem__, default=None)
+def _best(outcome: Verdict, keys: Sequence[Key]) -> Key | None:
+    higher = outcome.run.higher_is_better[outcome.metric]
+    means = {key: row.mean_worst_case for key in keys if (row := outcome.row(key)) is not None}
+    ordered = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
+    return max(ordered, key=ordered.__getitem__, default=None)
 
 
-def _among(methods: Sequence[Key], found: Sequence[Key]) -> list[Key]:
-    return [key for key in methods if key in found]
+def _among(methods: Sequence[Key], keys: Sequence[Key]) -> list[Key]:
+    return [key for key in methods if key in keys]

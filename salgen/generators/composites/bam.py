@@ -113,7 +113,7 @@ class Bam(Painted):
         """True if image and twin are equal outside each task's mask: the scene's mask does not hold the object."""
         return self.common_in is None
 
-    def open_source(self, given: str | None) -> Composite:
+    def open_source(self, source: str | None) -> Composite:
         """The libraries of objects and of scenes: drawn, or from a folder with copies of COCO and MiniPlaces.
 
         Raises
@@ -122,8 +122,8 @@ class Bam(Painted):
             If the folder holds neither, a copy is not complete, or a class is unknown.
         """
         wanted = self.image_size, self._longest, self.objects, self.scenes, self.pictures
-        drawn = given in (None, STAND_INS)
-        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(given)), *wanted)
+        drawn = source in (None, STAND_INS)
+        library = LIBRARIES.load(STAND_INS)(*wanted) if drawn else LIBRARIES.load(OWN_COPY)(Path(str(source)), *wanted)
         composite: Composite = library.open()
         return composite
 

@@ -98,7 +98,7 @@ class MultiObjects(Painted):
         """The class of objects that a sample is about."""
         return {OBJECT: self.objects}
 
-    def open_source(self, given: str | None) -> Composite:
+    def open_source(self, source: str | None) -> Composite:
         """The libraries of drawn objects and scenes.
 
         Raises
@@ -106,9 +106,9 @@ class MultiObjects(Painted):
         SalgenError
             If a source is given, or a class is unknown.
         """
-        if given not in (None, STAND_INS):
+        if source not in (None, STAND_INS):
             raise SalgenError(
-                f"source = {given!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
+                f"source = {source!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
             )
         longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
         library = LIBRARIES.load(STAND_INS)(self.image_size, longest, self.objects, self.scenes, self.pictures)

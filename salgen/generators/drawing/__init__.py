@@ -1,1 +1,1 @@
-"""The drawing kit: outlines, and the catalogues of what is drawn with them."""
+"""The drawing kit: outlines, painting, photographs, and catalogues of drawings."""

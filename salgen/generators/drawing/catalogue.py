@@ -1,7 +1,7 @@
-"""Catalogues: what is drawn, as data. The JSON files lie beside this module; what draws them reads them through here.
+"""Catalogues of drawings as data: JSON files beside this module, which the generators read through it.
 
 A row of a drawing is one line: ``["blob", "leaf", "52,14 62,2 82,2", {"shade": 0.7}]``. It names a shape, a colour, the
-shape's numbers, and at its end, if need be, its look.
+shape's numbers, and optionally its look.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def read_row(row: list[Any]) -> tuple[str, str, list[Any], dict[str, Any]]:
 
 def read_points(text: str) -> list[Float64]:
     """Outlines, float64 (N, 2), that are written as ``"x,y x,y ..."`` with ``/`` between several."""
-    outlines = [[[float(number) for number in place.split(",")] for place in one.split()] for one in text.split("/")]
+    outlines = [[[float(number) for number in point.split(",")] for point in part.split()] for part in text.split("/")]
     return [np.array(outline) for outline in outlines]

@@ -1,6 +1,6 @@
 """Outlines of shapes in the plane: polygons, smooth outlines, ellipses, rectangles and lines, as corners (x, y).
 
-Filled together, outlines that run the same way add up, and one that runs the opposite way is a hole. Points may be
+Outlines filled together add up where they run the same way; one that runs the opposite way is a hole. Points may be
 written as text, see :func:`~salgen.generators.drawing.catalogue.read_points`.
 """
 
@@ -95,7 +95,7 @@ SHAPES: dict[str, Callable[..., Outlines]] = {
 
 
 def smooth(knots: Float64, closed: bool = True) -> Float64:
-    """A Catmull-Rom spline through knots (N, 2), PER_KNOT points for each that is followed by another one."""
+    """A Catmull-Rom spline through knots (N, 2), with PER_KNOT points between each knot and the next."""
     ring = knots if closed else np.concatenate([knots[:1], knots, knots[-1:]])
     before, after, beyond = (np.roll(ring, shift, axis=0) for shift in (1, -1, -2))
     share = (np.arange(PER_KNOT) / PER_KNOT)[:, np.newaxis, np.newaxis]
@@ -118,7 +118,7 @@ def turned(points: Float64, turn: float) -> Float64:
 
 
 def _stroke(places: Float64, width: float) -> list[Float64]:
-    """Discs at the joints of a line and bars between them."""
+    """The outlines of a line: discs at its joints and bars between them."""
     half = width / 2
     joints = [ellipse(place, (half, half))[::2] for place in places]
     bars = [bar(start, end, half) for start, end in pairwise(places)]
@@ -134,7 +134,7 @@ def bar(start: Float64, end: Float64, half: float) -> Float64:
 
 
 def _clockwise(outline: Float64) -> Float64:
-    """The outline, turned round if need be, so that overlapping outlines add up."""
+    """The outline, reversed if it runs anticlockwise, so that overlapping outlines add up."""
     after = np.roll(outline, -1, axis=0)
     area = (outline[:, 0] * after[:, 1] - outline[:, 1] * after[:, 0]).sum()
     return outline if area >= 0 else outline[::-1]

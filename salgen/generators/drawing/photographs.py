@@ -1,6 +1,6 @@
 """The photographs that scikit-image and scikit-learn ship, as a source of backgrounds.
 
-They are few, so each belongs to one split: what a model sees of them in training it does not see in a test.
+They are few, so each belongs to one split: no photograph that a model is trained on appears in a test.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LICENCE = (
 
 
 class Photographs(Files):
-    """Photographs; `load` gives uint8 (H, W, 3), not to be written to."""
+    """Photographs; `load` returns a read-only uint8 array (H, W, 3)."""
 
     def load(self, name: str) -> Pixels:
         """One photograph, read once in a process: samples cut their backgrounds from the same few."""
@@ -51,7 +51,7 @@ def photographs() -> Photographs:
     Raises
     ------
     SalgenError
-        If a package that ships some is not installed as it should be.
+        If one of the two packages is missing or incomplete.
     """
     files = {name: _folder(*place) / name for name, (place, _) in SHIPPED.items()}
     missing = [path for path in files.values() if not path.is_file()]
@@ -81,8 +81,8 @@ def of_split(source: Photographs, split: str) -> list[str]:
 
 
 def _folder(package: str, inside: str) -> Path:
-    found = importlib.util.find_spec(package)  # located, not imported: importing takes seconds
-    places = found.submodule_search_locations if found else None
-    if not places:
+    spec = importlib.util.find_spec(package)  # located, not imported: importing takes seconds
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
         raise SalgenError(f"{package} is not installed: pip install scikit-image scikit-learn")
-    return Path(places[0], inside)
+    return Path(folders[0], inside)

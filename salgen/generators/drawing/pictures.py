@@ -1,4 +1,4 @@
-"""Pictures in files, as colour pixels; and their resizing."""
+"""Reading pictures from files as colour pixels, and resizing them."""
 
 from __future__ import annotations
 
@@ -20,37 +20,40 @@ def read_rgb(path: Path) -> Pixels:
     Raises
     ------
     SalgenError
-        If the file is missing or no picture, or its numbers have no known white: 32-bit integers, or floats.
+        If the file is missing or is no picture, or its values have no known white level: 32-bit integers, or floats.
     """
     picture = _opened(path)
     if picture.mode.startswith("I;16"):
         return _from_16_bits(np.asarray(picture))
     if picture.mode.startswith(("I", "F")):
         raise SalgenError(
-            f"{path}: expected 8 or 16 bits per channel, but it is read as numbers of Pillow's mode "
-            f"{picture.mode!r}: save it as a PNG of 8 or 16 bits"
+            f"{path}: expected 8 or 16 bits per channel, but Pillow reads it in mode {picture.mode!r}: save it as an "
+            "8- or 16-bit PNG"
         )
     return np.asarray(picture.convert("RGB"))
 
 
 def read_levels(path: Path) -> NDArray[Any]:
-    """A picture's numbers as they are stored, (H, W) or (H, W, C): for masks, whose colours are codes.
+    """A picture's values as stored, (H, W) or (H, W, C): for masks, whose colours are codes.
 
     Raises
     ------
     SalgenError
-        If the file is missing or no picture.
+        If the file is missing or is no picture.
     """
     return np.asarray(_opened(path))
 
 
 def resize_rgb(pixels: Pixels, image_size: tuple[int, int]) -> Pixels:
-    """Bilinear, with the filter widened where the picture shrinks, so that nothing aliases."""
+    """A picture resized bilinearly; where it shrinks, the filter is widened to prevent aliasing."""
     return np.asarray(Image.fromarray(pixels).resize(image_size[::-1], Image.Resampling.BILINEAR))
 
 
 def resize_nearest(values: NDArray[Any], image_size: tuple[int, int]) -> NDArray[Any]:
-    """Each new pixel takes the value of the old one that its centre lies in; any type, (H, W) or (H, W, C)."""
+    """An array resized to the nearest pixel: any type, (H, W) or (H, W, C).
+
+    Each new pixel takes the value of the old one that its centre lies in.
+    """
     rows, columns = (
         (2 * np.arange(new) + 1) * old // (2 * new) for new, old in zip(image_size, values.shape[:2], strict=True)
     )

@@ -1,8 +1,8 @@
-"""Shapes with clean edges: how much of each pixel a polygon covers, and painting by such shares.
+"""Antialiased shapes: the share of each pixel that a polygon covers, and painting by such shares.
 
-Every pixel is looked at in 4 x 4 places, so a coverage is a multiple of 1/16. Only + - * / and comparisons
-decide which places lie in a shape, so no machine draws it another way. Points are (row, column) in pixels, the
-image's top left corner being (0, 0).
+Every pixel is sampled at 4 x 4 points, so a coverage is a multiple of 1/16. Only + - * / and comparisons decide
+which of them lie in a shape, so that every machine draws the same bits. Points are (row, column) in pixels; (0, 0) is
+the image's top left corner.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from salgen.types import Float64, Mask
 
-FINE = 4  # places per pixel along each axis
+FINE = 4  # samples per pixel along each axis
 QUARTER = 8  # corners of a quarter of a circle
 
 Colour = Sequence[float] | Float64
@@ -27,7 +27,7 @@ def polygon(corners: Sequence[Sequence[float]] | Float64, image_size: tuple[int,
     Parameters
     ----------
     corners
-        (row, column) of each; what lies outside the image is cut off.
+        (row, column) of each; parts outside the image are cut off.
     image_size
         (H, W) in pixels.
     """
@@ -42,7 +42,7 @@ def polygons(corners: Float64, counts: Sequence[int], image_size: tuple[int, int
     corners
         (row, column) of each, float64 (N, 2), in pixels.
     counts
-        How many of them each polygon has.
+        Number of corners of each polygon.
     image_size
         (H, W) in pixels.
     """
@@ -58,26 +58,26 @@ def oval(centre: Sequence[float] | Float64, radii: Sequence[float]) -> Float64:
 
 
 def paint(canvas: Float64, colour: Colour, coverage: Float64) -> None:
-    """Lay a colour (3,), or a picture of them (H, W, 3), over a canvas (H, W, 3) in place, as far as it is covered."""
+    """Blend a colour (3,) or a picture (H, W, 3) into a canvas (H, W, 3) in place, by a coverage (H, W) in [0, 1]."""
     share = coverage[..., np.newaxis]
     canvas += share * (np.asarray(colour, dtype=np.float64) - canvas)
 
 
 def covered(corners: Float64, counts: Sequence[int], shape: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
-    """The grid places whose middle lies in a polygon, or in any of several (the rule of winding numbers).
+    """The grid points whose middle lies in a polygon, or in any of several (nonzero winding rule).
 
     Parameters
     ----------
     corners
         (row, column) of each, float64 (N, 2), in grid steps.
     counts
-        How many of them each polygon has.
+        Number of corners of each polygon.
     shape
         Of the grid.
 
     Returns
     -------
-    The part of the grid that was looked at, and bool of its shape.
+    The part of the grid that can lie in a polygon, and a bool array of that part.
     """
     (top, left), (bottom, right) = _bounds(corners, shape)
     after = following(tuple(counts))
@@ -113,7 +113,7 @@ def following(counts: tuple[int, ...]) -> NDArray[np.int64]:
 
 
 def means(values: NDArray[np.uint8]) -> Float64:
-    """The mean of every pixel's places, (H, W) from (4 H, 4 W)."""
+    """The mean of every pixel's samples, (H, W) from (4 H, 4 W)."""
     rows = np.add(values[0::FINE], values[1::FINE], dtype=np.uint16)
     rows += values[2::FINE]
     rows += values[3::FINE]

@@ -26,7 +26,7 @@ def smooth_field(stream: Stream, image_size: tuple[int, int], cells: tuple[int, 
     Parameters
     ----------
     stream
-        Where the lattice values, uniform in [-1, 1], come from.
+        Source of the lattice values, uniform in [-1, 1].
     image_size
         (H, W) in pixels.
     cells

@@ -54,7 +54,7 @@ class Zings(Painted):
         """Hero or villain."""
         return {"label": CLASSES}
 
-    def open_source(self, given: str | None) -> Source:
+    def open_source(self, source: str | None) -> Source:
         """There is no outside material; a user's own pictures are imported."""
         return Nothing()
 

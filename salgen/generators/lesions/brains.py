@@ -42,14 +42,14 @@ class BrainBank:
         uint16 (K, H, W): T1 intensity, 65535 at each volume's robust maximum, 0 outside the mask.
     parts
         Split name to the numbers of its slices.
-    other
-        The part that a split of another name uses; None if that is an error, as slices belong to splits by subject.
+    fallback
+        The part used for a split of another name; None if such a split is an error, as slices belong to subjects.
     """
 
     masks: Mask
     slices: Levels
     parts: Mapping[str, Indices]
-    other: str | None
+    fallback: str | None
 
     def indices(self, split: str) -> Indices:
         """The numbers of the slices that belong to a split.
@@ -59,7 +59,7 @@ class BrainBank:
         SalgenError
             If no subject belongs to the split.
         """
-        part = split if split in self.parts else self.other
+        part = split if split in self.parts else self.fallback
         if part is None:
             raise SalgenError(f"split {split!r}: no brain volume belongs to it, only to {', '.join(self.parts)}")
         return self.parts[part]

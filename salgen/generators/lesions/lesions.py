@@ -116,9 +116,9 @@ class Lesions:
         """The class names of the one task: presence, or number of lesions."""
         return {"label": CLASSES[self.lesion_classes]}
 
-    def open_source(self, given: str | None) -> Source:
+    def open_source(self, source: str | None) -> Source:
         """The MNI152 volume, or the user's folder of volumes."""
-        return open_brains(given or self.default_source)
+        return open_brains(source or self.default_source)
 
     def prepare(self, source: Source) -> LesionMaterial:
         """The bank of brain slices, with the places for lesions in each checked."""

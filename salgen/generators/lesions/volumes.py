@@ -53,12 +53,12 @@ class Volumes(Files):
         return load_volume(self.files[name])
 
 
-def open_brains(given: str) -> Source:
-    """The source of brain volumes that `given` names.
+def open_brains(source: str) -> Source:
+    """The source of brain volumes that `source` names.
 
     Parameters
     ----------
-    given
+    source
         ``"mni152"``, or the path of a volume or of a folder of ``.nii`` and ``.nii.gz`` files, which may
         hold a ``participants.csv`` with columns `path` and `split`. Files that it does not list are not
         used.
@@ -68,16 +68,16 @@ def open_brains(given: str) -> Source:
     SalgenError
         If there is no such source, the folder holds no volumes, or the table is wrong.
     """
-    if given == MNI152:
+    if source == MNI152:
         shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)
         return Volumes(MNI152, MNI152_LICENCE, MNI152_NOTES, {MNI152_FILE: shipped}, {}, True)
-    path = Path(given).expanduser()
+    path = Path(source).expanduser()
     if path.is_dir():
         return _open_folder(path)
     if not path.exists():
-        raise SalgenError(f"source {given!r}: no such file or folder; give {MNI152!r} or a folder of brain volumes")
+        raise SalgenError(f"source {source!r}: no such file or folder; give {MNI152!r} or a folder of brain volumes")
     if not _is_volume(path):
-        raise SalgenError(f"source {given!r}: must be {MNI152!r}, a .nii or .nii.gz file, or a folder of them")
+        raise SalgenError(f"source {source!r}: must be {MNI152!r}, a .nii or .nii.gz file, or a folder of them")
     return _user_volumes({path.name: path}, {}, "")
 
 

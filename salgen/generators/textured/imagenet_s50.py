@@ -67,7 +67,7 @@ class ImageNetS50(Painted):
         """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
-    def open_source(self, given: str | None) -> Photographs:
+    def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs.
 
         Raises
@@ -75,8 +75,8 @@ class ImageNetS50(Painted):
         SalgenError
             If another source is given.
         """
-        if given not in (None, "", PHOTOGRAPHS):
-            raise SalgenError(f"source = {given!r}: the stand-in takes {PHOTOGRAPHS}")
+        if source not in (None, "", PHOTOGRAPHS):
+            raise SalgenError(f"source = {source!r}: the stand-in takes {PHOTOGRAPHS}")
         return photographs()
 
     def prepare(self, source: Photographs) -> Photographs:

@@ -71,10 +71,10 @@ class LisaLights(Painted):
         0.0, "share of lamps that are at the top for red and at the bottom for green; 1 in real data", low=0.0, high=1.0
     )
 
-    def open_source(self, given: str | None) -> Photographs:
+    def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
-        if given not in (None, PHOTOGRAPHS):
-            raise SalgenError(f"source = {given!r}: {self.name} is drawn on the shipped {PHOTOGRAPHS}; give no source")
+        if source not in (None, PHOTOGRAPHS):
+            raise SalgenError(f"source = {source!r}: {self.name} is drawn on the shipped {PHOTOGRAPHS}; give no source")
         return photographs()
 
     def prepare(self, source: Photographs) -> Photographs:

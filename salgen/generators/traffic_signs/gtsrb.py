@@ -102,12 +102,12 @@ def _order(seed: int, family: str, split: str, redraws_of: int | None, pairs: in
     return tuple(context.stream("order", key=0).permutation(pairs).tolist())
 
 
-def open_gtsrb(given: str) -> SignFiles:
+def open_gtsrb(source: str) -> SignFiles:
     """The benchmark below a folder, or fetched by torchvision.
 
     Parameters
     ----------
-    given
+    source
         The root that ``torchvision.datasets.GTSRB`` takes, its folder ``gtsrb``, or ``"download"``.
 
     Raises
@@ -115,8 +115,8 @@ def open_gtsrb(given: str) -> SignFiles:
     SalgenError
         If something is missing or not as published; the message names the path that was expected.
     """
-    if given != DOWNLOAD:
-        return _opened(find_folder(Path(given).expanduser()))
+    if source != DOWNLOAD:
+        return _opened(find_folder(Path(source).expanduser()))
     root = _fetched()
     try:
         return _opened(find_folder(root))

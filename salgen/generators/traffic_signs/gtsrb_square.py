@@ -115,9 +115,9 @@ class GtsrbSquare(Painted):
         """The classes of an image without and with a square."""
         return {"label": ("plain", "square")}
 
-    def open_source(self, given: str | None) -> Source:
+    def open_source(self, source: str | None) -> Source:
         """The shipped photographs, the user's copy of the benchmark, or a fetched one."""
-        return photographs() if given in (None, PHOTOGRAPHS) else open_gtsrb(given)
+        return photographs() if source in (None, PHOTOGRAPHS) else open_gtsrb(source)
 
     def prepare(self, source: Source) -> SignSource:
         """The material that draws or reads pictures of signs."""

@@ -289,11 +289,11 @@ def test_outliers_on_one_pixel_are_one_dot(tmp_path):
 
 def test_image_grids_show_image_ground_truth_and_the_papers_methods(cells, page):
     rows = read_grid(cells, PAPER, "m-gt").rows
-    shown = image_grid(rows[0], PAPER).shown
+    shown = image_grid(rows[0], PAPER).gallery
     assert [method for method, _, _ in shown.columns] == list(PAPER)
     assert [row.true_class for row in shown.rows] == ["lesions"] * 3
     assert all(len(row.pictures) == 2 + len(PAPER) and row.contour for row in shown.rows)
-    assert [method for method, _, _ in image_grid(rows[3], PAPER).shown.columns] == [
+    assert [method for method, _, _ in image_grid(rows[3], PAPER).gallery.columns] == [
         m for m in PAPER if m != "grad-cam"
     ]
     assert page.read_text().count('aria-label="Image grid of') == 4
@@ -306,7 +306,7 @@ def test_classes_take_turns_in_an_image_grid(cells, tmp_path):
     data |= {"labels": np.array([1, 1, 1, 0, 0, 0]), "masks": np.ones_like(data["masks"])}
     np.savez(path / "gallery.npz", **data)
     row = read_grid([Cell("x", "lesion-cnn", (path,))], PAPER, "m-gt").rows[0]
-    assert [row.id[-1] for row in image_grid(row, PAPER).shown.rows] == ["0", "3", "1", "4"]
+    assert [row.id[-1] for row in image_grid(row, PAPER).gallery.rows] == ["0", "3", "1", "4"]
     assert ROWS == 4
 
 

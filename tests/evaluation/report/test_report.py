@@ -377,7 +377,7 @@ def test_faults_of_a_run_name_the_file(tmp_path):
         "no entry 'dataset.fingerprint'": record | {"dataset": {"name": "x"}},
         "no entry 'models.accuracy'": record | {"models": [{"name": "x", "seed": 0}]},
         "no entry 'headline_variant'": {k: v for k, v in record.items() if k != "headline_variant"},
-        "says nothing of method 'gradient'": record | {"methods": record["methods"][1:]},
+        "does not list method 'gradient'": record | {"methods": record["methods"][1:]},
         "unknown metric 'roc-auk': did you mean 'roc-auc'": record | {"metrics": ["roc-auk", "roc-auc"]},
         "names no metric that has scores": record | {"metrics": ["m-gt"]},
     }

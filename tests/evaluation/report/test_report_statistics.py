@@ -270,7 +270,7 @@ def test_legends_come_from_the_declarations(rich):
     assert legends["edge-correlation"].direction == "diagnostic, ranks nothing"
     assert legends["iou"].calls == ["iou:threshold=0.25", "iou:threshold=0.75"]
     for legend in legends.values():
-        assert " ".join(legend.asks.replace("``", "").split()) in page.text
+        assert " ".join(legend.description.replace("``", "").split()) in page.text
 
 
 def test_metrics_are_correlated_over_three_data_sets(tmp_path):

@@ -1,4 +1,4 @@
-"""What stands behind a cartoon figure: plain patterns in a pair of colours."""
+"""Backdrops of cartoon figures: plain patterns in a pair of colours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_backdrop(drawing: Drawing, choices: Choices) -> None:
 
 
 def _stripes(drawing: Drawing, choices: Choices, first: Tint, second: Tint) -> None:
-    """Bands that lean one way or the other, or stand, or lie."""
+    """Bands that are slanted either way, upright or level."""
     width, lean, lying = choices.between(0.05, 0.11), choices.of((-0.7, 0.0, 0.7)), choices.chance(0.3)
     start = -1.5 + choices.between(0.0, 2 * width)
     stripes = []

@@ -30,7 +30,7 @@ class Build:
     Attributes
     ----------
     reach
-        How far the eyes go, (up, aside).
+        Extent of the eyes, (up, aside).
     crown, hem
         Where the body begins and ends.
     head, waist, hips
@@ -51,7 +51,7 @@ class Build:
     gleams: tuple[Tint, Tint, Tint]
 
     def outline(self, lean: float = 0.0) -> list[tuple[float, float]]:
-        """Corners that the body's outline is rounded from."""
+        """The corners that the body's outline is rounded from."""
         right = [
             (self.crown, 0.55 * self.head),
             (self.crown * 0.5, self.head),
@@ -65,7 +65,7 @@ class Build:
 
 
 def new_build(reach: tuple[float, float], gleams: tuple[Tint, Tint], choices: Choices) -> Build:
-    """A build drawn around eyes that go so far, in any colours."""
+    """A random build around eyes of this extent (up, aside), in any colours."""
     up, aside = reach
     head = aside + choices.between(0.045, 0.085)
     skin = choices.near(choices.of(SKINS), 16)

@@ -1,4 +1,4 @@
-"""What decides a drawing: numbers of a stream, and the colours they pick."""
+"""The random choices of a drawing, and the colours they pick."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Choices:
         return next(self._numbers) < share
 
     def near(self, tint: Tint, spread: int = 10) -> Tint:
-        """A colour like another."""
+        """A colour close to another, each channel changed by at most `spread`."""
         red, green, blue = (min(255, max(0, level + self.count(-spread, spread))) for level in tint)
         return red, green, blue
 

@@ -21,11 +21,11 @@ def draw_creature(drawing: Drawing, reach: tuple[float, float], gleams: tuple[Ti
     drawing
         In a frame whose origin is between the eyes.
     reach
-        How far the eyes go up and aside.
+        Extent of the eyes, (up, aside).
     gleams
-        The colours that eyes may have, worn here whatever they are.
+        The colours that eyes may have, used here whatever the eyes' colour is.
     choices
-        What decides the rest.
+        Decide everything else.
     """
     build = new_build(reach, gleams, choices)
     choices.of(BACKS)(drawing, build, choices)
@@ -41,7 +41,7 @@ def draw_creature(drawing: Drawing, reach: tuple[float, float], gleams: tuple[Ti
 
 
 def _body(drawing: Drawing, build: Build, choices: Choices) -> int:
-    """The body with a shaded side; the number of the first of its colours."""
+    """Draw the body with a shaded side, and return the number of the first of its colours."""
     outline = rounded(build.outline(choices.between(-0.12, 0.12)))
     body = drawing.outlined(outline, shade(build.skin, 0.78), INK, LINE)
     side = choices.of((-1.0, 1.0))

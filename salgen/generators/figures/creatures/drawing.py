@@ -1,8 +1,8 @@
 """Flat drawings with clean edges: polygons and ellipses in plain colours, laid over one another.
 
-A drawing is made on a grid that looks at every pixel in 4 x 4 places; each place has one colour, and a
-pixel is the mean of its places. Only + - * / and square roots decide which places a shape covers, so
-no machine draws it another way.
+A drawing is made on a grid with 4 x 4 samples per pixel; each sample has one colour, and a pixel is the mean
+of its samples. Only + - * / and square roots decide which samples a shape covers, so that every machine draws
+the same bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Points = Sequence[Sequence[float]] | Float64
 
 @dataclass(frozen=True)
 class Frame:
-    """Where figure coordinates lie in an image: (down, across) in shares of its side, turned and moved.
+    """The placement of figure coordinates in an image: (down, across) in shares of its side, turned and moved.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class Frame:
 
 
 class Drawing:
-    """A picture under way: for each of the fine places the number of the colour laid there last.
+    """A picture in progress: for each sample the number of the colour laid there last.
 
     Parameters
     ----------
     image_size
         (H, W) in pixels.
     frame
-        What the coordinates of shapes mean.
+        Places the coordinates of shapes in the image.
     """
 
     def __init__(self, image_size: tuple[int, int], frame: Frame) -> None:
@@ -74,11 +74,11 @@ class Drawing:
         return len(self.tints) - 1
 
     def fill(self, points: Points, tint: Tint, over: int = 0) -> int:
-        """Fill a polygon, where the colours numbered `over` and above lie; its colour's number."""
+        """Fill a polygon where colours numbered `over` and above lie, and return its colour's number."""
         return self.fill_all([points], tint, over)
 
     def fill_all(self, polygons: Sequence[Points], tint: Tint, over: int = 0) -> int:
-        """Fill several polygons at once; where they overlap they must run the same way round."""
+        """Fill several polygons at once; overlapping ones must run the same way round."""
         number = self.add(tint)
         corners = self.frame.places(np.concatenate([np.asarray(points) for points in polygons])) * FINE
         window, inside = covered(corners, [len(points) for points in polygons], self.fine.shape)
@@ -104,11 +104,11 @@ class Drawing:
         return np.stack(colours, axis=2), self.coverage()
 
     def coverage(self) -> Float64:
-        """How much of each pixel was drawn on, float64 (H, W)."""
+        """The share of each pixel that was drawn on, float64 (H, W) in [0, 1]."""
         return means((self.fine > 0).view(np.uint8))
 
     def share(self, number: int) -> Float64:
-        """How much of each pixel shows the colour of a number, float64 (H, W)."""
+        """The share of each pixel that shows the colour with a number, float64 (H, W) in [0, 1]."""
         return means((self.fine == number).view(np.uint8))
 
 

@@ -1,4 +1,4 @@
-"""What a cartoon creature's body is marked with and dressed in."""
+"""Markings and clothes on a cartoon creature's body."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from salgen.generators.figures.creatures.drawing import Drawing
 
 
 def _no_marks(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:
-    """Nothing."""
+    """Draw nothing."""
 
 
 def _belly(drawing: Drawing, build: Build, choices: Choices, body: int) -> None:

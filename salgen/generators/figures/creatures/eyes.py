@@ -29,7 +29,7 @@ class Eye:
     pupil
         Its radius as a share of the eye's.
     gaze
-        Where the pupil is, in shares of the eye's radii.
+        Position of the pupil, in shares of the eye's radii.
     """
 
     middle: tuple[float, float]
@@ -39,23 +39,23 @@ class Eye:
 
 
 def reach_of(eyes: Mapping[str, Eye]) -> tuple[float, float]:
-    """How far eyes go up, and how far aside."""
+    """The extent of eyes: the farthest that they reach up, and aside."""
     up = max(eye.radii[0] - eye.middle[0] for eye in eyes.values())
     return up, max(eye.radii[1] + abs(eye.middle[1]) for eye in eyes.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """An eye in the part of an image that holds it.
+    """The layers of an eye in the part of an image that holds it.
 
     Attributes
     ----------
     window
         That part.
     ink
-        Outline, pupil and shine, float64 (h, w, 3), already multiplied by how much of a pixel they cover.
+        Outline, pupil and shine, float64 (h, w, 3), already multiplied by their coverage of each pixel.
     white, coverage
-        How much of a pixel is the white of the eye, and how much any of the eye, float64 (h, w).
+        Shares of each pixel that the white of the eye covers, and any of the eye, float64 (h, w).
     """
 
     window: tuple[slice, slice]
@@ -72,7 +72,7 @@ def paint_eye(canvas: Float64, eye: Eye, frame: Frame, tint: Tint) -> None:
     canvas
         Colours in [0, 1], float64 (H, W, 3).
     eye, frame
-        The eye, and where its coordinates lie in the image.
+        The eye, and the placement of its coordinates in the image.
     tint
         Of its white.
     """
@@ -103,7 +103,7 @@ def _layers(eye: Eye, frame: Frame, image_size: tuple[int, int]) -> Layers:
 
 
 def _draw(drawing: Drawing, eye: Eye) -> int:
-    """Draw an eye whose white is black so far; the number of that colour."""
+    """Draw an eye whose white is black so far, and return the number of that colour."""
     drawing.fill(oval(eye.middle, eye.radii), INK)
     radii = eye.radii[0] - OUTLINE, eye.radii[1] - OUTLINE
     white = drawing.fill(oval(eye.middle, radii), (0, 0, 0))

@@ -1,4 +1,4 @@
-"""What a cartoon creature has on its head and in its face, but for the eyes."""
+"""Horns, ears, hats, mouths and brows of a cartoon creature: its head and face without the eyes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _zigzag(drawing: Drawing, build: Build, choices: Choices) -> None:
 
 
 def draw_brows(drawing: Drawing, build: Build, choices: Choices) -> None:
-    """Brows that frown, wonder or are not there."""
+    """Draw brows that frown or look surprised, or none."""
     lift, slant = choices.between(0.008, 0.03), choices.of((-0.025, 0.0, 0.025, None, None))
     if slant is None:
         return

@@ -1,4 +1,4 @@
-"""What shows beside and below a cartoon creature's body: limbs, cape, wings and tail."""
+"""Limbs, cape, wings and tail of a cartoon creature."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _limb(drawing: Drawing, points: list[tuple[float, float]], width: float, tin
 
 
 def draw_arms(drawing: Drawing, build: Build, choices: Choices) -> None:
-    """Two arms with round hands, each raised, hanging or bent."""
+    """Draw two arms with round hands, each raised, hanging or bent."""
     width, glove = choices.between(0.035, 0.055), choices.of((build.skin, build.dress, build.pale))
     shoulder = (0.45 * build.hem, build.waist * 0.8)
     poses = [choices.of((_raised, _hanging, _bent)) for _ in range(2)]

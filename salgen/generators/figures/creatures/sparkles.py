@@ -9,7 +9,7 @@ from salgen.generators.figures.creatures.drawing import Drawing, Points
 INK: Tint = (26, 20, 34)
 LINE = 0.008
 ROWS = (-0.41, -0.2, 0.0, 0.2, 0.4)
-COLUMNS = (-0.41, 0.41)  # aside of where eyes can be
+COLUMNS = (-0.41, 0.41)  # to the left and right of where eyes can be
 JITTER = 0.025
 SMALLEST, LARGEST = 0.042, 0.055  # the star is larger by a fifth
 
@@ -24,7 +24,7 @@ def draw_sparkles(drawing: Drawing, gleams: tuple[Tint, Tint], choices: Choices)
     gleams
         The two colours.
     choices
-        What decides places, sizes and shapes.
+        Decide places, sizes and shapes.
     """
     places = [(row, column) for row in ROWS for column in COLUMNS]
     tints = [*gleams, choices.of(gleams), choices.of(gleams)][: choices.count(2, 4)]

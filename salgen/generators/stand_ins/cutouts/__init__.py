@@ -1,4 +1,4 @@
-"""Cutouts: things of COCO's classes, drawn, as transparent pictures that can be pasted on scenes."""
+"""Cutouts: drawn objects of COCO's classes on transparent backgrounds, to be pasted on scenes."""
 
 from salgen.generators.stand_ins.cutouts.library import KINDS, cutout
 

@@ -1,4 +1,4 @@
-"""All sketches by the name of their COCO class."""
+"""The sketches, by the names of their COCO classes."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def sketch(name: str) -> Sketch:
 
 
 def cutout(name: str, stream: Stream, side: int) -> NDArray[np.uint8]:
-    """A thing of a class on a transparent ground.
+    """An object of a class on a transparent background.
 
     Parameters
     ----------
     name
         One of :data:`KINDS`.
     stream
-        What decides its form, colours, pose and light.
+        Decides its form, colours, pose and light.
     side
-        Pixels of its longer side, from 24 on.
+        Pixels of its longer side, at least 24.
 
     Returns
     -------

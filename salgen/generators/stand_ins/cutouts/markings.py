@@ -23,7 +23,7 @@ def marking(kind: str, scale: float, size: tuple[int, int], stream: Stream) -> F
     size
         (H, W) in pixels.
     stream
-        Where the pattern begins and how it bends.
+        Decides the pattern's position and bending.
     """
     longer = max(size)
     start = stream.uniform(2)

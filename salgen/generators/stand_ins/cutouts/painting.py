@@ -24,7 +24,7 @@ CHOICES = 256  # more than any sketch needs
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """What a skin looks like on one thing.
+    """The look of a skin on one object.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Surface:
     texture
         Factor of the brightness, float64 (H, W).
     second, share
-        The colour of its marking and where it lies, (3,) and (H, W); None without one.
+        The colour (3,) of its marking and the marking's share of each pixel (H, W); None without one.
     """
 
     tint: Float64
@@ -47,7 +47,7 @@ class Surface:
 
 @dataclass(eq=False)
 class Canvas:
-    """A picture under way.
+    """A picture in progress.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Canvas:
     alpha
         float64 (H, W) in [0, 1].
     light
-        (right, down): where the light comes from.
+        Direction that the light comes from, (right, down).
     surfaces
         Of the skins used so far.
     """
@@ -68,7 +68,7 @@ class Canvas:
 
 
 def painted(sketch: Sketch, stream: Stream, side: int) -> NDArray[np.uint8]:
-    """One thing, uint8 (h, w, 4), cropped to where alpha is above 0; its longer side has `side` pixels."""
+    """One object, uint8 (h, w, 4), cropped to where alpha is above 0; its longer side has `side` pixels."""
     choices = Choices(stream, CHOICES)
     light = (choices.between(-0.9, 0.9), -choices.between(0.35, 0.9))
     thing = posed(sketch, side, choices)
@@ -87,8 +87,8 @@ def painted(sketch: Sketch, stream: Stream, side: int) -> NDArray[np.uint8]:
 def _tints(skins: Mapping[str, Skin], used: set[str], choices: Choices) -> dict[str, Float64]:
     """A colour for each skin that is used, in the order of the skins."""
     needed = used | {mark.tint for name in used if (mark := skins[name].marking)}
-    for _ in range(2):  # what is like a skin, or against it, may itself be so
-        needed |= {other for name in needed for other in (skins[name].like, skins[name].against) if other}
+    for _ in range(2):  # a skin that another refers to may itself refer to one
+        needed |= {base for name in needed for base in (skins[name].like, skins[name].against) if base}
     tints: dict[str, Float64] = {}
     for name in (name for name in skins if name in needed):
         skin = skins[name]
@@ -102,16 +102,16 @@ def _tints(skins: Mapping[str, Skin], used: set[str], choices: Choices) -> dict[
 
 
 def _contrast(tint: Float64, palette: str, choices: Choices) -> Float64:
-    """Of four colours of a palette the one that differs most from a tint."""
+    """The one of four colours of a palette that differs most from a tint."""
     candidates = [_colour(palette, choices) for _ in range(4)]
     return max(candidates, key=lambda candidate: float(np.abs(candidate - tint).sum()))
 
 
 def _colour(palette: str, choices: Choices) -> Float64:
     """A mixture of two colours of a palette, mostly of the first, a little lighter or darker."""
-    first, other = (np.array(choices.of(PALETTES[palette])) / 255.0 for _ in range(2))
+    first, second = (np.array(choices.of(PALETTES[palette])) / 255.0 for _ in range(2))
     share = choices.between(0.0, 0.35)
-    return np.asarray((first + share * (other - first)) * choices.between(0.82, 1.12))
+    return np.asarray((first + share * (second - first)) * choices.between(0.82, 1.12))
 
 
 def _surface(
@@ -129,7 +129,7 @@ def _surface(
 
 
 def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
-    """Lay a part over what is there, in the smallest window that holds it."""
+    """Paint a part over the canvas, in the smallest window that holds it."""
     low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
     high = np.minimum(np.ceil(corners.max(axis=0)), canvas.alpha.shape).astype(int)
     if (high <= low).any():
@@ -142,10 +142,10 @@ def _paint_part(canvas: Canvas, part: Part, corners: Float64) -> None:
         (np.arange(low[axis], high[axis]) + 0.5 - middle[axis]) / max(float(half[axis]), 0.5) for axis in range(2)
     )
     colour = _shaded(part, canvas, window, down[:, np.newaxis], across[np.newaxis])
-    rest = 1.0 - share
-    canvas.colour[window] *= rest[..., np.newaxis]
+    uncovered = 1.0 - share
+    canvas.colour[window] *= uncovered[..., np.newaxis]
     canvas.colour[window] += colour * share[..., np.newaxis]
-    canvas.alpha[window] = share + canvas.alpha[window] * rest
+    canvas.alpha[window] = share + canvas.alpha[window] * uncovered
 
 
 def _shaded(part: Part, canvas: Canvas, window: tuple[slice, slice], down: Float64, across: Float64) -> Float64:
@@ -179,16 +179,16 @@ def _light_all(canvas: Canvas, stream: Stream, choices: Choices) -> None:
 
 
 def _levels(canvas: Canvas) -> NDArray[np.uint8]:
-    """Straight alpha, 8 bits per channel."""
+    """The canvas with straight alpha and 8 bits per channel, uint8 (H, W, 4)."""
     alpha = canvas.alpha[..., np.newaxis]
     straight = np.clip(canvas.colour / np.where(alpha > 0, alpha, 1.0), 0.0, 1.0)
     return np.rint(np.concatenate([straight, alpha], axis=2) * 255.0).astype(np.uint8)
 
 
 def _sized(pixels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
-    """The picture cropped tightly; where a thin tip was lost between two pixels, it is enlarged by that pixel."""
-    there = pixels[..., 3] > 0
-    rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+    """The picture cropped tightly, and enlarged by a pixel where a thin tip was lost between two."""
+    opaque = pixels[..., 3] > 0
+    rows, columns = np.flatnonzero(opaque.any(axis=1)), np.flatnonzero(opaque.any(axis=0))
     cropped = np.ascontiguousarray(pixels[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
     height, width = cropped.shape[:2]
     if max(height, width) == side:

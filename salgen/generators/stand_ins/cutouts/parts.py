@@ -18,18 +18,18 @@ from salgen.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Outlines that are filled at once.
+    """Outlines that are filled together.
 
     Attributes
     ----------
     outlines
-        (x, y) of each corner, float64 (N, 2) each; where outlines run the opposite way round is a hole.
+        (x, y) of each corner, float64 (N, 2) each; an outline that runs the opposite way round is a hole.
     tint
         The name of one of the sketch's skins, or of a common one.
     shade
         Factor of its brightness.
     relief
-        How much rounder than flat it looks.
+        Roundness of its shading; 0 is flat.
     gloss
         Strength of a highlight.
     """
@@ -43,16 +43,16 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Parts that are turned together, are not always there, or of which one option is drawn.
+    """Parts that are turned together, drawn only at times, or offered as options.
 
     Attributes
     ----------
     options
-        One of these is drawn.
+        Of these, one is drawn.
     pivot, swing
         The point that the parts turn about, and the most that the tangent of half the angle may be.
     chance
-        How often the group is there.
+        Probability that the group is drawn.
     """
 
     options: tuple[tuple[Part | Group, ...], ...]
@@ -72,9 +72,9 @@ def read_items(rows: Iterable[Any]) -> tuple[Item, ...]:
 
     - ``[shape, tint, numbers..., look]``: a part; the look may hold shade, relief, gloss, and, as ``at``, the place
       (x, y) and the factor of its size that the shape is moved to;
-    - ``["maybe", chance, row, ...]``: what is there in a share of cases;
-    - ``["swing", x, y, most, row, ...]``: what turns about a point, see :class:`Group`;
-    - ``["one_of", [row, ...], [row, ...], ...]``: one of several;
+    - ``["maybe", chance, row, ...]``: a group drawn with this probability;
+    - ``["swing", x, y, most, row, ...]``: a group that turns about a point, see :class:`Group`;
+    - ``["one_of", [row, ...], [row, ...], ...]``: one of several groups of rows;
     - an assembly of :data:`ASSEMBLIES` with its numbers.
     """
     return tuple(item for row in rows for item in _read(row))
@@ -99,11 +99,11 @@ def _read(row: list[Any]) -> Sequence[Item]:
 
 
 def legs(tint: str, hoof: str, places: str, hip: float, knee: float, ground: float, width: float) -> Rows:
-    """Legs that taper to a hoof; the first half of the places (x of each) are those behind."""
+    """Legs that taper to a hoof; the first half of the places (x of each) are the far ones."""
     columns = [float(place) for place in places.split()]
     rows = []
     for number, x in enumerate(columns):
-        behind = number < len(columns) // 2
+        far_side = number < len(columns) // 2
         half, back, foot = width / 2, 0.25 * width, ground - width * 0.5
         front, rear = f"{x + half * 0.8},{ground}", f"{x - half * 0.8},{ground}"
         leg = (
@@ -111,7 +111,7 @@ def legs(tint: str, hoof: str, places: str, hip: float, knee: float, ground: flo
             f"{x - half - back},{knee}"
         )
         shoe = f"{x - half * 0.9},{foot} {x + half * 0.9},{foot} {x + half * 1.15},{ground} {x - half},{ground}"
-        shades = (0.66, 0.66) if behind else (0.92, 0.9)
+        shades = (0.66, 0.66) if far_side else (0.92, 0.9)
         rows.append(
             [
                 *("swing", x, hip + 0.2 * (knee - hip), 0.1),
@@ -135,7 +135,7 @@ def wheel(x: float, y: float, radius: float, hub: float = 0.55) -> Rows:
 
 
 def spoked(x: float, y: float, radius: float) -> Rows:
-    """A thin tyre with spokes that one can look through."""
+    """A thin tyre with spokes and gaps between them."""
     inner = radius * 0.92
     ends = ((1, 0), (0.866, 0.5), (0.5, 0.866), (0, 1), (-0.5, 0.866), (-0.866, 0.5))
     spokes = " / ".join(f"{x - inner * i},{y - inner * j} {x + inner * i},{y + inner * j}" for i, j in ends)

@@ -1,4 +1,4 @@
-"""A sketch: the parts and skins of one class of things; and a pose, in which one thing of it stands."""
+"""A sketch: the parts and skins of a class of objects; and the pose of one of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BEYOND = 0.2  # pixels that the ends of the longer side lie outside, so that the
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """What all things of a class share.
+    """The skins, parts and proportions of a class of objects.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Sketch:
     parts
         From the back to the front.
     give
-        How much the proportions vary: 1 for what is soft or alive, less for what is built.
+        Variation of the proportions: 1 for soft or living objects, less for rigid ones.
     lean
         The most that the tangent of half the angle of its turn may be.
     mirrored
@@ -43,7 +43,7 @@ class Sketch:
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """The parts of one thing, in pixels.
+    """The parts of one object, in pixels.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Posed:
 
 
 def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
-    """A thing with its own proportions, turn and lean, its longer side a little more than `side` pixels."""
+    """An object with its own proportions, turn and lean, its longer side a little more than `side` pixels."""
     parts = list(_chosen(sketch.parts, choices))
     counts = np.cumsum([sum(len(outline) for outline in part.outlines) for part in parts])
     points = np.concatenate([outline for part in parts for outline in part.outlines])
@@ -78,7 +78,7 @@ def posed(sketch: Sketch, side: int, choices: Choices) -> Posed:
 
 
 def _chosen(items: Sequence[Item], choices: Choices) -> Iterator[Part]:
-    """The parts that are there, turned as they are."""
+    """The parts that are drawn, each turned with its groups."""
     for item in items:
         if isinstance(item, Part):
             yield item
@@ -96,7 +96,7 @@ def _chosen(items: Sequence[Item], choices: Choices) -> Iterator[Part]:
 
 
 def _varied(points: Float64, sketch: Sketch, choices: Choices) -> Float64:
-    """Points seen in other proportions: stretched, swollen at one end, bent, turned and perhaps mirrored."""
+    """The points in varied proportions: stretched, swollen at one end, bent, turned and perhaps mirrored."""
     low, high = points.min(axis=0), points.max(axis=0)
     half = (high - low) / 2
     x, y = ((points - low) / half - 1).T

@@ -1,4 +1,4 @@
-"""What sketches are coloured with: palettes, materials and markings.
+"""The colours of sketches: palettes, materials and markings.
 
 Palettes are wide and overlap, so that a colour says little about the class.
 """
@@ -16,7 +16,7 @@ Tint = list[int]  # red, green and blue in 0..255
 
 @dataclass(frozen=True)
 class Material:
-    """Unevenness as smooth fields, and a highlight.
+    """A material: smooth fields that make it uneven, and a highlight.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Marking:
     scale
         Size of the pattern, in shares of the picture's longer side.
     chance
-        How often it is there.
+        Probability that it is drawn.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Marking:
 
 @dataclass(frozen=True)
 class Skin:
-    """What a tint of a sketch may look like.
+    """The possible looks of a tint of a sketch.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Skin:
     marking
         A second colour, or None.
     like
-        The earlier skin whose colour it has instead of one of a palette, or "".
+        The earlier skin whose colour it takes instead of one from a palette, or "".
     """
 
     palette: str = ""

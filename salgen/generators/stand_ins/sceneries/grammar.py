@@ -15,7 +15,7 @@ from salgen.generators.stand_ins.sceneries.stage import Stage
 
 
 def camera(stage: Stage, *, x: float, y: float) -> None:
-    """Where the eye is: the vanishing point, and for the open air the horizon."""
+    """Set the eye: the vanishing point and, in the open air, the horizon."""
     stage.eye = (x, y)
 
 
@@ -45,11 +45,11 @@ class Step:
     over
         Options that run from one value to another over the repetitions; added to those of the same name.
     times
-        How often it is repeated, or a pair of bounds that are both possible.
+        Number of repetitions, or a pair of inclusive bounds.
     both
-        Whether each is repeated on the other side (u becomes 1 - u).
+        True if each is repeated on the other side (u becomes 1 - u).
     chance
-        How likely the step is taken at all.
+        Probability that the step is taken.
     """
 
     part: str
@@ -65,7 +65,7 @@ Layout = Sequence[Step]
 
 
 def read_layout(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> Layout:
-    """Steps from rows ``[part, {option: value, ...}]``, in which the attributes of a step may stand too.
+    """Steps from rows ``[part, {option: value, ...}]``, which may also hold the attributes of a step.
 
     ``"for"`` makes several steps of a row: ``{"u": [0.2, 0.8], "w": [1, 2]}`` one with u = 0.2 and w = 1, and one with
     u = 0.8 and w = 2.
@@ -83,7 +83,7 @@ def _steps(part: str, entry: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def play(stage: Stage, layout: Layout) -> None:
-    """Take the steps of a layout."""
+    """Draw the steps of a layout on a stage."""
     for entry in layout:
         if entry.chance < 1.0 and stage.dice.draw() >= entry.chance:
             continue

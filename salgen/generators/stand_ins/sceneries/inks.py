@@ -1,4 +1,4 @@
-"""What scenes are painted with: each ink is drawn from a range of colours that many others share.
+"""The inks of scenes, each drawn from a range of colours that many others share.
 
 Scenes must not be told apart by their mean colour, so ranges are wide and overlap: grass may be dry, snow may lie
 in shade, walls have any colour.
@@ -22,9 +22,9 @@ def mixed(name: str, draw: Callable[[], float]) -> Ink:
     Parameters
     ----------
     name
-        One of RANGES; digits at its end tell inks of one kind apart.
+        One of RANGES; digits at the end distinguish inks of one kind.
     draw
-        Gives numbers in [0, 1).
+        Returns numbers in [0, 1).
     """
     kind = RANGES[name.rstrip("0123456789")]
     colours = kind["colours"]

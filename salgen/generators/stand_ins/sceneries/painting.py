@@ -1,4 +1,4 @@
-"""A scene from its name and a stream: the layout is played, and seen in some light through a camera."""
+"""A scene from its name and a stream: its layout drawn, then lit and seen through a camera."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint
     stream
         The same one gives the same bytes.
     size
-        (H, W) in pixels, 16 at least.
+        (H, W) in pixels, each at least 16.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def scenery(name: str, stream: Stream, size: tuple[int, int]) -> NDArray[np.uint
 
 
 def _seen(stage: Stage) -> NDArray[np.uint8]:
-    """The canvas in the light of an hour, by a camera that vignettes and has noise; every other one mirrored."""
+    """The canvas under some light, with vignetting and sensor noise; every other one is mirrored."""
     dice, size = stage.dice, stage.image_size
     rows, columns = places(size)
     lean = dice.between(-0.3, 0.3) * (columns - 0.5) + dice.between(-0.25, 0.1) * (rows - 0.5)

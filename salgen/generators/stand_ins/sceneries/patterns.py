@@ -1,7 +1,7 @@
-"""What lies on planes: boards, tiles, bricks, furrows, ripples, in the coordinates of the plane.
+"""Patterns on planes: boards, tiles, bricks, furrows, ripples, in the coordinates of the plane.
 
-A pattern is told the two coordinates of each pixel on its plane and how far a pixel reaches along them, and says how
-light the ink is there. It fades where it is finer than the pixels, so that nothing flickers in the distance.
+A pattern takes the two coordinates of each pixel on its plane and the extent of a pixel along them, and returns the
+lightness of the ink there. It fades where it is finer than the pixels, so that it does not alias in the distance.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Of each pixel on a plane.
+    """The coordinates of each pixel on a plane.
 
     Attributes
     ----------
     across, along
         float64 (H, W), or of what broadcasts to it; in shares of the image at depth 1.
     reach_across, reach_along
-        How much they change from one pixel to the next.
+        Their change from one pixel to the next.
     """
 
     across: Float64
@@ -37,7 +37,7 @@ Pattern = Callable[[Coordinates, float, Stream], Float64]
 
 
 def plain(places: Coordinates, period: float, stream: Stream) -> Float64:
-    """Nothing."""
+    """No pattern."""
     return np.ones(1)
 
 

@@ -6,13 +6,15 @@ image's lower edge, and so towards the other three edges for ceiling and walls; 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from salgen.generators.stand_ins.sceneries.patterns import PATTERNS, Coordinates
 from salgen.generators.stand_ins.sceneries.stage import Stage
 from salgen.types import Float64
 
-FARTHEST = 60.0  # depth beyond which a ground is as at this one
+FARTHEST = 60.0  # depth beyond which the ground no longer changes
 
 Cover = tuple[str, str, float]  # ink, pattern, period
 
@@ -34,9 +36,9 @@ def room(
     depth
         Of its back wall.
     floor, wall, ceiling, back
-        Ink, pattern and period; the back is as the walls unless it is given.
+        Ink, pattern and period; the back is by default like the walls.
     glow
-        How much lighter (or darker) the far end is than the near one.
+        Extra lightness of the far end over the near one; negative if it is darker.
     """
     rows, columns = stage.places()
     x, y = stage.eye
@@ -67,24 +69,20 @@ def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, 
     cover
         Ink, pattern and period.
     haze
-        How much of the sky's colour lies over it far away.
+        Share of the sky's colour over it far away.
     bend
-        How far its pattern bends to the right at depth 2.
+        Shift of its pattern to the right at depth 2.
     mirror
-        How much of what is above the horizon it shows upside down, as water does.
+        Strength of the reflection of everything above the horizon, as in water.
     """
     stage.flush()
     rows, _columns = stage.places()
     _x, y = stage.eye
     scale = np.maximum((rows - y) / (1 - y), 1.0 / FARTHEST)
-    where = _on_plane(stage, 0, np.broadcast_to(scale, stage.image_size))
-    where = Coordinates(
-        where.across - bend * (where.along - 1.0) * (where.along - 1.0),
-        where.along,
-        where.reach_across,
-        where.reach_along,
-    )
-    colour = _tone(stage, cover, where)[..., np.newaxis] * (np.asarray(stage.ink(cover[0]).colour) * stage.light)
+    straight = _on_plane(stage, 0, np.broadcast_to(scale, stage.image_size))
+    across = straight.across - bend * (straight.along - 1.0) * (straight.along - 1.0)
+    tone = _tone(stage, cover, replace(straight, across=across))
+    colour = tone[..., np.newaxis] * (np.asarray(stage.ink(cover[0]).colour) * stage.light)
     if mirror:
         colour = colour + mirror * (_upside_down(stage) - colour) * (1.0 - 0.5 * scale)[..., np.newaxis]
     far = (haze * (1.0 - scale) * (1.0 - scale) * (1.0 - scale))[..., np.newaxis]
@@ -94,16 +92,16 @@ def ground(stage: Stage, *, cover: Cover, haze: float = 0.4, bend: float = 0.0, 
 
 
 def _upside_down(stage: Stage) -> Float64:
-    """What is as far above the horizon as a pixel is below it."""
+    """The canvas mirrored at the horizon, float64 (H, W, 3)."""
     height = stage.image_size[0]
     return stage.canvas[np.clip(2 * stage.row(stage.eye[1]) - np.arange(height), 0, height - 1)]
 
 
-def _tone(stage: Stage, cover: Cover, where: Coordinates) -> Float64:
-    """How light an ink is at each pixel of a plane."""
+def _tone(stage: Stage, cover: Cover, coordinates: Coordinates) -> Float64:
+    """The lightness of an ink at each pixel of a plane, float64 (H, W)."""
     name, pattern, period = cover
     ink = stage.ink(name)
-    tone = PATTERNS[pattern](where, period, stage.stream) + np.zeros(stage.image_size)
+    tone = PATTERNS[pattern](coordinates, period, stage.stream) + np.zeros(stage.image_size)
     for share, texture in zip((ink.mottle, ink.grain, ink.streak), stage.textures(), strict=True):
         if share:
             tone += share * texture

@@ -1,7 +1,7 @@
 """Many shaded shapes at once: polygons are collected, and drawn together with clean edges.
 
-A pixel is looked at in 4 x 4 places; each place belongs to the shape that was laid there last. A shape reaches in
-each row from its leftmost to its rightmost edge, so that all rows of all shapes are found in one go; what has a
+A pixel is sampled at 4 x 4 points; each point belongs to the shape that was laid there last. In each row a shape
+reaches from its leftmost to its rightmost edge, so that all rows of all shapes are computed at once; a figure with a
 notch in a row is made of several shapes.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from salgen.generators.drawing.shapes import FINE
 from salgen.types import Float64
 
-STEPS = 2.0**16  # of a shape's numbers, so that their sums over a pixel's places are exact
+STEPS = 2.0**16  # of a shape's numbers, so that their sums over a pixel's points are exact
 COLUMNS = 9  # red, green, blue, light at the top of the image, its change down to the bottom, textures, coverage
 
 
@@ -59,9 +59,9 @@ class Sheet:
         ink
             Its colour and texture.
         light
-            What the colour is multiplied by in its middle.
+            Factor of the colour in its middle.
         fall
-            How much darker its bottom is than its top.
+            Loss of light from its top to its bottom.
         """
         downs = [y for _, y in points]
         top, bottom = min(downs), max(downs)
@@ -92,7 +92,7 @@ class Sheet:
         return values.reshape(height, width, COLUMNS)
 
     def _owners(self, height: int, width: int, window: tuple[float, float, float]) -> NDArray[np.uint16]:
-        """Which shape, from 1 on, each place of a grid shows."""
+        """The number, from 1, of the shape that each point of a grid shows; 0 where there is none."""
         share, left, top = window
         corners = (np.asarray(self._points)[:, ::-1] - (top, left)) * (height / share, width / share)
         tops, bottoms, starts, ends = _spans(corners, np.asarray(self._counts), height, width)

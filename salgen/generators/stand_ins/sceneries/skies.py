@@ -13,7 +13,7 @@ from salgen.types import Float64
 
 OCTAVES = (1.0, 0.62, 0.39, 0.24)  # of a skyline's bumps, each half as wide as the one before
 
-# Colour at the top, colour at the horizon, what the light is multiplied by
+# Colour at the top, colour at the horizon, factor of the light
 SKIES = (
     ((0.26, 0.48, 0.82), (0.72, 0.84, 0.94), (1.00, 1.00, 0.98)),
     ((0.46, 0.64, 0.86), (0.86, 0.90, 0.92), (1.05, 1.03, 1.00)),
@@ -27,7 +27,7 @@ SKIES = (
 
 
 def sky(stage: Stage, *, clouds: float = 0.5) -> None:
-    """Sky over the whole image, with clouds and at times the sun; what comes later stands in its light."""
+    """Sky over the whole image, with clouds and at times the sun; everything drawn later stands in its light."""
     dice = stage.dice
     top, low, light = (np.asarray(part) for part in SKIES[int(dice.draw() * len(SKIES))])
     rows, columns = stage.places()
@@ -73,19 +73,19 @@ def ridge(
     Parameters
     ----------
     ink
-        What it is made of.
+        Its material.
     foot, height
-        Row of its foot, and how far it rises above it, in shares of the image.
+        Row of its foot and its height above that, in shares of the image.
     shape
         (x, share of the height) along the skyline.
     rough, cells
-        How uneven the skyline is, and how many bumps it has.
+        Unevenness of the skyline, and its number of bumps.
     cap, capped
-        Ink of the summits (snow) and how far down it reaches, in shares of the height.
+        Ink of the summits (snow), and its reach downwards in shares of the height.
     layers
-        How strongly level strata show.
+        Strength of level strata.
     haze
-        How much of the sky's colour lies over it.
+        Share of the sky's colour over it.
     down
         Row below which it is not drawn.
     """
@@ -135,13 +135,13 @@ def foliage(
     shape
         (x, row of its upper edge).
     low
-        Row where it ends.
+        Row at which it ends.
     holes
-        How much shows through it.
+        Amount of gaps in it.
     cells
         Clumps from top to bottom.
     light
-        What its colour is multiplied by.
+        Factor of its colour.
     """
     rows, _ = stage.places()
     clumps, leaves = stage.field((cells, cells)), stage.field((3 * cells, 3 * cells))

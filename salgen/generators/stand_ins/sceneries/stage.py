@@ -1,4 +1,4 @@
-"""The stage of a scene: its camera, its dice, its inks, and the canvas that everything is laid on.
+"""The stage of a scene: its camera, its dice, its inks, and the canvas that everything is painted on.
 
 Places are (u, v, z): u to the right and v downwards in shares of the image at depth 1, z the depth. The floor is at
 v = 1, and lines into the depth meet at the eye's point.
@@ -21,7 +21,7 @@ from salgen.types import Float64
 Place = tuple[float, float]
 
 BLOCK = 256  # numbers that are drawn at once
-VARIETY = 14  # inks of a kind that a scene has at most where each thing has another one
+VARIETY = 14  # at most so many inks of a kind in a scene where each thing has its own
 
 
 class Dice:
@@ -43,12 +43,12 @@ class Dice:
 
 
 class Stage:
-    """A scene under way.
+    """A scene in progress.
 
     Parameters
     ----------
     stream
-        Where all chances come from.
+        Source of all random numbers.
     image_size
         (H, W) in pixels.
 
@@ -80,18 +80,18 @@ class Stage:
         return self._inks[name]
 
     def at(self, u: float, v: float, z: float) -> Place:
-        """Where a place is seen, (x, y) in shares of the image."""
+        """The projection of a place into the image, (x, y) in shares of its size."""
         x, y = self.eye
         return x + (u - x) / z, y + (v - y) / z
 
     def fill(self, points: Sequence[Place], ink: Ink, light: float = 1.0, fall: float = 0.0) -> None:
-        """Lay a shape over what there is."""
+        """Add a shape over everything so far."""
         self.sheet.add(points, ink, light, fall)
 
     def rectangle(
         self, x0: float, y0: float, x1: float, y1: float, ink: Ink, light: float = 1.0, fall: float = 0.0
     ) -> None:
-        """Lay an upright rectangle over what there is."""
+        """Add an upright rectangle over everything so far."""
         self.fill(((x0, y0), (x1, y0), (x1, y1), (x0, y1)), ink, light, fall)
 
     def places(self) -> tuple[Float64, Float64]:
@@ -101,7 +101,7 @@ class Stage:
         return top + share * rows, left + share * columns
 
     def row(self, y: float) -> int:
-        """The image's row where the scene's y is, or the nearest one."""
+        """The image row at the scene's y, or the nearest one."""
         share, _, top = self.window
         return min(max(int((y - top) / share * self.image_size[0]), 0), self.image_size[0] - 1)
 
@@ -121,7 +121,7 @@ class Stage:
         return smooth_field(self.stream, self.image_size, cells)
 
     def flush(self, shadow: float = 0.3) -> Float64:
-        """Lay the collected shapes on the canvas, with a soft shadow around them; what they cover, float64 (H, W)."""
+        """Paint the collected shapes on the canvas with a soft shadow around them; returns their coverage, (H, W)."""
         if not self.sheet:
             return np.zeros(self.image_size)
         drawn = self.sheet.drawn(self.image_size, self.window)
@@ -138,7 +138,7 @@ class Stage:
         return np.asarray(cover)
 
     def wash(self, colour: Sequence[float] | Float64, cover: Float64) -> None:
-        """Paint over everything so far, by shares (H, W) or of what broadcasts to it."""
+        """Paint over everything so far, by a coverage that broadcasts to (H, W)."""
         self.flush()
         paint(self.canvas, colour, np.broadcast_to(cover, self.image_size))
 

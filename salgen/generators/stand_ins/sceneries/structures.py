@@ -1,4 +1,4 @@
-"""What stands on a stage: things on planes, grids of things, boxes, towers, stairs."""
+"""Structures on a stage: things on planes, grids of things, boxes, towers, stairs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from salgen.generators.stand_ins.sceneries.stage import Place, Stage
 from salgen.generators.stand_ins.sceneries.things import THINGS
 
-Where = Callable[[float, float], Place]
+Projection = Callable[[float, float], Place]
 
 
 def plane(
     stage: Stage, *, w: float, h: float, u: float = 0.5, v: float = 1.0, z: float = 1.0, on: str = "back"
-) -> Where:
-    """Where the points of a thing's box are seen.
+) -> Projection:
+    """The projection of a thing's box, x from -0.5 to 0.5 and y from 0 to 1, into the image.
 
     Parameters
     ----------
@@ -36,17 +36,17 @@ def plane(
 
 
 def thing(stage: Stage, *, name: str, ink: str = "white", light: float = 1.0, **place: Any) -> None:
-    """A thing of THINGS on a :func:`plane`; `ink` is for the pieces that have none of their own."""
+    """A thing of THINGS on a :func:`plane`; `ink` is that of the pieces without their own."""
     _put(stage, name, plane(stage, **place), ink, light)
 
 
-def _put(stage: Stage, name: str, where: Where, ink: str, light: float) -> None:
+def _put(stage: Stage, name: str, projection: Projection, ink: str, light: float) -> None:
     inks = {}
     for piece in THINGS[name]:
         kind = piece.ink or ink
         if kind not in inks:
             inks[kind] = stage.ink(kind)
-        stage.fill([where(x, y) for x, y in piece.points], inks[kind], piece.light * light, piece.fall)
+        stage.fill([projection(x, y) for x, y in piece.points], inks[kind], piece.light * light, piece.fall)
 
 
 def grid(
@@ -71,7 +71,7 @@ def grid(
             _put(stage, name, _cell(whole, row / rows, column / columns - 0.5, 1 / rows, 1 / columns, gap), ink, light)
 
 
-def _cell(whole: Where, top: float, left: float, high: float, wide: float, gap: float) -> Where:
+def _cell(whole: Projection, top: float, left: float, high: float, wide: float, gap: float) -> Projection:
     share = 1.0 - 2.0 * gap
     return lambda x, y: whole(left + wide * (0.5 + share * x), top + high * (gap + share * y))
 
@@ -156,7 +156,7 @@ def stairs(
     ink: str = "stone",
     runner: str = "",
 ) -> None:
-    """Steps that go up into the depth, with a carpet on them if it has an ink."""
+    """Steps that rise into the depth, with a carpet if `runner` names its ink."""
     for number in range(steps - 1, -1, -1):
         foot, near = v - number * rise, z + number * run
         box(stage, u=u, v=foot, z=near, w=w, h=rise, d=run, ink=ink, light=0.9 + 0.2 * number / steps)

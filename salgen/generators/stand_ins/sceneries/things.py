@@ -1,4 +1,4 @@
-"""Pictures of things, read from a catalogue: what stands in scenes and hangs on their walls.
+"""Things that stand in scenes or hang on their walls, read from a catalogue.
 
 A thing is a list of pieces, later ones over earlier ones, in a box with x from -0.5 to 0.5 and y from 0 (top) to 1
 (foot). A piece is a row: its shape, its ink ("" for the one that the user of the thing names), the shape's numbers,
@@ -34,9 +34,9 @@ class Piece:
     points
         (x, y) of each corner.
     light
-        What the ink's colour is multiplied by.
+        Factor of the ink's colour.
     fall
-        How much darker its bottom is than its top.
+        Loss of light from its top to its bottom.
     """
 
     ink: str

@@ -20,7 +20,7 @@ AROUND = np.array([(1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7
 
 
 def draw_background(context: Context, most: int) -> dict[str, Any]:
-    """Two photographs of the split and a piece of each, the light, and up to `most` blobs."""
+    """Choose two photographs of the split and a piece of each, the light, and up to `most` blobs."""
     names = of_split(context.material, context.split)
     stream = context.stream("background")
     chosen, pieces, light = stream.integers(len(names), 2), stream.uniform(6), stream.uniform(3, 0.75, 1.1)
@@ -36,20 +36,20 @@ def draw_background(context: Context, most: int) -> dict[str, Any]:
 
 def cluttered(parameters: Mapping[str, Any], material: Photographs, image_size: tuple[int, int]) -> Float64:
     """The background that :func:`draw_background` drew, float64 (H, W, 3) in [0, 1]."""
-    behind, other = (
+    base, overlay = (
         _piece(material.load(name), piece, image_size) / 255.0
         for name, piece in zip(parameters["photographs"], parameters["pieces"], strict=True)
     )
-    canvas = np.array(behind[:, ::-1] if parameters["mirrored"] else behind)
+    canvas = np.array(base[:, ::-1] if parameters["mirrored"] else base)
     stream = Stream.from_key(parameters["clutter"], "clutter")
     for _ in range(parameters["blobs"]):
-        _paint_blob(canvas, other, stream)
+        _paint_blob(canvas, overlay, stream)
     canvas *= np.array(parameters["tint"])
     return np.clip(canvas, 0.0, 1.0, out=canvas)
 
 
-def _paint_blob(canvas: Float64, other: Float64, stream: Stream) -> None:
-    """A blob of one colour, or of the other photograph, anywhere on the canvas."""
+def _paint_blob(canvas: Float64, overlay: Float64, stream: Stream) -> None:
+    """Paint a blob of one colour or of the overlay photograph anywhere on the canvas."""
     draws, colour = stream.uniform(16), stream.uniform(3)
     height, width = canvas.shape[:2]
     size = (0.06 + 0.16 * draws[0]) * min(height, width)
@@ -60,14 +60,14 @@ def _paint_blob(canvas: Float64, other: Float64, stream: Stream) -> None:
     window = slice(low[0], high[0]), slice(low[1], high[1])
     covered = polygon(corners - low, (int(high[0] - low[0]), int(high[1] - low[1])))
     if draws[5] < 0.5:
-        paint(canvas[window], other[window], covered)
+        paint(canvas[window], overlay[window], covered)
     else:
         downwards = np.linspace(1.1, 0.7, covered.shape[0])[:, None, None]
         paint(canvas[window], colour * downwards, covered)
 
 
 def _piece(photograph: Pixels, piece: list[float], image_size: tuple[int, int]) -> Pixels:
-    """A piece of the image's proportions, of a third to the whole of the photograph's shorter side, resized."""
+    """A piece of the photograph with the image's proportions, a third of the largest one to all of it, resized."""
     height, width = image_size
     whole = min(photograph.shape[0] / height, photograph.shape[1] / width)
     scale = whole * (1 + 2 * piece[0]) / 3

@@ -1,8 +1,8 @@
-"""Ten silhouettes and five textures: what tells fifty classes of things apart.
+"""Ten silhouettes and five textures, which together make fifty classes of objects.
 
-A silhouette is a closed outline around the origin, rows pointing down. A texture says for each pixel how much
-of the second colour it shows. Both are sums and products of the numbers in a recipe, so any machine gets the
-same pixels.
+A silhouette is a closed outline around the origin, rows pointing down. A texture gives each
+pixel's share of the second colour. Both are sums and products of the numbers in a recipe, so that any machine gets
+the same pixels.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def outline(shape: str) -> Float64:
 
 
 def texture(name: str, places: Float64, pixel: float, key: int) -> Float64:
-    """How much of the second colour shows at each pixel, float64 (H, W) in [0, 1].
+    """The share of the second colour at each pixel, float64 (H, W) in [0, 1].
 
     Parameters
     ----------
     name
         One of :data:`TEXTURES`.
     places
-        (H, W, 2): each pixel's (row, column) on the thing, whose area is 1.
+        (H, W, 2): each pixel's (row, column) on the object, whose area is 1.
     pixel
-        A pixel's side on the thing: edges are softened over it.
+        A pixel's side on the object: edges are softened over it.
     key
-        Where the pattern begins.
+        Seed of the pattern's position.
     """
     return TEXTURES[name](places, pixel, Stream.from_key(key, "texture"))
 
@@ -95,5 +95,5 @@ def _wave(values: Float64, period: float) -> Float64:
 
 
 def _soft(distance: Float64, pixel: float) -> Float64:
-    """From 0 to 1 across an edge, within one pixel."""
+    """A step from 0 to 1 across an edge, within one pixel."""
     return np.clip(0.5 + distance / pixel, 0.0, 1.0)

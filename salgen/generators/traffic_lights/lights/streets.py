@@ -1,4 +1,4 @@
-"""What is seen behind a traffic light: by day a street cut from a photograph, by night lights out of focus."""
+"""Streets behind a traffic light: by day cut from a photograph, by night with lights out of focus."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def draw_street(context: Context, left: float, right: float) -> dict[str, Any]:
     Parameters
     ----------
     left, right
-        Columns, in image widths, between which nothing red or green may be: there the lamp is.
+        Columns, in image widths, of the lamp, between which nothing red or green may be.
     """
     names = of_split(context.material, context.split)
     stream = context.stream("street")
@@ -57,8 +57,8 @@ def street(choices: Mapping[str, Any], photographs: Photographs, image_size: tup
         _paint_points(canvas, fields)
     else:
         canvas *= choices["exposure"]
-    for thing in choices["coloured"]:
-        _paint_coloured(canvas, thing, choices["night"])
+    for distractor in choices["coloured"]:
+        _paint_coloured(canvas, distractor, choices["night"])
     if not choices["night"]:
         _paint_sky(canvas, choices, fields)
     return canvas
@@ -85,7 +85,7 @@ def seen_by_camera(canvas: Float64, pixels: int, noise: float, key: int) -> Floa
 
 
 def _draw_coloured(stream: Stream, left: float, right: float) -> list[float | int]:
-    """Something red or green beside the lamp: kind, hue, row, column, size, tone."""
+    """Draw a red or green distractor beside the lamp: kind, hue, row, column, size, tone."""
     kind, hue, on_right = (int(choice) for choice in stream.integers(4, 3))
     size, row, place, tone = stream.uniform(4).tolist()
     radius = 0.02 + 0.045 * size
@@ -109,7 +109,7 @@ def _blurred_crop(photograph: Pixels, crop: Sequence[float], image_size: tuple[i
 
 
 def _paint_sky(canvas: Float64, choices: Mapping[str, Any], fields: Stream) -> None:
-    """Sky above a line of trees and roofs; where the horizon is above the image there is none."""
+    """Paint sky above a line of trees and roofs; none where the horizon is above the image."""
     image_size = (canvas.shape[0], canvas.shape[1])
     rows = ((np.arange(image_size[0]) + 0.5) / image_size[0])[:, np.newaxis]
     edge = 0.22 * smooth_field(fields, image_size, (4, 5)) + 0.10 * smooth_field(fields, image_size, (14, 14))
@@ -122,7 +122,7 @@ def _paint_sky(canvas: Float64, choices: Mapping[str, Any], fields: Stream) -> N
 
 
 def _darken(canvas: Float64, choices: Mapping[str, Any], fields: Stream) -> None:
-    """Night: little is left of the picture, under a glow from below."""
+    """Turn the picture into night: dark, with a glow from below."""
     image_size = (canvas.shape[0], canvas.shape[1])
     canvas *= np.asarray((0.14, 0.13, 0.15)) * choices["exposure"]
     rows = ((np.arange(image_size[0]) + 0.5) / image_size[0])[:, np.newaxis]
@@ -131,7 +131,7 @@ def _darken(canvas: Float64, choices: Mapping[str, Any], fields: Stream) -> None
 
 
 def _paint_points(canvas: Float64, fields: Stream) -> None:
-    """Lamps and windows far away, out of focus: discs of light with a brighter rim."""
+    """Paint distant lamps and windows out of focus: discs of light with a brighter rim."""
     image_size = (canvas.shape[0], canvas.shape[1])
     count, spread = 4 + int(fields.integers(POINTS - 3, 1)[0]), float(fields.uniform(1)[0])
     hues = fields.integers(len(LAMPS), POINTS)
@@ -146,9 +146,9 @@ def _paint_points(canvas: Float64, fields: Stream) -> None:
         paint(canvas, LAMPS[hue], bright * (0.15 + 0.75 * strength * strength))
 
 
-def _paint_coloured(canvas: Float64, thing: Sequence[float | int], night: int) -> None:
-    """A pair of tail lights, a strip of neon, a blob of leaves or cloth, or a single lamp, red or green."""
-    kind, hue, row, column, radius, tone = thing
+def _paint_coloured(canvas: Float64, distractor: Sequence[float | int], night: int) -> None:
+    """Paint a pair of tail lights, a strip of neon, a blob of leaves or cloth, or a single lamp, red or green."""
+    kind, hue, row, column, radius, tone = distractor
     image_size = (canvas.shape[0], canvas.shape[1])
     ends = GREENS if hue else REDS
     colour = np.asarray(ends[0]) * (1.0 - tone) + np.asarray(ends[1]) * tone

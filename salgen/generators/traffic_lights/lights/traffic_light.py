@@ -1,7 +1,7 @@
 """A traffic light: housing, visors and dark lenses; and the glow of the lamp that is lit.
 
 Everything is measured in a frame that stands, leans and turns with the housing. Only sums, products, quotients
-and square roots are taken, so that no machine draws it another way.
+and square roots are taken, so that every machine draws the same bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LUMA = (0.299, 0.587, 0.114)
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Where each pixel lies relative to the housing.
+    """The position of each pixel relative to the housing.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def frame_of(pose: Mapping[str, float], image_size: tuple[int, int]) -> Frame:
     ----------
     pose
         ``row`` and ``column`` of its centre in image heights and widths, ``height`` in shorter sides of the image,
-        ``lean`` as columns per row, ``width`` as the factor by which it is seen wider than it is.
+        ``lean`` as columns per row, ``width`` as the factor by which it appears wider than it is.
     image_size
         (H, W) in pixels.
     """
@@ -92,7 +92,7 @@ def paint_housing(canvas: Float64, frame: Frame, look: Mapping[str, Any]) -> Non
     ----------
     look
         ``colour`` of the housing, ``pole`` (0 below, 1 above, 2 both), ``plate`` (half its width beyond the housing's,
-        in heights; 0 for none), ``border`` (which of the border colours), ``side`` (-1 to 1, where the light is),
+        in heights; 0 for none), ``border`` (number of the border colour), ``side`` (-1 to 1, where the light is),
         ``light`` (0 to 1).
     """
     light, side = look["light"], look["side"]
@@ -109,7 +109,7 @@ def paint_housing(canvas: Float64, frame: Frame, look: Mapping[str, Any]) -> Non
 
 
 def lamp_alpha(frame: Frame, position: int, halo: float, glow: float) -> Float64:
-    """How much the lit lamp hides of what is behind it, float64 (H, W) in [0, 1]; it falls with the distance.
+    """The opacity of the lit lamp, float64 (H, W) in [0, 1]; it falls with the distance from the lens.
 
     Parameters
     ----------
@@ -127,14 +127,14 @@ def lamp_alpha(frame: Frame, position: int, halo: float, glow: float) -> Float64
 
 
 def lamp_colours(frame: Frame, position: int, colour: Colour, heat: float) -> Float64:
-    """What the lamp shows, float64 (H, W, 3): its colour, turning to white by `heat` in the middle of the lens."""
+    """The colours of the lamp, float64 (H, W, 3), turning to white by `heat` in the middle of the lens."""
     inside = np.clip(1.0 - frame.radii(position) / 0.85, 0.0, 1.0)[..., np.newaxis]
     white = heat * inside * inside * (3.0 - 2.0 * inside)
     return np.asarray(white + (1.0 - white) * np.asarray(colour))
 
 
 def light_colour(ends: Sequence[Colour], tone: float, luma: float) -> Float64:
-    """A colour between two ends, float64 (3,), dimmed or whitened until its luma is the one asked for."""
+    """A colour between two ends, float64 (3,), dimmed or whitened until it has the given luma."""
     full = np.asarray(ends[0]) * (1.0 - tone) + np.asarray(ends[1]) * tone
     own = float(LUMA[0] * full[0] + LUMA[1] * full[1] + LUMA[2] * full[2])
     if luma <= own:
@@ -159,7 +159,7 @@ def _paint_plate(canvas: Float64, frame: Frame, beyond: float, border: Float64) 
 
 
 def _paint_section(canvas: Float64, frame: Frame, position: int, colour: Float64, light: float, side: float) -> None:
-    """One lens with its visor, which throws a shadow on the upper part of the glass."""
+    """Paint one lens with its visor, which casts a shadow on the upper part of the glass."""
     paint(canvas, colour * 1.5 + 0.02, frame.disc(position, 1.36, up=0.10))
     paint(canvas, colour * 0.8, frame.disc(position, 1.27, up=0.06))
     paint(canvas, BLACK, frame.disc(position, 1.14, up=0.02))

@@ -1,4 +1,4 @@
-"""What pictograms are made of: polygons, lines and dots, and where they are placed.
+"""The parts of pictograms: polygons, lines and dots, and their placement.
 
 A pictogram is a tuple of parts in a box from -1 to 1, x to the right and y downwards. A part takes the
 pictogram's colour, or one of its own.
@@ -15,7 +15,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Part:
-    """A filled polygon if its width is 0, else a line that is so wide, with round joints and ends.
+    """A filled polygon if its width is 0, otherwise a line of that width with round joints and ends.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ Pictogram = tuple[Part, ...]
 
 
 def placed(pictogram: Pictogram, centre: Point, scale: float, colour: str = "") -> Pictogram:
-    """A pictogram made smaller and moved, and coloured where it has no colour of its own."""
+    """A pictogram scaled and moved, and coloured where it has no colour of its own."""
     x0, y0 = centre
     return tuple(
         Part(tuple((x0 + scale * x, y0 + scale * y) for x, y in part.points), part.width * scale, part.colour or colour)
@@ -45,12 +45,12 @@ def placed(pictogram: Pictogram, centre: Point, scale: float, colour: str = "") 
 
 
 def mirrored(pictogram: Pictogram) -> Pictogram:
-    """Left and right exchanged."""
+    """The pictogram with left and right exchanged."""
     return tuple(replace(part, points=tuple((-x, y) for x, y in part.points)) for part in pictogram)
 
 
 def turned(pictogram: Pictogram, degrees: float) -> Pictogram:
-    """Turned clockwise."""
+    """The pictogram turned clockwise."""
     cosine, sine = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
     return tuple(
         replace(
@@ -61,7 +61,7 @@ def turned(pictogram: Pictogram, degrees: float) -> Pictogram:
 
 
 def arc(centre: Point, radii: Point, start: float, stop: float, steps: int = 16) -> tuple[Point, ...]:
-    """Points on an ellipse, clockwise in degrees from the right hand side."""
+    """Points on an ellipse, clockwise in degrees from the right."""
     angles = np.deg2rad(np.linspace(start, stop, steps + 1))
     return tuple(
         (float(centre[0] + radii[0] * np.cos(angle)), float(centre[1] + radii[1] * np.sin(angle))) for angle in angles

@@ -1,4 +1,4 @@
-"""What is drawn on traffic signs, read from a catalogue: digits, letters, vehicles, figures and arrows.
+"""The pictograms of traffic signs, read from a catalogue: digits, letters, vehicles, figures and arrows.
 
 Each stands in a box from -1 to 1, x to the right and y downwards. Its rows are
 
@@ -57,7 +57,7 @@ def _read(shape: str, *values: Any) -> Pictogram:
 
 
 def _points(pieces: Iterable[Any]) -> tuple[Point, ...]:
-    """Points from texts and from arcs."""
+    """The points that texts and arcs describe."""
     return tuple(point for piece in pieces for point in _piece(piece))
 
 

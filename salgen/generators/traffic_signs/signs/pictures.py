@@ -1,4 +1,4 @@
-"""The 43 traffic signs of the German benchmark, drawn: plates and rims, and what is on them.
+"""Pictures of the 43 traffic signs of the German benchmark: plates, rims and pictograms.
 
 Stallkamp et al. 2012, *Man vs. computer: benchmarking machine learning algorithms for traffic sign
 recognition* (Neural Networks 32), number the classes as :data:`NAMES_OF_SIGNS` does.
@@ -17,7 +17,7 @@ from salgen.generators.traffic_signs.signs.parts import Part, Pictogram, arc, do
 from salgen.generators.traffic_signs.signs.pictograms import CATALOGUE, pictogram, read_pictogram, text
 
 SIDE = 256  # pixels of a finished sign picture
-FINE = 4  # places per pixel along each axis while it is drawn
+FINE = 4  # samples per pixel along each axis while it is drawn
 REACH = 0.88  # a sign's radius, in half sides of the picture
 
 COLOURS = {
@@ -100,18 +100,18 @@ def sign_picture(sign: int) -> tuple[Pixels, ...]:
 
 
 def parts_of(sign: int) -> Pictogram:
-    """What a sign is drawn of, from the back to the front; its radius is 1."""
+    """The parts of a sign from the back to the front; its radius is 1."""
     if sign in LIMITS:
         return (*_ring(), *placed(_number(LIMITS[sign]), (0, 0), 1.0, "black"))
     if sign in ON_TRIANGLES:
         return (*_triangle(), *placed(ON_TRIANGLES[sign], (0, -0.015), 1.09, "black"))
     if sign in ON_BLUE:
         return (dot(0, 0, 1, "white"), dot(0, 0, 0.96, "blue"), *placed(ON_BLUE[sign], (0, 0), 0.68, "white"))
-    return OTHERS[sign]
+    return OTHER_SIGNS[sign]
 
 
 def _number(digits: str) -> Pictogram:
-    """The digits of a speed limit; three of them are narrower."""
+    """The digits of a speed limit, narrower where there are three."""
     if len(digits) == 2:
         return text(digits, 0.92, 0.6)
     narrow = text(digits, 0.84, 0.6)
@@ -172,7 +172,7 @@ def _side_by_side(left: Pictogram, colour: str, right: Pictogram) -> Pictogram:
 
 CAR = pictogram("car")
 STRIPES = (-0.12, -0.06, 0.0, 0.06, 0.12)
-OTHERS: dict[int, Pictogram] = {
+OTHER_SIGNS: dict[int, Pictogram] = {
     6: _end(_number("80"), STRIPES),
     9: (*_ring(), *_side_by_side(CAR, "red", CAR)),
     10: (*_ring(), *_side_by_side(pictogram("truck"), "red", CAR)),

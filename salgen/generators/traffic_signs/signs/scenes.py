@@ -1,7 +1,7 @@
 """Crops of street scenes around a drawn traffic sign: surroundings, perspective, light, blur and noise.
 
-A scene is drawn as small as a camera in a car sees a sign from afar, and enlarged, as the crops of the German
-benchmark are. So what a scene looks like does not depend on the size of the image.
+A scene is drawn at the resolution at which a camera in a car sees a sign from afar, and then enlarged, as the crops
+of the German benchmark are. Its look therefore does not depend on the image size.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from salgen.types import Float64
 
 SMALLEST, LARGEST = 36, 128  # pixels of a scene's side
 
-# What is drawn uniformly, with its bounds; lengths are in sides of the scene
+# Bounds of the parameters that are drawn uniformly; lengths are in sides of the scene
 BOUNDS: dict[str, tuple[float, float]] = {
     "detail": (0.0, 1.0),
     "crop_row": (0.0, 1.0),
@@ -69,7 +69,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, eq=False)
 class SignScenes:
-    """Scenes that are drawn, with surroundings from photographs.
+    """Drawn scenes with surroundings from photographs.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class SignScenes:
     source: Photographs
 
     def available(self) -> None:
-        """Any number can be drawn."""
+        """Do nothing: any number of scenes can be drawn."""
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """The choices of one scene: two consecutive samples have a sign class, and 43 pairs have each once."""
+        """The choices of one scene: two consecutive samples share a sign class, and 43 pairs have each class once."""
         block, place = divmod(context.index // 2, SIGNS)
         names = of_split(self.source, context.split)
         photograph = names[int(context.stream("photograph").integers(len(names), 1)[0])]
@@ -107,13 +107,13 @@ class SignScenes:
 
 
 def side_of(parameters: Mapping[str, Any]) -> int:
-    """Pixels of a scene's side: small ones are as likely as large ones in proportion."""
+    """The side of a scene in pixels; small scenes are as likely as large ones in proportion."""
     detail = parameters["detail"]
     return int(SMALLEST + (LARGEST - SMALLEST) * detail * (0.4 + 0.6 * detail))
 
 
 def blurred(canvas: Float64, parameters: Mapping[str, Any], side: int) -> Float64:
-    """Never quite sharp, out of focus, and for one scene in four moved along rows or columns."""
+    """A canvas never quite sharp, out of focus, and for one scene in four blurred by motion along rows or columns."""
     for axis in (0, 1):
         canvas = uniform_filter1d(uniform_filter1d(canvas, 2, axis=axis), 2, axis=axis, origin=-1)
     focus = 2 * round(0.018 * side * parameters["defocus"] ** 2) + 1
@@ -126,7 +126,7 @@ def blurred(canvas: Float64, parameters: Mapping[str, Any], side: int) -> Float6
 
 
 def _put_sign(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
-    """The sign as the camera sees it, faded by the sun and with dirt on it."""
+    """Paint the sign as the camera sees it, faded by the sun and with dirt on it."""
     seen = warped(sign_picture(parameters["sign_class"]), parameters, side) / 255.0
     cover = seen[..., 3:]
     fading = parameters["fading"]
@@ -139,7 +139,7 @@ def _put_sign(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None
 def warped(levels: Sequence[Pixels], parameters: Mapping[str, Any], side: int) -> Float64:
     """A sign in perspective, float64 (side, side, 4) in levels: colours times coverage, and coverage.
 
-    Between the four pixels of the sign's picture that are nearest, bilinear.
+    Interpolated bilinearly between the four nearest pixels of the sign's picture.
     """
     radius = parameters["radius"] * side
     source = next(
@@ -157,7 +157,7 @@ def warped(levels: Sequence[Pixels], parameters: Mapping[str, Any], side: int) -
 
 
 def _on_sign(parameters: Mapping[str, Any], side: int) -> tuple[Float64, Float64]:
-    """For each pixel its place (x, y) on the plane of the sign, whose radius there is 1."""
+    """Each pixel's position (x, y) on the plane of the sign, whose radius there is 1."""
     rows, columns = places(side)
     down, across = ((at - parameters[name]) / parameters["radius"] for at, name in ((rows, "row"), (columns, "column")))
     half = parameters["turn"]  # the tangent of half the angle
@@ -169,7 +169,7 @@ def _on_sign(parameters: Mapping[str, Any], side: int) -> tuple[Float64, Float64
 
 
 def _light(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
-    """Exposure, colour of the light, its fall-off, a shadow across the scene, haze."""
+    """Apply exposure, the colour of the light, its fall-off, a shadow across the scene, and haze."""
     rows, columns = places(side)
     slope = 1.0 + parameters["slope_row"] * (rows - 0.5) + parameters["slope_column"] * (columns - 0.5)
     beyond = ((columns - 0.5 + parameters["shadow_lean"] * (rows - 0.5) + parameters["shadow"]) * 14.0).clip(0.0, 1.0)

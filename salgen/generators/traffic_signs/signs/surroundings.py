@@ -1,4 +1,4 @@
-"""What stands behind a traffic sign: a piece of a photograph, sky and trees, and the sign's post."""
+"""The surroundings of a traffic sign: a piece of a photograph, sky and trees, and the sign's post."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from salgen.generators.drawing.splines import smooth_field
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-PANELS = 0.12  # share of scenes with something bright green that people made
+PANELS = 0.12  # share of scenes with a bright green man-made panel
 
 
 def surroundings(parameters: Mapping[str, Any], photograph: Pixels, side: int) -> Float64:
-    """What is behind a sign, float64 (side, side, 3): a photograph, sky over it, trees, a post."""
+    """The scene behind a sign, float64 (side, side, 3): a photograph, sky over it, trees, a post."""
     canvas = _cut(parameters, photograph, side) * (parameters["photograph_gain"] / 255.0)
     _put_sky(canvas, parameters, side)
     _put_foliage(canvas, parameters, side)
     if parameters["panel"] < PANELS:
         _put_panel(canvas, parameters, side)
-    canvas = box(box(canvas, max(side // 14, 1), 0), max(side // 14, 1), 1)  # behind what the camera looks at
+    canvas = box(box(canvas, max(side // 14, 1), 0), max(side // 14, 1), 1)  # out of focus behind the sign
     _put_post(canvas, parameters, side)
     return canvas
 
 
 def _cut(parameters: Mapping[str, Any], photograph: Pixels, side: int) -> Float64:
-    """A square piece of a photograph, as large as the scene."""
+    """A square piece of a photograph, resized to the scene."""
     height, width = photograph.shape[:2]
     piece = round(parameters["crop_share"] * min(height, width))
     top, left = (
@@ -52,10 +52,10 @@ def _put_sky(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
 
 
 def _put_foliage(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
-    """Trees and hedges, green or withered, where a smooth field is low."""
-    where = smooth_field(Stream.from_key(parameters["fields"], "trees"), (side, side), (3, 3))
+    """Paint trees and hedges, green or withered, by a smooth field and mostly low in the scene."""
+    growth = smooth_field(Stream.from_key(parameters["fields"], "trees"), (side, side), (3, 3))
     rows, _ = places(side)
-    cover = ((parameters["foliage"] + 1.2 * where + 0.7 * (rows - 0.5)) * 9.0).clip(0.0, 1.0)
+    cover = ((parameters["foliage"] + 1.2 * growth + 0.7 * (rows - 0.5)) * 9.0).clip(0.0, 1.0)
     leaves = smooth_field(Stream.from_key(parameters["fields"], "leaves"), (side, side), (14, 14))
     clumps = smooth_field(Stream.from_key(parameters["fields"], "clumps"), (side, side), (5, 5))
     light = parameters["foliage_light"] * (0.55 + 0.6 * leaves + 0.5 * clumps).clip(0.05, 1.0)
@@ -65,7 +65,7 @@ def _put_foliage(canvas: Float64, parameters: Mapping[str, Any], side: int) -> N
 
 
 def _put_panel(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None:
-    """A bright green sheet at the side: a container, an advertisement, another sign."""
+    """Paint a bright green rectangle: a container, an advertisement, another sign."""
     rows, columns = places(side)
     inside = (abs(rows - parameters["panel_row"]) < 0.16) & (abs(columns - parameters["panel_column"]) < 0.2)
     green = parameters["panel_green"]
@@ -80,7 +80,7 @@ def _put_post(canvas: Float64, parameters: Mapping[str, Any], side: int) -> None
 
 
 def box(canvas: Float64, width: int, axis: int) -> Float64:
-    """The mean over a run of pixels; the outermost ones go on beyond the edge."""
+    """The mean over a run of pixels along an axis; the outermost pixels are repeated beyond the edge."""
     return canvas if width == 1 else np.asarray(uniform_filter1d(canvas, width, axis=axis, mode="nearest"))
 
 
