@@ -1,1 +1,1 @@
-"""Networks that find objects in pictures: what composites are filtered by."""
+"""Object detection networks, by which the composites' objects are filtered."""

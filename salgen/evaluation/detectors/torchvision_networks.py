@@ -1,4 +1,4 @@
-"""Torchvision's detection networks, with weights from a file of the user's."""
+"""Torchvision's detection networks, with weights from the user's file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NAMES = ("torchvision",)
 SAFETENSORS = ".safetensors"
 COCO = detection.FasterRCNN_ResNet50_FPN_Weights.COCO_V1
 COCO_ARCHITECTURE = "fasterrcnn_resnet50_fpn"
-SIZES = ("min_size", "max_size")  # to which the network brings images
-COUNTED = "num_batches_tracked"  # by batch norm, which networks trained with frozen statistics lack
+SIZES = ("min_size", "max_size")  # to which the network resizes images
+BATCH_COUNT = "num_batches_tracked"  # of batch norm, missing in networks trained with frozen statistics
 
 
 class TorchvisionDetector:
@@ -34,7 +34,7 @@ class TorchvisionDetector:
     ----------
     path
         Torchvision's checkpoint of Faster R-CNN for COCO (``COCO_V1``), or a ``.safetensors`` file whose metadata
-        say the ``architecture`` (torchvision's name of it) and the ``categories`` (a list as JSON, the background
+        give the ``architecture`` (its name in torchvision) and the ``categories`` (a list as JSON, the background
         first), and optionally ``min_size`` and ``max_size``.
 
     Raises
@@ -53,12 +53,12 @@ class TorchvisionDetector:
 
     @torch.inference_mode()
     def detect(self, images: Sequence[NDArray[np.uint8]]) -> list[list[tuple[str, float]]]:
-        """For each image, uint8 (H, W, 3), the categories found, each with its confidence, the surest first."""
+        """For each image, uint8 (H, W, 3), the categories found, each with its confidence, the most confident first."""
         batch = [torch.tensor(image, device=self._device).permute(2, 0, 1) / 255.0 for image in images]
-        return [self._named(found) for found in self._network(batch)]
+        return [self._named(detections) for detections in self._network(batch)]
 
-    def _named(self, found: Mapping[str, Tensor]) -> list[tuple[str, float]]:
-        pairs = zip(found["labels"].tolist(), found["scores"].tolist(), strict=True)
+    def _named(self, detections: Mapping[str, Tensor]) -> list[tuple[str, float]]:
+        pairs = zip(detections["labels"].tolist(), detections["scores"].tolist(), strict=True)
         return sorted(((self.categories[label], score) for label, score in pairs), key=lambda pair: -pair[1])
 
 
@@ -79,25 +79,25 @@ def _coco(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
 def _own(path: Path) -> tuple[nn.Module, tuple[str, ...]]:
     try:
         with safetensors.safe_open(path, framework="pt") as file:
-            about = file.metadata() or {}
+            metadata = file.metadata() or {}
         weights = safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
         raise SalgenError(f"{path} cannot be read ({reason(error)})") from None
-    categories = _categories(path, about)
+    categories = _categories(path, metadata)
     try:
-        sizes = {name: int(about[name]) for name in SIZES if name in about}
+        sizes = {name: int(metadata[name]) for name in SIZES if name in metadata}
         if min(sizes.values(), default=1) < 1:
             raise ValueError("no image has such a size")
     except ValueError:
         raise SalgenError(f"{path}: metadata {' and '.join(SIZES)} must be whole numbers above 0") from None
-    network = _built(path, about.get("architecture", ""), categories, sizes)
+    network = _built(path, metadata.get("architecture", ""), categories, sizes)
     _fill(path, network, weights)
     return network, categories
 
 
-def _categories(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
+def _categories(path: Path, metadata: Mapping[str, str]) -> tuple[str, ...]:
     try:
-        names = json.loads(about.get("categories", ""))
+        names = json.loads(metadata.get("categories", ""))
     except ValueError:
         names = None
     if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
@@ -106,9 +106,9 @@ def _categories(path: Path, about: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _built(path: Path, architecture: str, categories: Sequence[str], sizes: Mapping[str, int]) -> nn.Module:
-    known = list_models(module=detection)
-    if architecture not in known:
-        raise SalgenError(f"{path}: metadata {unknown_name('architecture', architecture, known)}")
+    architectures = list_models(module=detection)
+    if architecture not in architectures:
+        raise SalgenError(f"{path}: metadata {unknown_name('architecture', architecture, architectures)}")
     settings: dict[str, Any] = {"weights": None, "weights_backbone": None, "num_classes": len(categories), **sizes}
     try:
         built: nn.Module = get_model(architecture, **settings)
@@ -118,11 +118,11 @@ def _built(path: Path, architecture: str, categories: Sequence[str], sizes: Mapp
 
 
 def _fill(path: Path, network: nn.Module, weights: Any) -> None:
-    """Load weights, all of them; only counts of batches, which nothing depends on here, may be missing."""
+    """Load all weights; only batch counts, which nothing depends on here, may be missing."""
     try:
         missing, unexpected = network.load_state_dict(weights, strict=False)
     except (RuntimeError, TypeError, AttributeError) as error:
         raise SalgenError(f"{path}: its weights do not fit the network ({reason(error)})") from None
-    wrong = [*(name for name in missing if not name.endswith(COUNTED)), *unexpected]
+    wrong = [*(name for name in missing if not name.endswith(BATCH_COUNT)), *unexpected]
     if wrong:
-        raise SalgenError(f"{path}: its weights do not fit the network: {wrong[0]} is missing, or one too many")
+        raise SalgenError(f"{path}: its weights do not fit the network: {wrong[0]} is missing or unexpected")

@@ -1,4 +1,4 @@
-"""The first page: one table that can be read without scripts, and sorted and filtered with them."""
+"""The first page: one table, readable without scripts, and sorted and filtered by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def index_html(rows: Sequence[Row], pages: str, table: str) -> str:
     Parameters
     ----------
     rows
-        In the order of the table.
+        The rows, in the order of the table.
     pages, table
         The folder of the runs' pages, and the file with the same rows, as seen from the page.
     """

@@ -1,4 +1,4 @@
-"""The names of a leaderboard: a page for each run, and what tells its data sets apart."""
+"""Names in a leaderboard: of each run's page, and of its data sets, which these tell apart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECAS
 
 @dataclass(frozen=True)
 class Entry:
-    """A run folder, the name of its page, and what the table calls its data set."""
+    """A run folder, the name of its page, and the name of its data set in the table."""
 
     path: Path
     page: str
@@ -24,20 +24,20 @@ class Entry:
 
 
 def entries(paths: Sequence[Path | str]) -> list[Entry]:
-    """The runs in the order of the table, which is not that in which they were named.
+    """The runs in the order of the table, whatever the order of `paths`.
 
     Raises
     ------
     SalgenError
-        If no folder is given, or one twice, or one is no run folder.
+        If no folder is given, or one twice, or one is not a run folder.
     """
     check_run_folders(paths)
     records = {Path(path): _dataset(Path(path)) for path in paths}
     ordered = sorted(records, key=lambda path: (*records[path].values(), path.resolve().name, str(path.resolve())))
     pages = page_names([path.resolve().name for path in ordered])
-    called = _called(list(records.values()))
+    names = _dataset_names(list(records.values()))
     return [
-        Entry(path, page, called[records[path]["name"], records[path]["fingerprint"]])
+        Entry(path, page, names[records[path]["name"], records[path]["fingerprint"]])
         for path, page in zip(ordered, pages, strict=True)
     ]
 
@@ -49,7 +49,7 @@ def _dataset(path: Path) -> Mapping[str, str]:
 
 
 def page_names(folders: Sequence[str]) -> list[str]:
-    """File names for the pages of run folders: plain characters, and different in any case of letters.
+    """File names for the pages of run folders: plain characters, and distinct even without regard to case.
 
     >>> page_names(["a b", "a-b", "nul"])
     ['a-b.html', 'a-b-2.html', 'run-nul.html']
@@ -72,11 +72,11 @@ def _plain(folder: str) -> str:
     return f"run-{stem}" if RESERVED.match(stem) else stem
 
 
-def _called(datasets: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
+def _dataset_names(datasets: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], str]:
     """(name, fingerprint) to the name, with the fingerprint where data sets of one name differ."""
-    known = sorted({(one["name"], one["fingerprint"]) for one in datasets})
-    names = [name for name, _ in known]
+    distinct = sorted({(dataset["name"], dataset["fingerprint"]) for dataset in datasets})
+    names = [name for name, _ in distinct]
     return {
         (name, fingerprint): f"{name} ({fingerprint[:8]})" if names.count(name) > 1 else name
-        for name, fingerprint in known
+        for name, fingerprint in distinct
     }

@@ -17,34 +17,34 @@ DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic
 
 @dataclass(frozen=True)
 class Row:
-    """What one method comes to under one metric, in the headline variant.
+    """The result of one method under one metric, in the headline variant.
 
     Attributes
     ----------
     fingerprint
         Of the data set.
     trainings
-        Over how many training seeds the mean is.
+        Number of training seeds in the mean.
     accuracy
         The share of the split's images that these models classify rightly.
     warning
-        Why the maps of the model may mean nothing; empty if it has learnt the task.
+        The reason why the model's maps may mean nothing; empty if it has learnt the task.
     label
-        The method's call, with the reduction where one call was reduced in several ways.
+        The method's call, with the reduction if the run has the call under several.
     role
         Whether the method is under test, a floor or a ceiling.
     direction
         One of `DIRECTIONS`.
     n
-        Defined values: images times trainings.
+        Number of defined values: images times trainings.
     n_invalid_maps
-        Values that are undefined because the map failed.
+        Number of values that are undefined because the map failed.
     mean, ci_low, ci_high
         Of the defined values, with the 95 % interval.
     mean_worst_case
         The mean when a map that failed has the worst value.
     normalised
-        0 at the random map, 1 at the oracle; NaN where that is undefined.
+        The mean on a scale of 0 for the random map to 1 for the oracle; NaN if undefined.
     page
         The run's page, within the folder of pages.
     """
@@ -74,17 +74,17 @@ class Row:
 
     @property
     def control(self) -> bool:
-        """Whether the method is a floor or a ceiling."""
+        """True if the method is a floor or a ceiling."""
         return self.role != METHOD
 
     @property
     def standing(self) -> float:
-        """What rows are ordered by: the mean with failed maps as the worst, so that none gains by failing."""
+        """Sort key of rows: the mean with failed maps as the worst, so that no method gains by failing."""
         return self.mean if math.isnan(self.mean) or math.isnan(self.mean_worst_case) else self.mean_worst_case
 
     @property
     def failures_matter(self) -> bool:
-        """Whether failed maps change the mean."""
+        """True if failed maps change the mean."""
         return self.n_invalid_maps > 0 and not math.isclose(self.standing, self.mean, abs_tol=5e-4)
 
 
@@ -97,7 +97,7 @@ def rows_of(run: Run, dataset: str, page: str) -> list[Row]:
     Parameters
     ----------
     dataset
-        What the table calls the run's data set.
+        The name of the run's data set in the table.
     page
         The run's page.
     """
@@ -122,35 +122,35 @@ def _by_standing(rows: list[Row], higher: bool | None) -> list[Row]:
 def _rows(run: Run, model: str, metric: str, dataset: str, page: str) -> Iterator[Row]:
     variant = run.variant_of(metric)
     for key in run.keys(model):
-        found = run.row(model, key, metric, variant)
-        if found is not None:
-            yield _row(run, key, found, dataset, page)
+        summary = run.row(model, key, metric, variant)
+        if summary is not None:
+            yield _row(run, key, summary, dataset, page)
 
 
-def _row(run: Run, key: Key, found: SummaryRow, dataset: str, page: str) -> Row:
-    trained = run.trained(found.model)
+def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Row:
+    trained = run.trained(summary.model)
     return Row(
         dataset=dataset,
         fingerprint=run.record.dataset.fingerprint,
         split=run.split,
-        model=found.model,
+        model=summary.model,
         trainings=len(trained),
         accuracy=accuracy_of(trained),
-        warning=_warning(run, found.model),
-        method=found.method,
-        reduction=found.reduction,
-        label=run.method_label(found.model, key),
-        role=run.role(found.method),
-        metric=found.metric,
-        variant=found.variant,
-        direction=DIRECTIONS[run.higher_is_better[found.metric]],
-        n=found.n,
-        n_invalid_maps=found.n_invalid_maps,
-        mean=found.mean,
-        ci_low=found.ci_low,
-        ci_high=found.ci_high,
-        mean_worst_case=found.mean_worst_case,
-        normalised=found.normalised,
+        warning=_warning(run, summary.model),
+        method=summary.method,
+        reduction=summary.reduction,
+        label=run.method_label(summary.model, key),
+        role=run.role(summary.method),
+        metric=summary.metric,
+        variant=summary.variant,
+        direction=DIRECTIONS[run.higher_is_better[summary.metric]],
+        n=summary.n,
+        n_invalid_maps=summary.n_invalid_maps,
+        mean=summary.mean,
+        ci_low=summary.ci_low,
+        ci_high=summary.ci_high,
+        mean_worst_case=summary.mean_worst_case,
+        normalised=summary.normalised,
         page=page,
     )
 

@@ -1,4 +1,4 @@
-"""The leaderboard's folder: built beside its place, which it then takes, whole."""
+"""The leaderboard's folder: built in a temporary place, then moved to its own as a whole."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from salgen.files import sync_folder, write_text
 from salgen.progress import progress
 
 INDEX, TABLE, PAGES = "index.html", "leaderboard.csv", "runs"
-WAY_OUT = "choose another folder, or move what is there"
+REMEDY = "choose another folder, or move what is there"
 
 
 def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
     """Write a static site about runs, and return its first page.
 
     The folder holds ``index.html``, the table of all means; the same rows as ``leaderboard.csv``; and the report of
-    each run under ``runs``. The same runs give the same bytes. A leaderboard that is there already is replaced once
-    the new one is whole.
+    each run under ``runs``. The same runs give the same bytes. An existing leaderboard is replaced once
+    the new one is complete.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
         something else, cannot be written, or is being written by another process.
     """
     site = Path(out).resolve()
-    found = entries(runs)
+    named_runs = entries(runs)
     _check_free(site, Path(out))
     try:
         site.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SalgenError(f"cannot write {out}: {error.strerror}") from None
     with workplace(site) as place:
-        _build(found, place / "site")
+        _build(named_runs, place / "site")
         if site.exists():
             site.rename(place / "replaced")
         (place / "site").rename(site)
@@ -57,11 +57,11 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
     return Path(out) / INDEX
 
 
-def _build(found: Sequence[Entry], folder: Path) -> None:
+def _build(named_runs: Sequence[Entry], folder: Path) -> None:
     (folder / PAGES).mkdir(parents=True)
     rows: list[Row] = []
-    with progress("pages", len(found), "runs") as advance:
-        for entry in found:
+    with progress("pages", len(named_runs), "runs") as advance:
+        for entry in named_runs:
             rows += _write_page(entry, folder / PAGES)
             advance()
     write_text(folder / TABLE, csv_text(COLUMNS, rows))
@@ -71,28 +71,28 @@ def _build(found: Sequence[Entry], folder: Path) -> None:
 def _write_page(entry: Entry, folder: Path) -> list[Row]:
     """Write the report of one run, and return its rows."""
     with content_faults([entry.path]):
-        read = read_runs([entry.path])
-        html = render(read, back=f"../{INDEX}")
-        rows = rows_of(read[0], entry.dataset, entry.page)
+        (run,) = read_runs([entry.path])
+        html = render([run], back=f"../{INDEX}")
+        rows = rows_of(run, entry.dataset, entry.page)
     write_text(folder / entry.page, html.strip() + "\n")
     return rows
 
 
-def _check_free(site: Path, called: Path) -> None:
-    """Nothing is lost where nothing is, in an empty folder, or in a leaderboard with nothing added to it."""
+def _check_free(site: Path, out: Path) -> None:
+    """Raise a SalgenError unless the folder is missing, empty, or a leaderboard with nothing added to it."""
     if not site.exists():
         return
     if not site.is_dir():
-        raise SalgenError(f"{called} is a file: name a folder for the leaderboard")
+        raise SalgenError(f"{out} is a file: name a folder for the leaderboard")
     if site in (Path.cwd(), *Path.cwd().parents):
-        raise SalgenError(f"{called} holds the folder that you are in, and would be replaced: name another folder")
-    there = sorted(path.name for path in site.iterdir())
-    if there and not _is_leaderboard(site):
-        raise SalgenError(f"{called} is not empty and not a leaderboard: {WAY_OUT}")
+        raise SalgenError(f"{out} contains the working directory, and would be replaced: name another folder")
+    contents = sorted(path.name for path in site.iterdir())
+    if contents and not _is_leaderboard(site):
+        raise SalgenError(f"{out} is not empty and not a leaderboard: {REMEDY}")
     pages = [f"{PAGES}/{p.name}" for p in sorted((site / PAGES).glob("*")) if p.suffix != ".html" or p.is_dir()]
-    foreign = [name for name in there if name not in (INDEX, TABLE, PAGES)] + pages
+    foreign = [name for name in contents if name not in (INDEX, TABLE, PAGES)] + pages
     if foreign:
-        raise SalgenError(f"{called} is a leaderboard but also holds {foreign[0]}, which would be lost: {WAY_OUT}")
+        raise SalgenError(f"{out} is a leaderboard but also holds {foreign[0]}, which would be lost: {REMEDY}")
 
 
 def _is_leaderboard(site: Path) -> bool:

@@ -1,4 +1,4 @@
-"""A paper's claims as rows: a sentence, the means that it compares, how, and the methods that it names.
+"""A paper's claims: each a sentence, the means that it compares, the comparison, and the methods that it names.
 
 Each claim is an order of means. Whether it holds here is a finding, not a test: images may be stand-ins, and networks
 are trained anew. Means are compared as the page prints them, so that a claim never contradicts the table beside it.
@@ -27,11 +27,11 @@ Comparison = Callable[[Means, Sequence[str]], Verdict]  # of means, and the meth
 
 
 class Ranking(NamedTuple):
-    """Means of methods in one place, such as a network; None where it was not run. `said` words a verdict on it."""
+    """Means of methods in one place, such as a network; None if it was not run. `wording` formats a verdict on it."""
 
     place: str
     means: Means | None
-    said: str = "{verdict} on {place} ({numbers})"
+    wording: str = "{verdict} on {place} ({numbers})"
 
 
 Rankings = Mapping[str, Mapping[str, Ranking]]  # data set, variant or label of a table's row; then network
@@ -40,14 +40,14 @@ Choice = Callable[[Rankings], Sequence[Ranking]]
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of some methods.
+    """A paper's claim on some methods.
 
     Attributes
     ----------
     sentence
-        For the page, with ``{}`` for the named methods.
+        The sentence on the page, with ``{}`` for the named methods.
     choice
-        Which rankings it is about: it must hold in all of them.
+        Selects the rankings in which it must hold: all of them.
     absent
         The finding where there is no such ranking.
     all_named
@@ -62,15 +62,15 @@ class Claim:
     all_named: bool = True
 
     def judged(self, rankings: Rankings) -> Finding:
-        """Not held where it is false of one ranking; not testable where it is open in one, and false of none."""
+        """Finding on the claim: not held if false in a ranking, else not testable if open in one."""
         judged = [self._judged_in(ranking) for ranking in self.choice(rankings)]
         verdicts = [verdict for verdict, _ in judged]
-        verdict: Outcome = next((one for one in GRAVEST_FIRST if one in verdicts), NOT_TESTABLE)
+        verdict: Outcome = next((outcome for outcome in GRAVEST_FIRST if outcome in verdicts), NOT_TESTABLE)
         numbers = "; ".join(numbers for _, numbers in judged) or self.absent
         return Finding(self.sentence.format(and_list(self.named)), verdict, numbers)
 
     def _judged_in(self, ranking: Ranking) -> Verdict:
-        place, means, said = ranking
+        place, means, wording = ranking
         if means is None:
             return NOT_TESTABLE, f"{place} was not run"
         missing = [name for name in self.named if name not in means]
@@ -79,11 +79,11 @@ class Claim:
         if self.all_named and len(means) == len(self.named):
             return NOT_TESTABLE, f"no other method has a score on {place}"
         verdict, numbers = self.comparison(means, self.named)
-        return verdict, said.format(verdict=IN_WORDS[verdict], place=place, numbers=numbers)
+        return verdict, wording.format(verdict=IN_WORDS[verdict], place=place, numbers=numbers)
 
 
 def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
-    """Each claim with what the grid, the variants and the tables of a study say of it."""
+    """The findings on each claim from the grid, the variants and the tables of a study."""
     variants = [Cell(name, of.model, (run,)) for of in study.variants for name, run in of.runs.items()]
     rankings: dict[str, dict[str, Ranking]] = {}
     for (name, network), means in grid_means([*study.cells, *variants], study.methods, study.metric).items():
@@ -97,12 +97,12 @@ def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
 
 
 def on(name: str, *networks: str) -> Choice:
-    """A data set or a table's row on each of the networks, by default on every one that has scores."""
+    """A data set or a table's row on each of the networks, by default on every network with scores."""
 
     def choice(rankings: Rankings) -> list[Ranking]:
-        known = rankings.get(name, {})
-        scored = [ranking for ranking in known.values() if ranking.means]
-        return [known.get(network, Ranking(network, None)) for network in networks] if networks else scored
+        by_network = rankings.get(name, {})
+        scored = [ranking for ranking in by_network.values() if ranking.means]
+        return [by_network.get(network, Ranking(network, None)) for network in networks] if networks else scored
 
     return choice
 
@@ -111,23 +111,23 @@ def averaged(dataset: str) -> Choice:
     """A data set, averaged over the networks that have scores, with the methods that all of them have."""
 
     def choice(rankings: Rankings) -> list[Ranking]:
-        known = _scored(rankings, dataset)
-        means = {method: fmean(of[method] for of in known.values()) for method in _shared(known)}
-        return [Ranking(and_list([*known]) + " together" * (len(known) > 1), means)] if known else []
+        scored = _scored(rankings, dataset)
+        means = {method: fmean(of[method] for of in scored.values()) for method in _shared(scored)}
+        return [Ranking(and_list([*scored]) + " together" * (len(scored) > 1), means)] if scored else []
 
     return choice
 
 
 def networks_on(datasets: Sequence[str], named: str) -> Choice:
-    """On each data set the networks by their mean over the methods that all have, where the named one is among them."""
+    """On each data set with the named network, the networks by their mean over the methods that all have."""
 
     def choice(rankings: Rankings) -> list[Ranking]:
         chosen = []
         for dataset in datasets:
-            known = _scored(rankings, dataset)
-            if named in known and len(known) > 1:
-                methods = _shared(known)
-                means = {network: fmean(of[method] for method in methods) for network, of in known.items() if methods}
+            scored = _scored(rankings, dataset)
+            if named in scored and len(scored) > 1:
+                methods = _shared(scored)
+                means = {network: fmean(of[method] for method in methods) for network, of in scored.items() if methods}
                 chosen.append(Ranking(f"{dataset} (methods that all have: {len(methods)})", means, PLAIN))
         return chosen
 
@@ -135,43 +135,43 @@ def networks_on(datasets: Sequence[str], named: str) -> Choice:
 
 
 def share_left(after: str, before: str) -> Choice:
-    """On each network, what is left in one variant of the means of another; a mean of zero has no share to keep."""
+    """On each network, the means of one variant as shares of those of another; zero means have no share."""
 
     def choice(rankings: Rankings) -> list[Ranking]:
         chosen = []
         for network in (network for network in rankings.get(before, {}) if network in rankings.get(after, {})):
-            first, left = (rankings[variant][network].means or {} for variant in (before, after))
-            kept = [method for method, mean in _printed(first).items() if mean > 0 and method in left]
-            chosen.append(Ranking(network, {method: left[method] / first[method] for method in kept}, PLAIN))
+            means_before, means_after = (rankings[variant][network].means or {} for variant in (before, after))
+            kept = [name for name, mean in _rounded(means_before).items() if mean > 0 and name in means_after]
+            chosen.append(Ranking(network, {name: means_after[name] / means_before[name] for name in kept}, PLAIN))
         return chosen
 
     return choice
 
 
-# How the named methods are compared with the others ------------------------------------------------------
+# Comparisons of the named methods with the others --------------------------------------------------------
 
 
 def highest(means: Means, named: Sequence[str]) -> Verdict:
     """All named methods above all others; a tie at the border leaves it open."""
-    return _apart(_printed(means), named, 1)
+    return _apart(_rounded(means), named, 1)
 
 
 def lowest(means: Means, named: Sequence[str]) -> Verdict:
     """All named methods below all others; a tie at the border leaves it open."""
-    return _apart(_printed(means), named, -1)
+    return _apart(_rounded(means), named, -1)
 
 
 def _apart(means: Means, named: Sequence[str], sign: int) -> Verdict:
     last = min(named, key=lambda name: sign * means[name])
     first = max((name for name in means if name not in named), key=lambda name: sign * means[name])
     if len(named) > 1:
-        of_them, other = ("lowest", "highest") if sign > 0 else ("highest", "lowest")
-        numbers = f"{of_them} of them {last} {number(means[last])}, {other} other {first} {number(means[first])}"
+        of_named, of_others = ("lowest", "highest") if sign > 0 else ("highest", "lowest")
+        numbers = f"{of_named} of them {last} {number(means[last])}, {of_others} other {first} {number(means[first])}"
     else:
         best = max(means.values(), key=lambda mean: sign * mean)
         winners = [name for name, mean in means.items() if mean == best]
-        beside = "" if winners == [last] else f", {last} {number(means[last])}"
-        numbers = f"{and_list(winners)} at {number(best)}{beside}"
+        last_mean = "" if winners == [last] else f", {last} {number(means[last])}"
+        numbers = f"{and_list(winners)} at {number(best)}{last_mean}"
     return _greater(sign * means[last], sign * means[first], numbers)
 
 
@@ -179,11 +179,11 @@ def among_the_best(count: int) -> Comparison:
     """All named methods at one of the first places, as the grid marks them: ties share a place."""
 
     def compare(means: Means, named: Sequence[str]) -> Verdict:
-        means = _printed(means)
+        means = _rounded(means)
         order = sorted(means, key=lambda name: -means[name])
-        places = {name: 1 + sum(other > means[name] for other in means.values()) for name in order}
-        shown = {name: place for name, place in places.items() if place <= MARKED or name in named}
-        numbers = ", ".join(f"{name} {number(means[name])} at place {place}" for name, place in shown.items())
+        places = {name: 1 + sum(mean > means[name] for mean in means.values()) for name in order}
+        listed = {name: place for name, place in places.items() if place <= MARKED or name in named}
+        numbers = ", ".join(f"{name} {number(means[name])} at place {place}" for name, place in listed.items())
         return HELD if all(places[name] <= count for name in named) else NOT_HELD, numbers
 
     return compare
@@ -204,25 +204,25 @@ def between(*bounds: tuple[float, float]) -> Comparison:
     """Each named method between its two bounds."""
 
     def compare(means: Means, named: Sequence[str]) -> Verdict:
-        means = _printed(means)
+        means = _rounded(means)
         held = all(low < means[name] < high for name, (low, high) in zip(named, bounds, strict=True))
         return HELD if held else NOT_HELD, ", ".join(f"{name} {number(means[name])}" for name in named)
 
     return compare
 
 
-def _greater(one: float, other: float, numbers: str) -> Verdict:
-    if one == other:
+def _greater(larger: float, smaller: float, numbers: str) -> Verdict:
+    if larger == smaller:
         return NOT_TESTABLE, f"{numbers}: tied"
-    return HELD if one > other else NOT_HELD, numbers
+    return HELD if larger > smaller else NOT_HELD, numbers
 
 
 def _defined(means: Means) -> Means:
-    """By the names of the methods, without their parameters."""
+    """The finite means, by the methods' names without parameters."""
     return {parse_call(call)[0]: mean for call, mean in means.items() if isfinite(mean)}
 
 
-def _printed(means: Means) -> Means:
+def _rounded(means: Means) -> Means:
     return {name: round(mean, DIGITS) for name, mean in means.items()}
 
 
@@ -230,6 +230,6 @@ def _scored(rankings: Rankings, dataset: str) -> Mapping[str, Means]:
     return {network: ranking.means for network, ranking in rankings.get(dataset, {}).items() if ranking.means}
 
 
-def _shared(known: Mapping[str, Means]) -> list[str]:
+def _shared(scored: Mapping[str, Means]) -> list[str]:
     """The methods that have a score on every network."""
-    return [method for method in next(iter(known.values()), {}) if all(method in means for means in known.values())]
+    return [method for method in next(iter(scored.values()), {}) if all(method in means for means in scored.values())]

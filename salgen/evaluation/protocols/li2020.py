@@ -20,7 +20,7 @@ from salgen.parameters import param
 NAMES = ("li2020",)
 
 STAND_IN, COMPOSITES = "multi-objects", "ebam"
-POSITIVE = "sum_pos"  # of the channels, as the code that MCS is from adds them up
+POSITIVE = "sum_pos"  # channel reduction of the code in which MCS was published
 STABILITY = "max-sensitivity:norm=rms"
 FULL_TRAINING: Mapping[str, Any] = {
     "optimiser": "sgd",
@@ -82,7 +82,7 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Li2020(Protocol):
-    """Where maps point, what they depend on, and when they are false positives (Li et al. 2020).
+    """Localisation, faithfulness, class sensitivity, stability and false positives of maps (Li et al. 2020).
 
     Networks of several labels learn VOC 2012 and COCO 2017 (your own copies, or a drawn stand-in), and each
     image is explained for each class that it shows. On eBAM one run trains a model that tells objects and one that
@@ -100,7 +100,7 @@ class Li2020(Protocol):
         "full": ("vgg16", "resnet50"),
     }
     counts: ClassVar[Mapping[str, tuple[int | None, int | None, int, int]]] = {
-        "demo": (48, 100, 6, 3),  # scored of several objects, of composites, for SENS and for its curve
+        "demo": (48, 100, 6, 3),  # numbers of samples: several objects, composites, SENS, and its curve
         "small": (200, 300, 20, 5),
         "full": (None, None, 50, 5),
     }
@@ -132,12 +132,12 @@ class Li2020(Protocol):
 
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The data sets of several objects, and the composites."""
-        own = {"voc-2012": {"source": self.voc}, "coco-2017": {"source": self.coco}}
-        given = {name: how for name, how in own.items() if how["source"] is not None}
-        return {**(given or {STAND_IN: {"source": None}}), COMPOSITES: {"source": self.ebam}}
+        copies = {"voc-2012": {"source": self.voc}, "coco-2017": {"source": self.coco}}
+        available = {name: how for name, how in copies.items() if how["source"] is not None}
+        return {**(available or {STAND_IN: {"source": None}}), COMPOSITES: {"source": self.ebam}}
 
     def experiments(self, scale: str) -> list[Experiment]:
-        """Several objects; SENS on a few images, as it explains each many times; and composites of two tasks."""
+        """Experiments on several objects, with SENS on few images as it is slow, and on composites of two tasks."""
         several = [name for name in self.datasets() if name != COMPOSITES]
         localised, contrasted, stable, curve = self.counts[scale]
         radii = "|".join(f"{radius:g}" for radius in self.radii)
@@ -158,7 +158,7 @@ class Li2020(Protocol):
         return Experiment(name, datasets, METHODS, how, ("test",), "localisation", folder, once, not once)
 
     def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
-        """The same on all data sets."""
+        """The networks, the same on all data sets."""
         return self.models or self.networks[scale]
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Li2020(Protocol):
     def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
         """The gallery of Clever Hans candidates of each network that has some."""
         (call,) = select_methods(["grad-cam"], scale).named
-        found = []
+        plates = []
         for (dataset, model), splits in runs.of("localisation").items():
             suspects = clever_hans(splits["test"], call)
             caption = (
@@ -180,5 +180,5 @@ class Li2020(Protocol):
             file = runs.out / f"clever-hans-{dataset}-{model}.png"
             if suspects:
                 save_gallery_of(suspects, splits["test"], runs.out / dataset, call, file)
-                found.append(Plate(f"Clever Hans candidates: {dataset}, {model}", caption, file))
-        return tuple(found)
+                plates.append(Plate(f"Clever Hans candidates: {dataset}, {model}", caption, file))
+        return tuple(plates)

@@ -1,4 +1,4 @@
-"""A paper's table with the numbers that it prints, and the means of runs in their place."""
+"""A paper's table: its printed numbers, and the means of this study's runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunFolders:
     _folders: dict[str, dict[tuple[str, str], dict[str, Path]]] = field(default_factory=dict)
 
     def add(self, experiment: str, dataset: str, model: str, split: str, folder: Path) -> None:
-        """Note a finished run."""
+        """Add a finished run."""
         self._folders.setdefault(experiment, {}).setdefault((dataset, model), {})[split] = folder
 
     def of(self, experiment: str) -> Mapping[tuple[str, str], Mapping[str, Path]]:
@@ -43,14 +43,13 @@ class Row(NamedTuple):
     Attributes
     ----------
     metric
-        Its call.
+        The metric's call.
     printed
         The numbers that the paper prints, one for each of the table's methods; one such text for each of its networks.
     experiment
-        Whose scores, where not the table's.
+        The experiment of its scores, if not the table's.
     likeliest_class
-        Whether of the samples of an image, each about one of its classes, only the one counts whose class the model
-        finds likeliest.
+        Whether only one sample counts of each image: that of the class that the model finds likeliest.
     """
 
     label: str
@@ -67,11 +66,11 @@ class PaperTable:
     Attributes
     ----------
     experiment
-        Whose scores it shows.
+        The experiment of its scores.
     methods
         The columns, as calls.
     networks
-        The paper's, if it has rows for each; else means are over data sets and networks.
+        The paper's networks, if it has rows for each; else means are over data sets and networks.
     """
 
     title: str
@@ -113,24 +112,25 @@ class PaperTable:
 
 
 def _call_in(run: Run, metric: str) -> str:
-    """The call of a metric as a run has it: as it is, or with the parameters that the scale adds."""
-    if metric in run.cube.metrics:  # ``g-cf`` is another one than ``g-cf:of=paired``
+    """The call of a metric in a run, which may have further parameters from the scale."""
+    if metric in run.cube.metrics:  # ``g-cf`` is not ``g-cf:of=paired``
         return metric
     name, stated = parse_call(metric)
-    known = {call: parse_call(call) for call in run.cube.metrics}
-    return next(call for call, (own, given) in known.items() if own == name and stated.items() <= given.items())
+    parsed = {call: parse_call(call) for call in run.cube.metrics}
+    return next(call for call, (own, all_of) in parsed.items() if own == name and stated.items() <= all_of.items())
 
 
 def likeliest_class(run: Run, data: Path) -> NDArray[np.bool_]:
-    """Of the samples of a run with one network, bool (n,): the one of each image whose class is likeliest."""
+    """Bool (n,) over the samples of a run with one network: True for each image's sample of its likeliest class."""
     import pyarrow.parquet as pq
 
-    said = pq.read_table(run.path / FILE).to_pydict()
+    predictions = pq.read_table(run.path / FILE).to_pydict()
     dataset = open_dataset(data, run.split)
     images = dict(zip(map(str, dataset.column("id")), dataset.column("image"), strict=True))
     likeliest: dict[float, tuple[float, str]] = {}
     scored = frozenset(run.cube.samples)
-    for name, label, probabilities in zip(said["sample_id"], said["label"], said["probabilities"], strict=True):
+    columns = (predictions[column] for column in ("sample_id", "label", "probabilities"))
+    for name, label, probabilities in zip(*columns, strict=True):
         if name in scored:
             image = images[name]
             likeliest[image] = max(likeliest.get(image, (-1.0, "")), (probabilities[label], name))

@@ -1,4 +1,4 @@
-"""A paper's protocol as data, and the engine that `salgen reproduce` runs it with."""
+"""A paper's protocol as data, and the engine by which `salgen reproduce` runs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from salgen.registry import MODELS
 
 
 class Reproduction(NamedTuple):
-    """Result of a protocol: the run folders, the report, and the paper's tables filled in again."""
+    """Result of a protocol: the run folders, the report, and the paper's tables with this study's means."""
 
     runs: list[Path]
     page: Path
@@ -37,14 +37,14 @@ class Experiment:
     Attributes
     ----------
     arguments
-        More of what :func:`salgen.evaluation.runs.running.evaluate` takes. Without ``metrics``, those that the paper's
-        tables take from this experiment.
+        Further arguments of :func:`salgen.evaluation.runs.running.evaluate`. ``metrics`` default to those that the
+        paper's tables take from this experiment.
     splits
-        A run each, of those that the data set has.
+        The splits, with a run each; those that the data set lacks are skipped.
     trained_in
         The experiment whose networks are scored; by default they are trained, in the first split's run.
     first_only, extra_methods
-        Whether only the first network on the first data set is scored, and whether the user's own methods are too.
+        Whether only the first network on the first data set is scored; whether the user's own methods are added.
     """
 
     name: str
@@ -60,14 +60,14 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Protocol(ABC):
-    """What a paper did, measured and claimed.
+    """A paper's experiments, tables and claims.
 
     Attributes
     ----------
     networks
         Scale to the models that are trained.
     title
-        Of the page's section with the tables and claims, if there are any.
+        Title of the page's section with the tables and claims, if there are any.
     metric, cells
         The metric of a grid of data sets and networks, and the experiment whose runs are its cells.
     variants, marked
@@ -97,22 +97,22 @@ class Protocol(ABC):
 
     @abstractmethod
     def datasets(self) -> Mapping[str, Mapping[str, Any]]:
-        """The data sets in order, each with what `make` takes for it, such as the `source` of a user's own copy."""
+        """The data sets in order, each with its arguments of `make`, such as the `source` of a user's own copy."""
 
     @abstractmethod
     def experiments(self, scale: str) -> Sequence[Experiment]:
-        """Everything that is evaluated, in the report's order."""
+        """All experiments, in the report's order."""
 
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks that are evaluated on a data set."""
         return self.networks[scale]
 
     def trained_network(self, dataset: str, model: str) -> str | None:
-        """A network as ``package.module:function`` where it is not to be trained."""
+        """A network as ``package.module:function`` if it is not to be trained."""
         return None
 
     def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:
-        """How a network is trained, where not by its defaults."""
+        """Training settings of a network, or None for its defaults."""
         return None
 
     def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
@@ -120,8 +120,9 @@ class Protocol(ABC):
         return ()
 
     def check(self, scale: str, extra_methods: Sequence[str]) -> None:
-        """Raise a SalgenError for what would otherwise be found wrong after hours of work."""
-        select_methods([*(call for one in self.experiments(scale) for call in one.methods), *extra_methods], scale)
+        """Raise a SalgenError for mistakes that would otherwise show after hours of work."""
+        calls = [call for experiment in self.experiments(scale) for call in experiment.methods]
+        select_methods([*calls, *extra_methods], scale)
         for dataset, how in self.datasets().items():
             for model in self.networks_on(dataset, scale):
                 MODELS.load(model)
@@ -136,42 +137,44 @@ class Protocol(ABC):
         max_memory: float | None = None,
         command: Sequence[str] | None = None,
     ) -> Reproduction:
-        """Make the data sets, train, explain and score, and write ``report.html``; what is there already is kept."""
+        """Make the data sets, train, explain and score, and write ``report.html``; finished parts are kept."""
         self.check(scale, extra_methods)
         common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "command": command}
         experiments, runs = self.experiments(scale), RunFolders(out)
         for dataset, how in self.datasets().items():
             data = make(dataset, out / dataset, scale=scale, seed=self.seed, **how)
             for model in self.networks_on(dataset, scale):
-                for one in experiments:
-                    if dataset in one.datasets and not (one.first_only and runs.of(one.name)):
-                        calls = [*one.methods, *(extra_methods if one.extra_methods else ())]
-                        self._evaluate(one, data, model, runs, {"methods": calls, **common})
+                for experiment in experiments:
+                    if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
+                        calls = [*experiment.methods, *(extra_methods if experiment.extra_methods else ())]
+                        self._evaluate(experiment, data, model, runs, {"methods": calls, **common})
         study = self._study(runs, scale) if self.title else None
-        shown = dict.fromkeys(one.name for one in experiments if one.name != self.variants)
-        folders = [folder for name in shown for splits in runs.of(name).values() for folder in splits.values()]
+        reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
+        folders = [folder for name in reported for splits in runs.of(name).values() for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, study.tables if study else ())
 
-    def _evaluate(self, one: Experiment, data: Path, model: str, runs: RunFolders, how: dict[str, Any]) -> None:
-        """One experiment with one network on one data set: a run for each split."""
-        asked = [(table, row) for table in self.tables for row in table.rows]
-        metrics = [row.metric for table, row in asked if one.name == (row.experiment or table.experiment)]
-        known = open_dataset(data).spec.splits
-        for split in (split for split in one.splits if split in known):
-            trained = list(runs.of(one.trained_in or one.name).get((data.name, model), {}).values())
+    def _evaluate(
+        self, experiment: Experiment, data: Path, model: str, runs: RunFolders, common: dict[str, Any]
+    ) -> None:
+        """Run one experiment with one network on one data set, once for each split."""
+        rows = [(table, row) for table in self.tables for row in table.rows]
+        metrics = [row.metric for table, row in rows if experiment.name == (row.experiment or table.experiment)]
+        splits = open_dataset(data).spec.splits
+        for split in (split for split in experiment.splits if split in splits):
+            trained = list(runs.of(experiment.trained_in or experiment.name).get((data.name, model), {}).values())
             subject = self.trained_network(data.name, model) or (trained[0] / f"{model}-seed0" if trained else model)
             part = split.removeprefix("test").removeprefix("_")
-            folder = one.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")
+            folder = experiment.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")
             run = evaluate(
                 data,
                 model=subject,
-                settings=self.settings(data.name, model, how["scale"]) if subject == model else None,
+                settings=self.settings(data.name, model, common["scale"]) if subject == model else None,
                 split=split,
                 out=runs.out / folder,
-                **{"metrics": metrics or None, **one.arguments, **how},
+                **{"metrics": metrics or None, **experiment.arguments, **common},
             )
-            runs.add(one.name, data.name, model, split, run)
+            runs.add(experiment.name, data.name, model, split, run)
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
         """The tables, figures and judged claims of finished runs."""

@@ -31,7 +31,7 @@ ACCURATE = 0.995
 DEMO_WIDTHS = (16, 32, 64, 64)
 FULL_TRAINING: Mapping[str, Any] = {
     "optimiser": "adamw",
-    "weight_decay": 0.0,  # which is Adam
+    "weight_decay": 0.0,  # so AdamW is Adam
     "schedule": "constant",
     "epochs": 30,
     "batch_size": 64,
@@ -119,13 +119,13 @@ class Szczepankiewicz2023(Protocol):
     imagenet_s: str | None = param(None, "folder of ImageNetS50")
 
     def datasets(self) -> dict[str, dict[str, Any]]:
-        """The four data sets, or those that were asked for; ImageNet-S50 itself as pretrained networks see it."""
+        """The four data sets, or those of `only`; ImageNet-S50 itself at the size of pretrained networks."""
         own = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
         size = {IMAGENET: {"parameters": {"image_size": IMAGE_SIZE}}} if self.imagenet_s is not None else {}
         return {name: {"source": own[name], **size.get(name, {})} for name in self.only or DATASETS}
 
     def experiments(self, scale: str) -> list[Experiment]:
-        """All data sets, of which the paper takes the whole of Zings; and the square in its variants."""
+        """The grid of data sets, with all splits of Zings as in the paper, and the variants of the square."""
         methods = (*self.methods, "eigen-cam:sign=align", "eigen-grad-cam:sign=align")
         how = {"metrics": [self.metric], "limit": self.limits[scale] if self.limit is None else self.limit}
         whole = ("test", "val", "train") if scale == "full" else ("test",)
@@ -138,7 +138,7 @@ class Szczepankiewicz2023(Protocol):
         ]
 
     def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
-        """The networks of a data set; on ImageNet-S50 itself the pretrained ones, which are not trained."""
+        """The networks of a data set; on ImageNet-S50 itself pretrained ones, which are not trained."""
         if not self._pretrained(dataset):
             return self.models or self.networks[scale]
         for model in self.models:
@@ -147,11 +147,11 @@ class Szczepankiewicz2023(Protocol):
         return self.models or ON_IMAGENET
 
     def trained_network(self, dataset: str, model: str) -> str | None:
-        """On ImageNet-S50 itself the pretrained network."""
+        """The pretrained network on ImageNet-S50 itself; None elsewhere."""
         return f"salgen.evaluation.imagenet_s50:{model}" if self._pretrained(dataset) else None
 
     def check(self, scale: str, extra_methods: Sequence[str]) -> None:
-        """Also that pretrained weights can be had."""
+        """Raise a SalgenError as for any protocol, or if pretrained weights are not available."""
         super().check(scale, extra_methods)
         for model in self.networks_on(IMAGENET, scale) if IMAGENET in self.datasets() else ():
             if self._pretrained(IMAGENET):
@@ -167,5 +167,5 @@ class Szczepankiewicz2023(Protocol):
         return {**FULL_TRAINING, "learning_rate": FULL_RATE.get(model, PRETRAINED_RATE), **start, **turned}
 
     def _pretrained(self, dataset: str) -> bool:
-        """Whether networks are taken as they are: on ImageNet-S50 itself."""
+        """True for ImageNet-S50 itself, whose networks are not trained."""
         return dataset == IMAGENET and self.imagenet_s is not None

@@ -1,4 +1,4 @@
-"""Publishing: a data set or a run as an archive, and as a draft or a repository on a server."""
+"""Publishing of a data set or a run as an archive, a Zenodo draft or a Hugging Face repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD
 
 
 def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **statements: Any) -> Path:
-    """Write a data set or a run into an archive that others can cite, check and load.
+    """Write a data set or a run into an archive that can be cited, verified and loaded.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
         The archive: ``.tar``, ``.tar.gz`` or ``.zip``. Its digest is written beside it, as `<out>.sha256`.
     statements
         `licence`: the licence under which you publish, as SPDX names it (``CC-BY-4.0``), a URL, or
-        ``LicenseRef-NAME``. `date`: the day of publication, ``YYYY-MM-DD``; no clock is looked at. `creators`,
-        `url`: who made it, and where it will be found, if you want to say so. `may_redistribute`: that you may
-        pass on the pixels, where the sources' licences are not known to allow it; otherwise such data are
+        ``LicenseRef-NAME``. `date`: the day of publication, ``YYYY-MM-DD``; the clock is not used. `creators`,
+        `url`: the authors and the address of the publication, both optional. `may_redistribute`: True if you
+        may pass on pixels whose sources' licences are not known to allow it; otherwise such data are
         published as recipes and masks.
 
     Returns
@@ -45,14 +45,14 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
     Raises
     ------
     SalgenError
-        If licence or date is missing or malformed, the data set is not complete and sound, `out` is there already,
+        If licence or date is missing or malformed, the data set is incomplete or damaged, `out` exists,
         or the disk is full.
     """
     target = Path(out)
     check_target(target)
-    _check_place(Path(path), target)
-    with edition(path, **statements) as found:
-        return archive(found.files, target, found.root)
+    _check_outside(Path(path), target)
+    with edition(path, **statements) as release:
+        return archive(release.files, target, release.root)
 
 
 def upload(
@@ -72,10 +72,10 @@ def upload(
     to
         ``zenodo:`` (the sandbox), ``zenodo:https://zenodo.org`` or ``hf://ORG/NAME``.
     out
-        The archive that is written first and uploaded to Zenodo. One that is there already is uploaded if it is
-        what would be written. A hub gets the files themselves, so there it must be None.
+        The archive that is written first and uploaded to Zenodo. An existing one is uploaded if it is
+        identical to what would be written. A hub takes the files themselves; for it `out` must be None.
     token_file
-        A file with the token; otherwise it is that of the environment.
+        A file with the token; by default it is taken from the environment.
 
     Returns
     -------
@@ -84,14 +84,14 @@ def upload(
     Raises
     ------
     SalgenError
-        As :func:`publish`; if `to` is of no known kind, there is no token, or the server refuses or does not answer.
+        As :func:`publish`; if `to` is of an unknown kind, there is no token, or the server refuses or does not answer.
     """
     if to.startswith(HUB):
         if out is not None:
-            raise SalgenError(f"{HUB} takes the files themselves, and no archive is written: leave out {out}")
+            raise SalgenError(f"{HUB} takes the files themselves, without an archive: leave out {out}")
         at_hub = repository(to, token_file)
-        with edition(path, **statements) as found:
-            return push(found, at_hub)
+        with edition(path, **statements) as release:
+            return push(release, at_hub)
     if not to.startswith(ZENODO):
         raise SalgenError(
             f"--to {to.partition(':')[0]!r} is not known: give {ZENODO} (Zenodo's sandbox) or "
@@ -99,10 +99,10 @@ def upload(
         )
     if out is None:
         raise SalgenError(f"{to} takes an archive: say where to write it, as OUT")
-    at = zenodo_server(to, token_file)
-    _check_place(Path(path), Path(out))
-    with edition(path, **statements) as found:
-        return deposit(found, out, at)[1]
+    server = zenodo_server(to, token_file)
+    _check_outside(Path(path), Path(out))
+    with edition(path, **statements) as release:
+        return deposit(release, out, server)[1]
 
 
 def edition(
@@ -114,7 +114,7 @@ def edition(
     url: str | None = None,
     may_redistribute: bool = False,
 ) -> AbstractContextManager[Release]:
-    """What is published of a folder, checked; files that had to be written are there within the ``with`` block."""
+    """The release of a folder, checked; temporary files of it exist within the ``with`` block."""
     publication = stated(licence, date, creators, url)
     folder = Path(path)
     if not folder.is_dir():
@@ -124,6 +124,6 @@ def edition(
     return make(folder, publication, may_redistribute=may_redistribute)
 
 
-def _check_place(folder: Path, target: Path) -> None:
+def _check_outside(folder: Path, target: Path) -> None:
     if folder.resolve() in target.resolve().parents:
-        raise SalgenError(f"{target} lies within what is published: choose a place outside {folder}")
+        raise SalgenError(f"{target} lies within the folder that is published: choose a place outside {folder}")

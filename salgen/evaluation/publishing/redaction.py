@@ -1,4 +1,4 @@
-"""`run.json` as it is published: no paths of the machine, and no maps that show an image which may not be passed on."""
+"""`run.json` as it is published: without paths of the machine, and without maps that show a restricted image."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
 from salgen.registry import METHODS
 
-# An absolute path in a text; what follows ``://`` or another ``/`` is no path of the machine.
+# An absolute path in a text; text after ``://`` or another ``/`` is not a path of the machine.
 _PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
 
 
@@ -23,7 +23,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
     record
         That of the run.
     pixels
-        Whether images may be passed on. If not, the maps of methods that show the image are left out, and
+        True if images may be passed on. If not, the maps of methods that show the image are left out, and
         `maps_left_out` names the methods.
     """
     hidden = [] if pixels else [method.call for method in record.methods if _shows_image(method.name)]
@@ -37,7 +37,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
 
 
 def _last_parts(word: str) -> str:
-    """A word of a command, with the last part of a path in the place of the path."""
+    """A word of a command, with a path cut to its last part."""
     option, equals, value = word.partition("=")
     if equals and "/" not in option:
         return f"{option}={_last_parts(value)}"
@@ -54,5 +54,5 @@ def _without_paths(value: Any) -> Any:
 
 
 def _shows_image(name: str) -> bool:
-    """Whether a method's maps show the image; a method that does not say is taken to."""
+    """True if a method's maps show the image, or the method does not declare whether they do."""
     return bool(getattr(METHODS.load(name), "shows_image", True))

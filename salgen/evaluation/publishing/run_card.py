@@ -62,7 +62,7 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Contents:
-    """What a published run holds.
+    """The contents of a published run.
 
     Attributes
     ----------
@@ -71,9 +71,9 @@ class Contents:
     summary
         Its results as plain text.
     pixels
-        Whether its pictures and the images of its data are there.
+        Whether its pictures and the images of its data are included.
     models
-        Whether all models' weights are there.
+        Whether all models' weights are included.
     """
 
     record: RunRecord
@@ -83,19 +83,19 @@ class Contents:
 
     @property
     def maps(self) -> list[str]:
-        """The methods whose maps are there."""
+        """The methods whose maps are included."""
         folders = {parts_of(name)[0] for name in self.record.maps}
         return [method.call for method in self.record.methods if folder_name(method.call) in folders]
 
     @property
     def title(self) -> str:
-        """What it is called when it is cited."""
+        """The title for citations."""
         models = " and ".join(sorted({model.name for model in self.record.models}))
         return f"Saliency methods on {self.record.dataset.generator}, {models} (a run of salgen)"
 
     @property
     def abstract(self) -> str:
-        """What was measured, in a sentence."""
+        """One sentence on what was measured."""
         record = self.record
         return (
             f"Scores of {len(record.methods)} saliency methods and controls under {len(record.metrics)} metrics, "
@@ -104,15 +104,15 @@ class Contents:
 
 
 def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
-    """`README.md`: what was measured, what came out, which files there are and how to score the maps again."""
+    """`README.md`: what was measured, the results, the files, and how to score the maps again."""
     sections = [
         f"# {contents.title}",
-        _what(contents),
+        _measured(contents),
         f"## Results\n\n```text\n{contents.summary}\n```",
         _files(contents, files),
         _loading(contents),
         *([_scoring()] if contents.maps else []),
-        _lacking(contents),
+        _not_included(contents),
         _terms(publication),
     ]
     return _front_matter(contents, files, publication) + "\n" + "\n\n".join(filter(None, sections)) + "\n"
@@ -140,7 +140,7 @@ def run_croissant(contents: Contents, digests: Mapping[str, str], publication: P
     return json.dumps(described, indent=2, allow_nan=False) + "\n"
 
 
-def _what(contents: Contents) -> str:
+def _measured(contents: Contents) -> str:
     record = contents.record
     data, names = record.dataset, sorted({model.name for model in record.models})
     models = "\n".join(
@@ -190,7 +190,7 @@ def _scoring() -> str:
 PATH is this folder or the archive. No GPU is needed, and for metrics that look at map and mask alone no model."""
 
 
-def _lacking(contents: Contents) -> str:
+def _not_included(contents: Contents) -> str:
     lines = []
     if not contents.pixels:
         lines.append(
@@ -219,7 +219,7 @@ Published{by} on {publication.date}{at} under {publication.licence}, as the publ
 
 
 def _front_matter(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
-    """What the hub reads: licence, and a configuration for each table."""
+    """YAML front matter for the hub: licence, and a configuration for each table."""
     configs: list[dict[str, Any]] = [{"config_name": "scores", "data_files": SCORES, "default": True}]
     configs.append({"config_name": "predictions", "data_files": predictions.FILE})
     if contents.maps:

@@ -1,4 +1,4 @@
-"""A run as it is published: scores, maps, models and report, with the texts that say what they are."""
+"""The release of a run: scores, maps, models and report, with card, citation and metadata."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ VERSION = "1.0.0"
 def published_run(
     folder: Path, publication: PublicationMetadata, *, may_redistribute: bool = False
 ) -> Iterator[Release]:
-    """A run as it is published; files that had to be written are there within the ``with`` block.
+    """The release of a run; temporary files of it exist within the ``with`` block.
 
-    The report is written anew. Where the data set's source is not known to allow that pixels are passed on,
+    The report is written anew. If the data set's source is not known to allow that pixels are passed on,
     pictures, images and maps that show them are left out.
 
     Parameters are those of :func:`salgen.datasets.publishing.dataset_release.published`.
@@ -66,18 +66,18 @@ def published_run(
         files: dict[str, Path | bytes] = {name: folder / name for name in names}
         files |= {path.relative_to(folder).as_posix(): path for path in models}
         files |= {**data, RECORD: record.to_text().encode(), PAGE: _page(folder, contents)}
-        yield _edition(contents, files, publication)
+        yield _release(contents, files, publication)
 
 
 def _is_redistributable(folder: Path, record: RunRecord) -> bool:
-    """Whether the run, and the data that it keeps, say that pixels may be passed on."""
+    """True if the run, and the data that it keeps, declare that pixels may be passed on."""
     data = folder / DATA
     return bool(record.dataset.redistributable) and (
         not (data / manifests.FILE).is_file() or read_manifest(data).redistributable
     )
 
 
-def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
+def _release(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> Release:
     sums = _checksums(files)
     card = run_card(contents, files, publication)
     texts: dict[str, bytes] = {
@@ -100,12 +100,12 @@ def _edition(contents: Contents, files: Mapping[str, Path | bytes], publication:
 
 def _checksums(files: Mapping[str, Path | bytes]) -> dict[str, str]:
     """SHA-256 of every file."""
-    found = {}
+    digests = {}
     with progress("checksums", len(files), "files") as advance:
         for name, content in files.items():
-            found[name] = sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
+            digests[name] = sha256_of(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
             advance()
-    return found
+    return digests
 
 
 @contextmanager
@@ -120,20 +120,20 @@ def _data(folder: Path, record: RunRecord, pixels: bool) -> Iterator[tuple[dict[
     if not record.maps:
         yield {}, pixels
         return
-    there = read_manifest(data)
-    described = as_published(there, pixels=pixels)
-    shards = shards_of(there, record.dataset.split)
-    with shards_to_publish(data, there, described, shards) as found:
-        named: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in found.items()}
-        yield {**named, f"{DATA}/{manifests.FILE}": described.to_text().encode()}, described.pixels and pixels
+    kept = read_manifest(data)
+    released = as_published(kept, pixels=pixels)
+    shards = shards_of(kept, record.dataset.split)
+    with shards_to_publish(data, kept, released, shards) as paths:
+        files: dict[str, Path | bytes] = {f"{DATA}/{name}": path for name, path in paths.items()}
+        yield {**files, f"{DATA}/{manifests.FILE}": released.to_text().encode()}, released.pixels and pixels
 
 
 def _page(folder: Path, contents: Contents) -> bytes:
-    """The run's report, without pictures where pixels may not be passed on."""
+    """The run's report, without pictures if pixels may not be passed on."""
     with content_faults([folder]):
         (run,) = read_runs([folder])
-        shown = replace(run, record=contents.record, path=folder if contents.pixels else folder / "without pictures")
-        return f"{render([shown]).strip()}\n".encode()
+        run = replace(run, record=contents.record, path=folder if contents.pixels else folder / "without pictures")
+        return f"{render([run]).strip()}\n".encode()
 
 
 def _citation(contents: Contents, digest: str, publication: PublicationMetadata) -> str:

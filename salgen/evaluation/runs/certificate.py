@@ -1,15 +1,15 @@
-"""The reliance certificate: for every scored sample, did the model use the ground truth, and that alone?
+"""The reliance certificate: a test, for every scored sample, that the model used the ground truth and nothing else.
 
 A saliency map can only be held to the mask if the model looked there. So each sample is rendered again
 from its recipe: as its twin, on other backgrounds, and without each feature. It is certified if the
 prediction is right and flips on the twin (`uses_feature`), and if it holds on eight redrawn backgrounds
 while the margin moves by at most a quarter of what the feature moves it (`ignores_background`).
 
-What a redraw keeps (of lesions: the slice of the brain and the places) is not put to the test, and a
+Parts that a redraw keeps (of lesions: the brain slice and the positions) are not tested, and a
 background in which nothing is random is ignored by definition.
 
-A generator that takes part is :class:`~salgen.generators.declarations.Redrawable`. Without one that can
-render the data again, or without its source, there are no certificates, and `reason` says why.
+The generator must be :class:`~salgen.generators.declarations.Redrawable`. If it is not, or its source is
+missing, there are no certificates, and `reason` says why.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certif
     Parameters
     ----------
     runners
-        Of the models of one plan and run. What a stopped run has certified is taken from its parts.
+        Of the models of one plan and run. Certificates of a stopped run are read from its parts.
     source
-        The outside material the data set was made from, where that is not the generator's default.
+        The source data that the data set was made from, where that is not the generator's default.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certif
         try:
             renderer = Renderer.of(plan.dataset, source, plan.scored[0])
         except (SalgenError, OSError) as error:
-            path.unlink(missing_ok=True)  # what another run left says nothing of these models
+            path.unlink(missing_ok=True)  # left by another run, with other models
             why = str(error) if source is None else str(error).replace(source, Path(source).name)
             return Certification(reason=f"the samples cannot be rendered again: {why}")
         for certifier in certifiers:
@@ -85,7 +85,7 @@ class _Certifier:
 
     @cached_property
     def parts(self) -> dict[tuple[int, ...], Path]:
-        """Chunk of samples to its file, named by a digest of all that it depends on."""
+        """Chunk of samples to its file, named by a digest of everything that it depends on."""
         folder = self.runner.run / PARTS
         return {chunk: folder / f"certificate-{self._key(chunk)}.parquet" for chunk in self.runner.plan.chunks}
 
@@ -107,7 +107,7 @@ class _Certifier:
                 advance(len(chunk))
 
     def tables(self) -> Iterator[pa.Table]:
-        """The rows of all files, if they are what was written for these samples."""
+        """The rows of all files, checked for their columns and counts."""
         for chunk, path in self.parts.items():
             yield read_rows(path, COLUMNS, len(chunk))
 
@@ -131,7 +131,7 @@ class _Certifier:
         return predicted_classes(view.probabilities(torch.from_numpy(logits)).numpy(), labels, view.multi_label)
 
     def _logits(self, images: Float32) -> Float64:
-        """float64 (n, K), run in parts that fit into memory."""
+        """Logits float64 (n, K), computed in parts that fit into memory."""
         view = self.runner.model.view
         predictor = BatchedPredictor(view, images, self.runner.plan.max_memory)
         with torch.inference_mode(False), torch.no_grad():

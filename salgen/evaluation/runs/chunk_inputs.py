@@ -1,4 +1,4 @@
-"""A chunk of samples as models are shown it and metrics look at it: images, twins, patches, targets, maps."""
+"""The inputs of models and metrics for a chunk of samples: images, twins, patches, targets, maps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from salgen.types import Float32, Mask
 
 
 class ImageSet(NamedTuple):
-    """Images to explain, float32 (N, C, H, W); whether each sample has one; and what is wrong with some, by name."""
+    """Images to explain, float32 (N, C, H, W); whether each sample has one; and the faults of some, by sample id."""
 
     images: Float32
     exists: Mask
@@ -30,9 +30,9 @@ class ImageSet(NamedTuple):
 
 
 class ExplainTask(NamedTuple):
-    """Images, the class to explain for each, and whether the model classifies each rightly."""
+    """Images, the class to explain for each, and whether the model classifies each correctly."""
 
-    shown: ImageSet
+    image_set: ImageSet
     targets: Classes
     correct: Mask
 
@@ -63,47 +63,47 @@ class ChunkInputs:
 
     @property
     def correct(self) -> Mask:
-        """Bool (N,): whether the model classifies each sample rightly."""
+        """Bool (N,), True where the model classifies the sample correctly."""
         return np.asarray(self.predicted == self.batch.labels)
 
     def task(self, kind: MapKind, model: EvaluatedModel) -> ExplainTask:
         """The images and classes that maps of a kind explain, by the model whose maps they are.
 
-        A paired model explains its own task's class, one of permuted labels the same class as the first.
+        A paired model explains the class of its own task; one trained on permuted labels explains the first one's.
         """
         if kind is MapKind.SAMPLES:
             return ExplainTask(self._samples, self.targets, self.correct)
-        shown, labels = self._shown(kind, model), self._labels(model)
+        image_set, labels = self._image_set(kind, model), self._labels(model)
         targets = self.targets
         if kind.model == PAIRED:
             own = self.plan.conventions.target == PREDICTED
             targets = model.predict(self.batch.images, labels) if own else labels
-        return ExplainTask(shown, targets, model.predict(shown.images, labels) == labels)
+        return ExplainTask(image_set, targets, model.predict(image_set.images, labels) == labels)
 
     def metric_inputs(
         self, maps: Mapping[MapKind, SavedMaps], region: str | None, explain: Explain | None, fitted: bool
     ) -> MetricInputs:
-        """What metrics may look at when they score one method's maps in a region, or in the whole image.
+        """The inputs of metrics that score one method's maps in a region, or in the whole image.
 
         Parameters
         ----------
         maps
             The method's maps of the chunk, of all kinds that the metrics need.
         explain, fitted
-            As :class:`MetricInputs` has them.
+            As in :class:`MetricInputs`.
         """
         plan, needs = self.plan, self.plan.needs
-        asks = bool(needs & {"model", "method"})
+        runs_model = bool(needs & {"model", "method"})
         return MetricInputs(
             maps=maps[MapKind.SAMPLES].values,
             masks=plan.masks(self.batch),
             valid=None if region is None else self.batch.regions[region],
-            images=self.batch.images if asks or "image" in needs else None,
+            images=self.batch.images if runs_model or "image" in needs else None,
             targets=self.targets,
             twins=self.batch.twins if "twin" in needs else None,
             correct=self.correct,
             counterparts={kind: self._counterpart(maps[kind]) for kind in maps if kind is not MapKind.SAMPLES},
-            view=self.model.view if asks else None,
+            view=self.model.view if runs_model else None,
             max_memory=plan.max_memory,
             explain=explain if "method" in needs else None,
             fitted=fitted,
@@ -115,7 +115,7 @@ class ChunkInputs:
         faults = [maps.faults.get(sample, "") for sample in self.batch.ids] if maps.faults else ()
         return Counterpart(maps.values, maps.correct, maps.there, faults)
 
-    def _shown(self, kind: MapKind, model: EvaluatedModel) -> ImageSet:
+    def _image_set(self, kind: MapKind, model: EvaluatedModel) -> ImageSet:
         if not kind.patched:
             return self._twins if kind.of_twins else self._samples
         if kind not in self._patched:
@@ -128,13 +128,13 @@ class ChunkInputs:
 
     @cached_property
     def _twins(self) -> ImageSet:
-        """The twins, and where there is none the image."""
+        """The twins, or the image itself where a sample has none."""
         pairs = list(zip(self.batch.images, self.batch.twins, strict=True))
         exists = np.array([twin is not None for _, twin in pairs])
         return ImageSet(np.stack([image if twin is None else twin for image, twin in pairs]), exists, {})
 
     def _with_patches(self, model: EvaluatedModel) -> ImageSet:
-        """The twins with a patch each, in the feature's place, that a model ignores."""
+        """The twins, each with a patch in the feature's place that the model ignores."""
         chosen = np.flatnonzero(self._twins.exists)
         patched = insignificant_patches(
             model.view,

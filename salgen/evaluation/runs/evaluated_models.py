@@ -33,17 +33,17 @@ class EvaluatedModel:
     Attributes
     ----------
     name, seed
-        What the table calls it, and its training seed.
+        Its name in the tables, and its training seed.
     classifier
         Images (N, C, H, W) in [0, 1] to logits (N, K), in evaluation mode.
     digest
         SHA-256 of its weights.
     folder
-        Where what is fitted to it is kept.
+        Folder of whatever is fitted to it, such as patterns.
     origin
-        What ``run.json`` says of how it came about.
+        The entries of ``run.json`` about its training.
     task
-        What it was trained to tell, or None where that is not known.
+        The task that it was trained for, or None if that is not known.
     """
 
     name: str
@@ -56,7 +56,7 @@ class EvaluatedModel:
 
     @property
     def device(self) -> torch.device:
-        """Where its weights are."""
+        """The device of its weights."""
         return next((p.device for p in self.classifier.parameters()), torch.device("cpu"))
 
     @cached_property
@@ -71,7 +71,7 @@ class EvaluatedModel:
         return np.asarray(self.view.probabilities(logits).cpu().numpy(), dtype=np.float32)
 
     def predict(self, images: Float32, labels: Classes) -> Classes:
-        """The predicted class of each image (n, C, H, W) that is about a class of `labels`, int64 (n,)."""
+        """The predicted class of each image (n, C, H, W), int64 (n,); see :func:`predicted_classes` for `labels`."""
         return predicted_classes(self.probabilities(images), labels, self.view.multi_label)
 
     @classmethod
@@ -89,7 +89,7 @@ class EvaluatedModel:
 
 
 def is_factory(model: str | Path) -> bool:
-    """Whether it is written as ``package.module:function`` rather than a name or a folder."""
+    """True if a model is given as ``package.module:function`` rather than by a name or a folder."""
     return ":" in str(model) and not Path(model).exists()
 
 
@@ -97,8 +97,9 @@ def train_models(
     dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
 ) -> list[EvaluatedModel]:
     """A registered model, trained with each seed."""
-    how: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
-    trained = train_seeds(dataset.path, run, model=model, source=dataset.source, **how)
+    trained = train_seeds(
+        dataset.path, run, model=model, source=dataset.source, scale=scale, settings=settings, seeds=seeds
+    )
     return [EvaluatedModel.of(checkpoint) for checkpoint in trained]
 
 
@@ -114,12 +115,21 @@ def train_again(
     """A fresh model trained as a checkpoint's was, with the same seed, except for the task, the images or settings."""
     card = read_card(model.folder)
     settings = {**card.parameters, **card.settings, **changes}
-    how: dict[str, Any] = {"model": card.model, "seed": card.seed, "task": task or card.task, "source": dataset.source}
-    return EvaluatedModel.of(train(dataset.path, out, settings=settings, images=images, **how))
+    checkpoint = train(
+        dataset.path,
+        out,
+        model=card.model,
+        seed=card.seed,
+        task=task or card.task,
+        source=dataset.source,
+        settings=settings,
+        images=images,
+    )
+    return EvaluatedModel.of(checkpoint)
 
 
 def load_model(dataset: Dataset, model: str | Path, run: Path, any_task: bool = False) -> EvaluatedModel:
-    """A model that is trained already: a checkpoint's, or what ``package.module:function`` returns.
+    """A model that is trained already: from a checkpoint, or returned by ``package.module:function``.
 
     Raises
     ------
@@ -137,28 +147,28 @@ def load_model(dataset: Dataset, model: str | Path, run: Path, any_task: bool = 
 
 @dataclass(frozen=True)
 class Pairing:
-    """How a run comes by its second model, if it has one.
+    """The second model of a run, if it has one, given or to be trained.
 
     Attributes
     ----------
     model
         A checkpoint's folder or ``"package.module:function"``; it may have learnt any task of the data set.
     task
-        The task for which one is trained as the first model was.
+        The task for which a second model is trained, otherwise as the first one was.
     """
 
     model: str | Path | None
     task: str | None
 
     @property
-    def given(self) -> bool:
-        """Whether there is one."""
+    def requested(self) -> bool:
+        """True if the run has a second model."""
         return self.model is not None or self.task is not None
 
     def check(self, dataset: Dataset, first: str | Path) -> None:
-        """Raise a SalgenError for what can be known to be wrong before any work."""
+        """Raise a SalgenError for whatever can be checked before any work."""
         if self.model is not None and self.task is not None:
-            raise SalgenError("paired_model and paired_task: give one of them, the model or what it shall learn")
+            raise SalgenError("paired_model and paired_task: give only one, the model or the task that it is to learn")
         if self.model is not None and not is_factory(self.model) and not Path(self.model).exists():
             raise SalgenError(f"paired model {self.model}: give a checkpoint's folder, or PACKAGE.MODULE:FUNCTION")
         if self.task is None:
@@ -166,14 +176,15 @@ class Pairing:
         if self.task not in dataset.tasks:
             raise unknown_name(f"task of {dataset.path}", self.task, dataset.tasks)
         if self.task == next(iter(dataset.tasks)):
-            raise SalgenError(f"paired_task = {self.task}: the first model tells that; name another task")
+            raise SalgenError(f"paired_task = {self.task}: the first model learns that task; name another one")
         if is_factory(first):
             raise SalgenError(
-                f"paired_task = {self.task}: how {first} was trained is not known; give a second model as paired_model"
+                f"paired_task = {self.task}: it is not known how {first} was trained; give a second model "
+                "as paired_model"
             )
 
     def models(self, firsts: Sequence[EvaluatedModel], dataset: Dataset, run: Path) -> dict[int, EvaluatedModel]:
-        """Training seed to the second model, which is trained where a task is given.
+        """Training seed to the second model, which is trained if a task is given.
 
         Raises
         ------
@@ -193,10 +204,10 @@ class Pairing:
 
 
 def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
-    named = _imported(text)
-    module = named if isinstance(named, nn.Module) else _call(named, text)
+    factory = _imported(text)
+    module = factory if isinstance(factory, nn.Module) else _call(factory, text)
     if not isinstance(module, nn.Module):
-        raise SalgenError(f"model {text}: it returned {type(module).__name__}, and must return a torch.nn.Module")
+        raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
     classifier = module.eval().to("cuda" if torch.cuda.is_available() else "cpu")
     logits = _logits(text, classifier, dataset)
     origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
@@ -204,21 +215,21 @@ def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
 
 
 def _imported(text: str) -> Any:
-    """What ``package.module:function`` names, looked up in the working directory too: a function or a module."""
+    """The function or module named by ``package.module:function``, looked up in the working directory too."""
     module, _, name = text.partition(":")
     if not module or not name or module.endswith(".py") or "/" in module:
         raise SalgenError(f"model {text}: write PACKAGE.MODULE:FUNCTION, such as my_models:detector")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
+    working_directory = str(Path.cwd())
+    sys.path.insert(0, working_directory)
     try:
-        named = getattr(import_module(module), name)
+        factory = getattr(import_module(module), name)
     except (Exception, SystemExit) as error:  # a user's module may fail in any way
         raise SalgenError(f"model {text}: cannot be imported: {type(error).__name__}: {error}") from error
     finally:
-        sys.path.remove(here)
-    if not callable(named):
-        raise SalgenError(f"model {text}: {name} is no function; it must return a torch.nn.Module")
-    return named
+        sys.path.remove(working_directory)
+    if not callable(factory):
+        raise SalgenError(f"model {text}: {name} is not a function; give one that returns a torch.nn.Module")
+    return factory
 
 
 def _call(function: Callable[[], Any], text: str) -> Any:
@@ -226,12 +237,12 @@ def _call(function: Callable[[], Any], text: str) -> Any:
         return function()
     except SalgenError as error:
         raise SalgenError(f"model {text}: {error}") from None
-    except (Exception, SystemExit) as error:  # as may its function
+    except (Exception, SystemExit) as error:  # and so may the user's function
         raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
 
 
 def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
-    """The model's output for the data set's first image: one logit for each of its classes, or an error."""
+    """The model's logits (1, K) for the data set's first image; a SalgenError if it does not give these."""
     device = next((p.device for p in classifier.parameters()), torch.device("cpu"))
     image = torch.from_numpy(dataset[0]["image"][None]).to(device)
     task, classes = next(iter(dataset.tasks.items()))
@@ -253,9 +264,9 @@ def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
 
 
 def _digest(text: str, classifier: nn.Module, logits: torch.Tensor) -> str:
-    """SHA-256 of all that is known of a model: its name, modules, logits of an image, and weights.
+    """SHA-256 of a model's name, modules, logits for one image, and weights.
 
-    Logits are taken to four digits, which the number of threads does not change.
+    Logits are rounded to four digits, so that the number of threads does not change them.
     """
     rounded = " ".join(f"{value:.3e}" for value in logits.flatten().tolist())
     return weights_digest(classifier, f"{text}\n{classifier!r}\n{rounded}")

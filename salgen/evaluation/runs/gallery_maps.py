@@ -9,7 +9,7 @@ from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.files import atomic_path
 
 PER_CLASS = 3
-MOST = 12  # samples, since each is explained by every method
+MAX_SAMPLES = 12  # since each is explained by every method
 
 
 def save_gallery(runner: ModelRunner) -> None:
@@ -40,8 +40,8 @@ def save_gallery(runner: ModelRunner) -> None:
 
 
 def _first_of_each_class(labels: np.ndarray) -> list[int]:
-    """Indices of the first samples of each class, the last class first; of many classes some."""
+    """Indices of the first samples of each class, the last class first; of many classes only some are used."""
     classes = sorted(set(labels.tolist()), reverse=True)
-    classes = classes[:: -(-len(classes) // MOST)]
-    each = min(PER_CLASS, MOST // len(classes))
+    classes = classes[:: -(-len(classes) // MAX_SAMPLES)]
+    each = min(PER_CLASS, MAX_SAMPLES // len(classes))
     return [int(i) for label in classes for i in np.flatnonzero(labels == label)[:each]]

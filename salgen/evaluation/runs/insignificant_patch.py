@@ -1,4 +1,4 @@
-"""Functionally insignificant patches: what can be seen in an image and yet leaves the model's logits as they were.
+"""Functionally insignificant patches: visible in an image, yet without effect on the model's logits.
 
 Shown a twin x (the image without its feature), a model gives logits z(x). A patch in the feature's place starts as
 the feature itself, and its pixels alone are moved, within [0, 1], towards the least of
@@ -37,14 +37,14 @@ STEPS = 100
 RATE = 0.02  # of the first step, root mean square over the patch's pixels; it falls to 0 as half a cosine
 MOMENTUM = (0.9, 0.9)  # of the gradient, and of its mean square over the patch
 STAY = 0.05  # weight of looking like the feature
-MOST_CHANGE = 0.01  # of the spread of the twin's logits, by which one may differ where a patch holds
-LEAST_SEEN = 0.5  # of the feature's own mean difference from the twin, which a visible patch has at least
-AT_ONCE = 64
+MOST_CHANGE = 0.01  # largest change of a logit that a valid patch may cause, in spreads of the twin's logits
+LEAST_SEEN = 0.5  # smallest mean difference of a visible patch from the twin, in that of the feature
+AT_ONCE = 64  # images
 
 
 @dataclass(frozen=True, eq=False)
 class Patched:
-    """Images with a patch, and how well each does what it is meant for.
+    """Images with a patch, and measures of how well each patch works.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Patched:
 def insignificant_patches(
     view: ModelView, images: Float32, twins: Float32, masks: Mask, labels: Classes, max_memory: float | None = None
 ) -> Patched:
-    """A patch for each image that looks like its feature and leaves the model's logits as they are without it.
+    """Patches that look like each image's feature and leave the model's logits as they are without it.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def insignificant_patches(
 
 
 def _patched(view: ModelView, images: Float32, twins: Float32, masks: Mask, labels: Classes) -> Patched:
-    """Those of a part that fits into memory."""
+    """The patches of as many images as fit into memory."""
     device = view.like(torch.zeros(1)).device
     feature, plain, place = (torch.tensor(values, device=device) for values in (images, twins, masks[:, np.newaxis]))
     with torch.no_grad():
@@ -126,8 +126,8 @@ def _patched(view: ModelView, images: Float32, twins: Float32, masks: Mask, labe
     before, after = (_classes(view, output, labels) for output in (aim, logits))
     ignored = (before == after) & (change <= MOST_CHANGE)
     faults = [
-        PATCH_MATTERS if not holds else "" if much >= LEAST_SEEN else PATCH_VANISHED
-        for holds, much in zip(ignored, seen, strict=True)
+        PATCH_MATTERS if not is_ignored else "" if visibility >= LEAST_SEEN else PATCH_VANISHED
+        for is_ignored, visibility in zip(ignored, seen, strict=True)
     ]
     return Patched(pixels.cpu().numpy(), change, seen, faults)
 
@@ -147,7 +147,7 @@ def _moved(view: ModelView, start: Tensor, place: Tensor, aim: Tensor) -> Tensor
 
 
 def _gradient(view: ModelView, pixels: Tensor, start: Tensor, aim: Tensor, count: Tensor) -> Tensor:
-    """Of what is to be least, at the pixels (n, C, H, W)."""
+    """Gradient of the objective at the pixels (n, C, H, W)."""
     with torch.enable_grad():
         leaf = pixels.detach().requires_grad_()
         logits = _logits(view, leaf)
@@ -167,23 +167,24 @@ def _logits(view: ModelView, pixels: Tensor) -> Tensor:
 def _check_gradient(logits: Tensor, aim: Tensor) -> None:
     if not logits.requires_grad and not torch.equal(logits, aim):
         raise SalgenError(
-            "a patch that the model ignores is found by gradients, and the model's output has none: remove detach() or "
-            "torch.no_grad() from its forward, or leave out metric 'iir'"
+            "patches that the model ignores are found by gradients, and the model's output has none: remove detach() "
+            "or torch.no_grad() from its forward, or leave out metric 'iir'"
         )
 
 
 def _spread(view: ModelView, logits: Tensor) -> Tensor:
-    """How far the logits (n, K) lie apart, (n,); where each has a probability of its own, also from 0."""
-    alone = view.multi_label or logits.shape[1] == 1
-    compared = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if alone else logits
-    apart: Tensor = compared.amax(dim=1) - compared.amin(dim=1)
-    return apart.clamp(min=torch.finfo(logits.dtype).tiny)
+    """Largest minus smallest of the logits (n, K), (n,); with 0 among them if classes are independent."""
+    independent = view.multi_label or logits.shape[1] == 1
+    compared = torch.cat([logits, torch.zeros_like(logits[:, :1])], dim=1) if independent else logits
+    spread: Tensor = compared.amax(dim=1) - compared.amin(dim=1)
+    return spread.clamp(min=torch.finfo(logits.dtype).tiny)
 
 
 def _seen(pixels: Tensor, feature: Tensor, plain: Tensor, place: Tensor) -> Float64:
     """The patch's mean difference from the twin in that of the feature, float64 (n,); 0 where there is no feature."""
-    own, left = (((shown - plain).abs() * place).double().sum(dim=(1, 2, 3)) for shown in (feature, pixels))
-    share: Any = torch.where(own > 0, left / own.clamp(min=torch.finfo(own.dtype).tiny), 0.0).cpu().numpy()
+    of_feature, of_patch = (((x - plain).abs() * place).double().sum(dim=(1, 2, 3)) for x in (feature, pixels))
+    floor = torch.finfo(of_feature.dtype).tiny
+    share: Any = torch.where(of_feature > 0, of_patch / of_feature.clamp(min=floor), 0.0).cpu().numpy()
     return np.asarray(share)
 
 

@@ -1,8 +1,8 @@
 """The runner of one model: explains chunks of samples, scores the maps, and writes a file for each chunk and method.
 
-A file's name is the digest of all that its scores depend on, so a stopped run goes on where it was,
+A file's name is the digest of all that its scores depend on, so a stopped run continues,
 and a run with one more method computes that method only. Methods that have passes in common are
-explained together. Saved maps are read where they are there, by the same way to the scores.
+explained together. Saved maps are read rather than computed again, and scored in the same way.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ class ModelRunner:
 
     @property
     def all_chunks(self) -> list[ScoreChunk]:
-        """All of them, in order."""
+        """The chunks of all methods, in order."""
         return [chunk for chunks in self.chunks for chunk in chunks]
 
     def missing(self, number: int) -> list[ScoreChunk]:
-        """Those of a chunk's methods that are not scored, or whose maps are not kept where they shall be."""
+        """The methods of a chunk that are not scored, or whose maps are to be kept and are not."""
         return [chunk for chunk in self.chunks[number] if not (chunk.path.exists() and self._maps_are_kept(chunk))]
 
     def write(self, number: int, predicted: Classes) -> Iterator[ScoreChunk]:
-        """Explain a chunk's samples by the methods that are missing, those that share passes together, and score them.
+        """Explain a chunk's samples by the missing methods, together where they share passes, and score them.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class ModelRunner:
 
         Yields
         ------
-        What was written, as it is there.
+        Each method's scores, once they are written.
         """
         (batch,) = self.plan.dataset.batches(CHUNK, list(self.plan.chunks[number]))
         inputs = ChunkInputs(self.plan, self.model, number, batch, predicted)
@@ -105,27 +105,27 @@ class ModelRunner:
         Raises
         ------
         SalgenError
-            If another run's maps are scored and it has not kept these.
+            If another run's maps are scored and it did not keep these.
         """
         saved = {call: self._saved(kind, call, inputs) for call in calls}
         maps = {call: maps for call, maps in saved.items() if maps is not None}
         missing = [call for call in calls if call not in maps]
         if missing:
-            runner = self.others.get(kind, self)
-            shown, targets, correct = inputs.task(kind, runner.model)
+            runner = self.counterparts.get(kind, self)
+            image_set, targets, correct = inputs.task(kind, runner.model)
             masks = self.plan.masks(inputs.batch)[:, 0]
-            explained = runner.explain(missing, shown.images, targets, masks, inputs.batch.ids)
+            explained = runner.explain(missing, image_set.images, targets, masks, inputs.batch.ids)
             for call in missing:
                 maps[call] = SavedMaps(
                     ids=inputs.batch.ids,
                     targets=targets,
                     correct=correct,
-                    there=shown.exists,
+                    there=image_set.exists,
                     values=np.asarray(explained[call].values.cpu().numpy()),
                     reduction=str(explained[call].reduction),
                     native_resolution=explained[call].native_resolution,
                     seconds=explained.seconds[call],
-                    faults=shown.faults,
+                    faults=image_set.faults,
                 )
                 if self.plan.keep_maps:
                     path = self.run / self._maps_name(kind, call, inputs.number)
@@ -141,7 +141,7 @@ class ModelRunner:
         ids: Sequence[str],
         view: ModelView | None = None,
     ) -> Explained:
-        """The maps of images by some methods, under the run's conventions; by another model if a view of it is given.
+        """The maps of images by some methods, under the run's conventions; by another model if `view` is one of it.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class ModelRunner:
     def metric_inputs(
         self, call: str, inputs: ChunkInputs, maps: Mapping[MapKind, SavedMaps], region: str | None
     ) -> MetricInputs:
-        """What metrics may look at when they score one method's maps of a chunk, in a region or the whole image."""
+        """The inputs of metrics that score one method's maps of a chunk, in a region or the whole image."""
 
         def explain(pixels: Any, targets: Any, *, ids: Any, masks: Any, view: ModelView | None = None) -> Values:
             explained = self.explain([call], pixels, targets, masks, ids, view)
@@ -177,15 +177,17 @@ class ModelRunner:
 
     def _write_scores(self, chunk: ScoreChunk, inputs: ChunkInputs, maps: Mapping[MapKind, SavedMaps]) -> None:
         """Score one method's maps, and write the rows with the time that the maps took."""
-        own = maps[MapKind.SAMPLES]
-        if not np.array_equal(own.targets, inputs.targets) or not np.array_equal(own.correct, inputs.correct):
-            raise SalgenError(f"the maps by {chunk.call} that were kept do not explain what the run says they explain")
+        of_samples = maps[MapKind.SAMPLES]
+        if not np.array_equal(of_samples.targets, inputs.targets) or not np.array_equal(
+            of_samples.correct, inputs.correct
+        ):
+            raise SalgenError(f"the kept maps of {chunk.call} do not explain the classes that the run records")
         record = {
             "method": chunk.call,
-            "seconds": own.seconds,
+            "seconds": of_samples.seconds,
             "maps": len(inputs.batch.ids),
-            "reduction": own.reduction,
-            "native_resolution": "x".join(map(str, own.native_resolution)),
+            "reduction": of_samples.reduction,
+            "native_resolution": "x".join(map(str, of_samples.native_resolution)),
         }
         shared = {**self.shared_columns(record), "target": inputs.targets, "correct": inputs.correct}
         tables = []
@@ -198,7 +200,7 @@ class ModelRunner:
             pq.write_table(table, temporary)
 
     def shared_columns(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """What all rows of a chunk under one method have in common, from the chunk's record."""
+        """The values that all rows of a chunk under one method have in common, from the chunk's record."""
         plan = self.plan
         return {
             "dataset": plan.dataset.name,
@@ -214,7 +216,7 @@ class ModelRunner:
             "native_resolution": record["native_resolution"],
         }
 
-    # What is asked once and kept ------------------------------------------------------------------
+    # Computed once and kept -----------------------------------------------------------------------
 
     @cached_property
     def predictions(self) -> Predictions:
@@ -227,10 +229,10 @@ class ModelRunner:
 
     @property
     def predictions_path(self) -> Path:
-        """The file that keeps them."""
+        """The file of the predictions."""
         dataset = self.plan.dataset
-        known = [dataset.fingerprint, dataset.split, self.model.digest, self.device, library_versions()]
-        return self.run / PARTS / f"predictions-{provenance(known, 16)}.parquet"
+        key = [dataset.fingerprint, dataset.split, self.model.digest, self.device, library_versions()]
+        return self.run / PARTS / f"predictions-{provenance(key, 16)}.parquet"
 
     @cached_property
     def patterns(self) -> Patterns | None:
@@ -258,25 +260,25 @@ class ModelRunner:
             raise SalgenError(f"{error}; remove the file and run the same command again") from None
 
     @cached_property
-    def others(self) -> dict[MapKind, ModelRunner]:
-        """The runners of the models whose maps stand beside this one's, by the kind of the maps."""
+    def counterparts(self) -> dict[MapKind, ModelRunner]:
+        """The runners of the models whose maps are compared with this one's, by the kind of the maps."""
         models = {PAIRED: self.plan.paired, SHUFFLED: self.plan.shuffled}
         runners = {
-            whose: replace(self, model=by_seed[self.model.seed])
-            for whose, by_seed in models.items()
+            of_model: replace(self, model=by_seed[self.model.seed])
+            for of_model, by_seed in models.items()
             if self.model.seed in by_seed
         }
         return {kind: runners[kind.model] for kind in self.plan.kinds if kind.model in runners}
 
-    # What files depend on -------------------------------------------------------------------------
+    # Digests of all that files depend on ----------------------------------------------------------
 
     @property
     def device(self) -> str:
-        """The type of device that predictions and maps are made on: theirs who make them, or else the model's."""
+        """The type of device on which predictions and maps are made: the workers', or else the model's."""
         return self.plan.device or self.model.device.type
 
     def depends_on(self, samples: Any, device: str) -> dict[str, Any]:
-        """What all that is said of samples by a model depends on: the data, the weights, and what computes."""
+        """Everything that a model's results for samples depend on: data, weights, device and library versions."""
         dataset, model = self.plan.dataset, self.model
         return {
             "dataset": [dataset.fingerprint, dataset.split, samples],
@@ -285,7 +287,7 @@ class ModelRunner:
         }
 
     def _maps_depend_on(self, call: str, chunk: Sequence[int]) -> dict[str, Any]:
-        """All that the maps of a chunk depend on, other models excepted."""
+        """Everything that the maps of a chunk depend on, except other models."""
         method = self.plan.methods[call]
         patterns = PATTERNS_VERSION if "patterns" in method.needs else None
         return {
@@ -300,7 +302,9 @@ class ModelRunner:
             {
                 **self._maps_depend_on(call, chunk),
                 "metrics": [[name, to_json(metric), metric.version] for name, metric in plan.of_maps.items()],
-                "others": {kind: [runner.model.digest, runner.model.task] for kind, runner in self.others.items()},
+                "others": {
+                    kind: [runner.model.digest, runner.model.task] for kind, runner in self.counterparts.items()
+                },
                 "variants": list(plan.variants),
                 "given": plan.source_run and plan.source_run.digest,
                 **({"patches": PATCH_VERSION} if any(kind.patched for kind in plan.kinds) else {}),
@@ -308,12 +312,12 @@ class ModelRunner:
         )
 
     def _maps_key(self, kind: MapKind, call: str, number: int) -> str:
-        other = self.others.get(kind)
+        counterpart = self.counterparts.get(kind)
         return provenance(
             {
                 **self._maps_depend_on(call, self.plan.chunks[number]),
                 "kind": kind,
-                "other": other and [other.model.digest, other.model.task],
+                "other": counterpart and [counterpart.model.digest, counterpart.model.task],
                 **({"patches": PATCH_VERSION} if kind.patched else {}),
             }
         )
@@ -323,7 +327,7 @@ class ModelRunner:
 
     @property
     def kept_maps(self) -> dict[str, str]:
-        """The files of maps that the run keeps, each with the digest of what its maps depend on."""
+        """The files of maps that the run keeps, each with the digest of all that its maps depend on."""
         return {
             self._maps_name(kind, call, number): self._maps_key(kind, call, number)
             for call in (self.plan.methods if self.plan.keep_maps else ())
@@ -332,7 +336,7 @@ class ModelRunner:
         }
 
     def _maps_are_kept(self, chunk: ScoreChunk) -> bool:
-        """Whether a chunk's maps are kept where they shall be."""
+        """True if the run keeps a chunk's maps or need not."""
         return not self.plan.keep_maps or all(
             key_of(self.run / self._maps_name(kind, chunk.call, chunk.number))
             == self._maps_key(kind, chunk.call, chunk.number)

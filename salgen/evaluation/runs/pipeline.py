@@ -1,4 +1,4 @@
-"""From a plan to a run folder: every map scored, and the files that say what came out."""
+"""Execution of a plan: every map is scored, and the run folder's files are written."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from salgen.progress import progress
 
 
 def ray_executor(name: str, workers: int | None, address: str | None) -> Executor | None:
-    """The Ray that shall do the work, checked before any is done; None for this process.
+    """The Ray executor, checked before any work; None for this process.
 
     Raises
     ------
     SalgenError
-        If its parts do not go together, Ray is not installed, or none answers at the address.
+        If the arguments do not fit together, Ray is not installed, or none answers at the address.
     """
     if (name, workers, address) == ("local", None, None):
         return None
     executor = Executor(name, workers, address)
     if name != "ray":
-        raise SalgenError(f"workers = {workers}: is for executor = ray; without it this process does all the work")
+        raise SalgenError(f"workers = {workers}: only for executor = ray; otherwise this process does all the work")
     check_address_of(executor)
     return executor
 
@@ -68,7 +68,7 @@ def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None
         return
     try:
         record = RunRecord.read(run / RECORD)
-    except SalgenError:  # of a run that cannot be told
+    except SalgenError:  # a damaged record does not say of which run it is
         return
     evaluated = record.dataset
     if (evaluated.fingerprint, evaluated.split) != (dataset.fingerprint, dataset.split):
@@ -77,13 +77,13 @@ def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None
         )
     digest = record.scored_from and record.scored_from.record_sha256
     if digest != scored_from:
-        what = "a run that explained its maps itself" if digest is None else "scores of another run's maps"
-        raise SalgenError(f"{run} holds {what}: choose another folder, or remove it")
+        contents = "a run that explained its maps itself" if digest is None else "scores of another run's maps"
+        raise SalgenError(f"{run} holds {contents}: choose another folder, or remove it")
 
 
 @contextmanager
 def run_folder(run: Path) -> Iterator[None]:
-    """Make a run's folder, and keep other processes from writing to it; left empty, it is removed again.
+    """Make a run's folder, and keep other processes from writing to it; on an error an empty one is removed.
 
     Raises
     ------
@@ -112,22 +112,22 @@ def execute_run(
     executor: Executor | None = None,
     command: Sequence[str] | None = None,
 ) -> Path:
-    """Explain and score what a stopped run has not, and write the run's files.
+    """Explain and score whatever a stopped run has not, and write the run's files.
 
     Parameters
     ----------
     plan
-        What to do, with its models.
+        The plan, with its models.
     run
-        The folder, which is there.
+        The folder, which exists.
     started
         ``time.monotonic()`` when the work began.
     source
-        The outside material the data set was made from, where that is not the generator's default.
+        The source data that the data set was made from, where that is not the generator's default.
     executor
-        The Ray that explains and scores; this process if None.
+        The Ray executor that explains and scores; this process if None.
     command
-        What to record as the command.
+        The command line to record.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def execute_run(
     write_predictions(run, ids, models, [runner.predictions for runner in runners])
     certificates = certify(runners, source) if plan.source_run is None else plan.source_run.copy_certificates(run)
     chunks = [chunk for runner in runners for chunk in runner.all_chunks]
-    write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, others=retrain(runners))
+    write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, retrain(runners))
     if plan.source_run is None:
         save_gallery(runners[0])
     else:
@@ -160,12 +160,12 @@ def execute_run(
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
-    """Have the scores written that a stopped run has not, by this process or by the workers of a Ray."""
+    """Write the missing scores of a model, in this process or by Ray workers."""
     missing = {number: chunks for number in range(len(runner.chunks)) if (chunks := runner.missing(number))}
     total = len(runner.plan.scored) * len(runner.plan.methods)
     done = total - sum(len(chunk.indices) for chunks in missing.values() for chunk in chunks)
-    doing = "score" if runner.plan.source_run else "explain and score"
-    with progress(f"{doing}, {runner.model.name} seed {runner.model.seed}", total, "maps", done=done) as advance:
+    label = "score" if runner.plan.source_run else "explain and score"
+    with progress(f"{label}, {runner.model.name} seed {runner.model.seed}", total, "maps", done=done) as advance:
         written = workers.write(runner, missing) if workers else _written_here(runner, missing)
         for chunk in written:
             advance(len(chunk.indices))

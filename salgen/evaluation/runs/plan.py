@@ -24,28 +24,28 @@ WHOLE_IMAGE = "region:image"
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run's scores depend on; made by :meth:`of`.
+    """Everything that a run's scores depend on; made by :meth:`of`.
 
     Attributes
     ----------
     scored
-        The considered samples that have a ground-truth mask: what is absent cannot be found.
+        The considered samples that have a ground-truth mask.
     methods, metrics
         Display call to plug-in instance.
     left_out
-        Calls of methods that are not defined for the model, and why.
+        Calls of methods that are not defined for the model, with the reasons.
     max_memory
         GB that explaining may use, or None.
     paired
-        Training seed to a second model, for metrics that contrast two.
+        Training seed to a second model, for metrics that contrast two models.
     shuffled
-        Training seed to a model that was trained with it on permuted labels.
+        Training seed to a model trained with the same seed on permuted labels.
     keep_maps
         Whether the maps stay on disk.
     source_run
         The run whose maps are scored, where nothing is explained.
     device
-        The type of device on which predictions and maps are made, where others than this process make them.
+        The type of device on which predictions and maps are made, if Ray workers make them.
     chunk_size
         Samples that are explained and scored together.
     """
@@ -73,16 +73,16 @@ class Plan:
         models: list[EvaluatedModel],
         methods: dict[str, Any],
         metrics: dict[str, Metric],
-        **others: Any,
+        **options: Any,
     ) -> Plan:
-        """The plan for those samples of a split that can be scored; all its masks are read for that.
+        """The plan for the samples of a split that have a mask; reads all masks of the split.
 
         Raises
         ------
         SalgenError
             If a region or a class is unknown, or no sample has a mask.
         """
-        plan = cls(dataset, conventions, (), models, methods, metrics, **others)
+        plan = cls(dataset, conventions, (), models, methods, metrics, **options)
         plan.targets(np.zeros(0, dtype=np.int64), lambda: np.zeros(0, dtype=np.int64))  # raises for an unknown class
         present = dataset.present(plan.mask, plan.considered)
         scored = tuple(index for index in range(plan.considered) if present[index])
@@ -92,10 +92,10 @@ class Plan:
         return replace(plan, scored=scored)
 
     def for_model(self, model: EvaluatedModel) -> Plan:
-        """The plan for one of its models, and those that stand beside it."""
+        """The plan for one of its models, with its paired and its permuted-labels model."""
         paired, shuffled = (
-            {seed: other for seed, other in beside.items() if seed == model.seed}
-            for beside in (self.paired, self.shuffled)
+            {seed: counterpart for seed, counterpart in by_seed.items() if seed == model.seed}
+            for by_seed in (self.paired, self.shuffled)
         )
         return replace(self, models=[model], paired=paired, shuffled=shuffled)
 
@@ -139,7 +139,7 @@ class Plan:
 
     @property
     def considered(self) -> int:
-        """How many samples from the split's start on are looked at."""
+        """Number of samples considered, counted from the start of the split."""
         limit = self.conventions.limit
         return len(self.dataset) if limit is None else min(limit, len(self.dataset))
 
@@ -153,7 +153,7 @@ class Plan:
     def variants(self) -> dict[str, str | None]:
         """Variant name to the region that is scored, None for the whole image; the headline first.
 
-        Where no metric is scored within a region, there is the whole image alone.
+        If no metric is scored within a region, the whole image is the only variant.
         """
         valid = self.dataset.valid_region if any(metric.regional for metric in self.of_maps.values()) else None
         return {**({f"region:{valid}": valid} if valid else {}), WHOLE_IMAGE: None}
@@ -165,7 +165,7 @@ class Plan:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """All that these need."""
+        """Names of all inputs that the metrics of maps need."""
         return frozenset().union(*(metric.needs for metric in self.of_maps.values()))
 
     @cached_property
@@ -174,7 +174,7 @@ class Plan:
         return [kind for kind in MapKind if kind is MapKind.SAMPLES or kind in self.needs]
 
     def metrics_in(self, variant: str) -> dict[str, Metric]:
-        """Those that are scored in a variant: some look at the whole image only."""
+        """The metrics that are scored in a variant: some apply to the whole image only."""
         return {name: m for name, m in self.of_maps.items() if m.regional or self.variants[variant] is None}
 
     @cached_property

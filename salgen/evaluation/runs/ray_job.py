@@ -1,4 +1,4 @@
-"""A model's runner as a task of Ray gets it: no weights and no data, but where they lie."""
+"""A model's runner as it is sent to a Ray task: with the paths of weights and data instead of their contents."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ CPU, CUDA = "cpu", "cuda"
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker needs to have a model's runner.
+    """Everything that a worker needs to load a model's runner.
 
     Attributes
     ----------
     run, data, split, name, source
-        Where the run and the data set lie for all machines; which split, what the data set is called, and what it
-        was opened with.
+        The folders of the run and the data set, which all machines see; the split; the data set's name; and the
+        `source` it was opened with.
     device
         The type of device that the worker has.
     libraries
-        What scores depend on.
+        Versions of the libraries that scores depend on.
     plan
         The plan for this model, pickled without data and weights.
     """
@@ -50,15 +50,15 @@ class Job:
 
     @classmethod
     def of(cls, runner: ModelRunner, device: str) -> Job:
-        """What workers need to do as this process would."""
+        """The job by which workers do what this process would."""
         data = runner.plan.dataset
         source = data.source
         if source is not None and Path(source).exists():
             source = str(Path(source).absolute())
         pickled = io.BytesIO()
         _Pickler(pickled).dump(runner.plan.for_model(runner.model))
-        place = (runner.run.absolute(), data.path.absolute(), data.split, data.name, source)
-        return cls(*place, device, library_versions(), pickled.getvalue())
+        places = (runner.run.absolute(), data.path.absolute(), data.split, data.name, source)
+        return cls(*places, device, library_versions(), pickled.getvalue())
 
     def load(self) -> ModelRunner:
         """The runner, with its data and its models."""
@@ -70,7 +70,7 @@ class Job:
 
 @dataclass(frozen=True)
 class ModelReference:
-    """An evaluated model without its weights, but with how they are loaded again.
+    """An evaluated model without its weights, and how to load them again.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class ModelReference:
     within
         The working directory in which the function is looked up; None for a checkpoint.
     weights
-        Digest of modules and weights; unlike a model's own it does not depend on what computes with them.
+        Digest of modules and weights; unlike the model's own digest it does not depend on logits, hence on the machine.
     fields
         The other fields of the model.
     """
@@ -109,7 +109,7 @@ class ModelReference:
         with nullcontext() if self.within is None else chdir(self.within):
             model = load_model(dataset, self.path, self.fields["folder"], any_task=True)
         if _weights(model.classifier) != self.weights:
-            raise SalgenError(f"model {self.path}: it has other weights than where the run was started")
+            raise SalgenError(f"model {self.path}: its weights differ from those where the run was started")
         return replace(model, **self.fields)
 
 
@@ -118,7 +118,7 @@ def _weights(classifier: nn.Module) -> str:
 
 
 class _Pickler(pickle.Pickler):
-    """Models and data sets are named rather than pickled."""
+    """Pickler that stores references to models and data sets instead of their contents."""
 
     def persistent_id(self, value: Any) -> Any:
         if isinstance(value, Dataset):

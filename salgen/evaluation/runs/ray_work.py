@@ -1,7 +1,7 @@
-"""Scores written by the tasks of a Ray: a task is a chunk of a model's samples, written straight to the run folder.
+"""Scores written by Ray tasks: each task scores a chunk of a model's samples and writes to the run folder itself.
 
 A worker is a process with a GPU of its own where the machines have any, and with a processor otherwise. It loads a
-model once. Predictions and patterns, on which all chunks depend, are made before the first of them.
+model once. Predictions and patterns, on which all chunks depend, are computed before the first chunk.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from salgen.evaluation.runs.ray_job import CPU, CUDA, Job
 from salgen.files import remove_temporaries
 from salgen.types import Float32
 
-PREDICTED_AT_A_TIME = 16 * CHUNK  # samples of a task that predicts
+PREDICTED_AT_A_TIME = 16 * CHUNK  # samples per prediction task
 
 Order = tuple[int, Classes]  # a chunk's place among the scored samples, and the predicted class of each sample
 
@@ -62,7 +62,7 @@ def check_address_of(executor: Executor) -> None:
 
 @contextmanager
 def ray_workers(executor: Executor, run: Path) -> Iterator[RayWorkers]:
-    """The workers of a Ray, which write to a run's folder."""
+    """Ray workers that write to a run's folder."""
     try:
         with connected(executor, gpus=torch.cuda.device_count()) as connection:
             yield RayWorkers(connection)
@@ -72,7 +72,7 @@ def ray_workers(executor: Executor, run: Path) -> Iterator[RayWorkers]:
 
 @dataclass(frozen=True)
 class RayWorkers:
-    """The workers of a Ray: each has a :class:`ModelRunner` that writes chunks, as this process's own would."""
+    """Ray workers; each has a :class:`ModelRunner` that writes chunks as one in this process would."""
 
     connection: Connection
 
@@ -82,12 +82,12 @@ class RayWorkers:
         return CUDA if self.connection.gpus else CPU
 
     def write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
-        """Have the missing scores written, given by the chunk's place; yields each when it is seen here, in any order.
+        """Have the workers write the missing scores, by the chunk's place; yield each once its file is visible here.
 
         Raises
         ------
         SalgenError, OSError, MemoryError
-            What a task met.
+            The error of a task that failed.
         """
         if not missing:
             return
@@ -100,16 +100,16 @@ class RayWorkers:
         payload = pack(Job.of(runner, self.device))
         if not runner.predictions_path.exists():
             keep_probabilities(runner.predictions_path, self._probabilities(payload, len(runner.plan.dataset)))
-        for fitted in (runner, *runner.others.values()):
-            fitted.patterns  # noqa: B018  # fitted here, once, where they are not
+        for fitted in (runner, *runner.counterparts.values()):
+            fitted.patterns  # noqa: B018  # fits them here, once, if they are not
         orders: Iterator[Order] = ((number, runner.predicted(number)) for number in missing)
-        for (number, _), _ in self._outcomes(_write, payload, orders, _called):
+        for (number, _), _ in self._outcomes(_write, payload, orders, _order_name):
             for chunk in missing[number]:
                 wait_until_seen(chunk.path)
                 yield chunk
 
     def _probabilities(self, payload: bytes, count: int) -> Float32:
-        """Those of all samples of the split, float32 (N, K)."""
+        """The probabilities of all samples of the split, float32 (N, K)."""
         size = PREDICTED_AT_A_TIME
         parts = [range(start, min(start + size, count)) for start in range(0, count, size)]
         by_part = dict(
@@ -117,25 +117,25 @@ class RayWorkers:
         )
         return np.concatenate([by_part[part] for part in parts])
 
-    def _outcomes(self, task: Any, payload: bytes, orders: Any, called: Any) -> Iterator[tuple[Any, Any]]:
-        return self.connection.outcomes(task, payload, orders, called, gpus=int(self.device == CUDA))
+    def _outcomes(self, task: Any, payload: bytes, orders: Any, name: Any) -> Iterator[tuple[Any, Any]]:
+        return self.connection.outcomes(task, payload, orders, name, gpus=int(self.device == CUDA))
 
 
-# In a worker of Ray ---------------------------------------------------------------------------------
+# In a Ray worker ------------------------------------------------------------------------------------
 
 
 def _write(payload: bytes, order: Order) -> object:
-    """Write the scores of a chunk that are missing; what goes wrong is the value."""
+    """Write the missing scores of a chunk; a failure is returned rather than raised."""
 
     def write() -> None:
-        for _ in _runner(payload).write(*order):  # none, where a worker that was killed had written them
+        for _ in _runner(payload).write(*order):  # none, if a killed worker had written them
             pass
 
-    return attempt(lambda: _in_memory(write), _called(order))
+    return attempt(lambda: _in_memory(write), _order_name(order))
 
 
 def _predict(payload: bytes, part: range) -> object:
-    """Probabilities of some samples of the split, float32 (n, K); what goes wrong is the value."""
+    """Probabilities of some samples of the split, float32 (n, K); a failure is returned rather than raised."""
 
     def predict() -> Float32:
         runner = _runner(payload)
@@ -146,7 +146,7 @@ def _predict(payload: bytes, part: range) -> object:
 
 
 def _in_memory(work: Any) -> Any:
-    """Do some work; torch's ways of running out of memory become Python's."""
+    """Do some work, with PyTorch's out-of-memory errors turned into a MemoryError."""
     try:
         return work()
     except RuntimeError as error:
@@ -155,7 +155,7 @@ def _in_memory(work: Any) -> Any:
         raise
 
 
-def _called(order: Order) -> str:
+def _order_name(order: Order) -> str:
     return f"chunk {order[0]} of the scored samples"
 
 
@@ -166,33 +166,33 @@ def _runner(payload: bytes) -> ModelRunner:
     Raises
     ------
     ChildProcessError
-        If this machine cannot do it, or would find other scores than the others.
+        If this machine cannot do the work, or would compute other scores than the other machines.
     """
-    job: Job = unpack(payload, "the work")
+    job: Job = unpack(payload, "the job")
     if job.device == CPU:
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a GPU that Ray does not know of is not ours
-    check_libraries(job.libraries, library_versions(), "would find other scores")
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a GPU that Ray does not manage is not for this worker
+    check_libraries(job.libraries, library_versions(), "would compute other scores")
     check_shared(job.run / PARTS)
     check_shared(job.data / MANIFEST)
     if job.device == CUDA and not torch.cuda.is_available():
-        raise ChildProcessError(f"{here()} has a GPU for Ray and none for PyTorch: install a PyTorch that can use it")
+        raise ChildProcessError(f"{here()} has a GPU that PyTorch cannot use: install a PyTorch build with CUDA")
     try:
         runner = job.load()
     except Exception as error:  # a user's module may fail in any way
-        raise ChildProcessError(f"{here()} cannot load the work ({type(error).__name__}: {reason(error)})") from None
-    return replace(runner, plan=_with_its_share_of_memory(runner.plan)) if job.device == CPU else runner
+        raise ChildProcessError(f"{here()} cannot load the job ({type(error).__name__}: {reason(error)})") from None
+    return replace(runner, plan=_with_memory_share(runner.plan)) if job.device == CPU else runner
 
 
-def _with_its_share_of_memory(plan: Plan) -> Plan:
-    """The memory that one process would take belongs to all workers of this machine together."""
+def _with_memory_share(plan: Plan) -> Plan:
+    """A plan with this worker's share of the memory that one process would take on this machine."""
     if plan.max_memory is not None:
         return plan
-    share = memory_budget(torch.device(CPU), None) / 1e9 / _workers_here()
+    share = memory_budget(torch.device(CPU), None) / 1e9 / _workers_on_this_machine()
     return replace(plan, max_memory=share if share < float("inf") else None)
 
 
-def _workers_here() -> int:
-    """How many workers Ray may run on this machine at a time."""
+def _workers_on_this_machine() -> int:
+    """Number of workers that Ray may run on this machine at a time."""
     ray = ray_module()
     node = ray.get_runtime_context().get_node_id()
     return max(1, int(next(entry["Resources"].get("CPU", 1) for entry in ray.nodes() if entry["NodeID"] == node)))

@@ -1,4 +1,4 @@
-"""The record of a run, drawn up from its plan and from what was done."""
+"""The record of a run, made from its plan and its results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from salgen.parameters import to_json
 def run_record(
     runners: Sequence[ModelRunner], certificates: Certification, seconds: float, command: Sequence[str] | None
 ) -> RunRecord:
-    """The record from which the report and a reader can tell how every number came about."""
+    """The record of how a run was made, for the report and its readers."""
     plan = runners[0].plan
     return RunRecord(
         salgen=version("salgen"),
@@ -86,7 +86,7 @@ def _model(runner: ModelRunner) -> ModelRecord:
     fitted = None
     if patterns is not None:
         fitted = {"units": sum(map(len, patterns.by_map)), "degenerate": sum(patterns.degenerate)}
-    figures: dict[str, Any] = {"patterns": fitted, **model.origin}  # a model of a source run says what was fitted there
+    figures: dict[str, Any] = {"patterns": fitted, **model.origin}  # a source run's model has its own entry
     return ModelRecord(
         name=model.name,
         seed=model.seed,
@@ -99,7 +99,7 @@ def _model(runner: ModelRunner) -> ModelRecord:
 
 
 def _second_models(plan: Plan) -> dict[str, Any]:
-    """The models whose maps are second maps; where another run's maps are scored, its own."""
+    """The paired and permuted-labels models; where another run's maps are scored, those of its record."""
     if plan.source_run is not None:
         record = plan.source_run.record
         return {"paired_model": record.paired_model, "permuted_labels": record.permuted_labels}
@@ -110,7 +110,7 @@ def _second_models(plan: Plan) -> dict[str, Any]:
 
 
 def _paired(seed: int, model: EvaluatedModel) -> PairedModelRecord:
-    """The second model beside that of a training seed; how well it does is in its checkpoint, if it has one."""
+    """The second model for a training seed, with its accuracy if it has a checkpoint."""
     figures: dict[str, Any] = dict(model.origin)
     if model.origin["trained_on"] is not None:
         card = read_card(model.folder)
@@ -119,7 +119,7 @@ def _paired(seed: int, model: EvaluatedModel) -> PairedModelRecord:
 
 
 def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
-    """The methods, with seconds and maps over all chunks, which earlier runs may have made."""
+    """The methods, with seconds and maps summed over all chunks, including those of earlier, stopped runs."""
     records: dict[str, list[dict[str, Any]]] = {call: [] for call in plan.methods}
     for runner in runners:
         for chunk in runner.all_chunks:
@@ -142,7 +142,7 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
 
 
 def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
-    """What a reader must know: of the source, of models trained on other data, of methods left out."""
+    """Notes for the reader: on the source, on models trained on other data, on methods left out."""
     yield plan.dataset.manifest.notes
     for model in plan.models:
         trained_on = model.origin["trained_on"]
@@ -160,7 +160,7 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
 
 
 def _source(plan: Plan) -> SourceRecord | None:
-    """The run whose maps were scored, if it is another one."""
+    """The run whose maps were scored, if that is another run."""
     if plan.source_run is None:
         return None
     record = plan.source_run.record

@@ -1,4 +1,4 @@
-"""Scoring the maps of a run again, under other metrics: no GPU, and where the maps suffice no model either."""
+"""Scoring a run's saved maps under other metrics, without a GPU, and without the model where maps suffice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from salgen.evaluation.scoring.metric_selection import DEFAULT, swept
 from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
 
-ASKING = frozenset({"model", "method"})
+MODEL_INPUTS = frozenset({"model", "method"})
 
 
 def rescore(
@@ -41,29 +41,29 @@ def rescore(
 ) -> Path:
     """Score the maps that a run kept, and write a run folder.
 
-    Data, models, methods and conventions are those of the run; its predictions and certificates are taken over.
+    Data, models, methods and conventions are those of the run; its predictions and certificates are reused.
 
     Parameters
     ----------
     maps
         A run that ``evaluate(..., keep_maps=True)`` wrote, or an archive of one.
     metrics
-        As for :func:`salgen.evaluate`. Those that ask the model need its weights in the run; those that look at
-        second maps (of twins, of a paired model) need them among the maps that were kept.
+        As for :func:`salgen.evaluate`. Those that query the model need its weights in the run; those that compare
+        with other maps (of twins, of a paired model) need the run to have kept them.
     path
-        The data set, as a folder or an archive, where the run does not hold its pixels and a metric looks at them.
+        The data set, as a folder or an archive, if a metric needs pixels that the run does not hold.
     out
         The new run folder; ``runs/<data set>-<models>-rescored`` by default.
     limit
         Only the first `limit` samples of the split.
     scale
-        How many samples the expensive metrics draw.
+        Sets the number of samples that expensive metrics draw.
     max_memory
-        GB that asking the model may use; half of what is free by default.
+        Memory in GB that querying the model may use; half of what is free by default.
     source
-        The outside material, where the run's data set holds recipes only and was made from the user's own.
+        The source data, if the run's data set holds recipes only and was made from the user's own copy.
     command
-        What to record as the command.
+        The command line to record.
 
     Returns
     -------
@@ -81,25 +81,25 @@ def rescore(
         conventions, models = _conventions(source_run, limit), source_run.models
     dataset = source_run.dataset(path, source)
     chosen = _metrics(metrics, scale, source_run, dataset)
-    memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
+    memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     left_out = source_run.record.left_out
     plan = Plan.of(
         dataset, conventions, models, methods, chosen, left_out=left_out, max_memory=max_memory, source_run=source_run
     )
-    models_named = "-".join(dict.fromkeys(folder_name(model.name) for model in models))
-    run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{models_named}-rescored"
+    model_names = "-".join(dict.fromkeys(folder_name(model.name) for model in models))
+    run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{model_names}-rescored"
     if run.resolve() == source_run.folder.resolve():
         raise SalgenError(f"{run} is the run whose maps are scored: choose another folder with --out")
     check_run_folder(run, dataset, source_run.digest)
     try:
         with run_folder(run):
             return execute_run(plan, run, started, command=command)
-    except SalgenError as error:  # a stranger knows the archive, and not where it was unpacked
-        raise SalgenError(str(error).replace(str(source_run.folder), source_run.called)) from None
+    except SalgenError as error:  # name the archive, not the folder it was unpacked to
+        raise SalgenError(str(error).replace(str(source_run.folder), source_run.given_path)) from None
 
 
 def _conventions(source_run: SourceRun, limit: int | None) -> Conventions:
-    """Those of the run, for as many samples or fewer."""
+    """The conventions of the run, for as many samples or fewer."""
     conventions = build(Conventions, source_run.record.conventions)
     if limit is None:
         return conventions
@@ -110,32 +110,33 @@ def _conventions(source_run: SourceRun, limit: int | None) -> Conventions:
 
 
 def _metrics(calls: Sequence[str] | None, scale: str, source_run: SourceRun, dataset: Dataset) -> dict[str, Metric]:
-    """The metrics by their calls, which the run must have all that is needed for."""
+    """The metrics by their calls; raises a SalgenError if the run lacks an input of one."""
     offered = _offered(source_run, dataset)
     chosen = swept(calls or DEFAULT, offered, scale)
     for call, metric in chosen.items():
         for need in sorted(metric.needs - offered):
-            why = _lacking(need, source_run, dataset)
+            why = _missing_input(need, source_run, dataset)
             raise SalgenError(f"metric {call!r} cannot be scored from these maps: {why}")
     return chosen
 
 
 def _offered(source_run: SourceRun, dataset: Dataset) -> frozenset[str]:
-    """What metrics may need and is there."""
+    """The metric inputs that the run can provide."""
     offered = {*OF_THE_MASK, "target", "correct", *(source_run.kinds - {MapKind.SAMPLES})}
     if dataset.manifest.pixels:
-        offered |= {"image", *(ASKING if source_run.has_models else ()), *(("twin",) if dataset.manifest.twins else ())}
+        offered |= {"image", *(("twin",) if dataset.manifest.twins else ())}
+        offered |= MODEL_INPUTS if source_run.has_models else set()
     return frozenset(offered)
 
 
-def _lacking(need: str, source_run: SourceRun, dataset: Dataset) -> str:
-    """Why something that a metric needs is not there, and what to do."""
+def _missing_input(need: str, source_run: SourceRun, dataset: Dataset) -> str:
+    """The reason why the run lacks a metric's input, and a remedy."""
     if need == "training":
         return "it trains the model again; use 'salgen evaluate' on the data set"
     if need in COUNTERPARTS:
-        return f"it looks at {need.replace('_', ' ')}, and the run kept none; evaluate it there with --keep-maps"
+        return f"it needs {need.replace('_', ' ')}, and the run kept none; evaluate with this metric and --keep-maps"
     if not dataset.manifest.pixels:
-        return "it looks at images, and this run holds none; give the data set too, as PATH"
-    if need in ASKING and not source_run.has_models:
-        return "it asks the model, and the run does not hold its weights"
-    return f"it looks at the {need}, and there is none"
+        return "it needs images, and the run holds none; give the data set too, as PATH"
+    if need in MODEL_INPUTS and not source_run.has_models:
+        return "it queries the model, and the run does not hold its weights"
+    return f"it needs the {need}, and there is none"

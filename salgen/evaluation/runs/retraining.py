@@ -1,8 +1,8 @@
-"""Remove or keep what a method ranks highest, and train again: the runs behind ROAR and KAR.
+"""Remove or keep the pixels that a method ranks highest, and train again: the trainings behind ROAR and KAR.
 
 For each model and method the pixels of all images are ranked once. Then, for each fraction, the images are
-changed, a fresh model is trained as the first one was, and its answers on the test images are kept in a
-file of their own, so that a stopped run goes on where it was.
+changed, a fresh model is trained as the first one was, and its predictions on the test images are kept in a
+file of their own, so that a stopped run continues.
 """
 
 from __future__ import annotations
@@ -57,28 +57,28 @@ class Retraining:
     call: str
 
     def tables(self, metrics: Mapping[str, Any]) -> Iterator[pa.Table]:
-        """The rows of each metric; what was trained before is read."""
+        """The rows of each metric; those of finished trainings are read."""
         for name, metric in metrics.items():
             path = self.runner.run / PARTS / f"{self._key(name, to_json(metric), metric.version)}.parquet"
             if not path.exists():
-                answers = self._answers(name, metric)
+                outcomes = self._outcomes(name, metric)
                 with atomic_path(path) as temporary:
-                    pq.write_table(self._rows(name, metric, answers), temporary)
+                    pq.write_table(self._rows(name, metric, *outcomes), temporary)
             yield read_rows(path, RESULT_COLUMNS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @cached_property
     def folder(self) -> Path:
-        """Where ranks and changed images are while they are needed."""
+        """The folder of ranks and changed images, removed once they are no longer needed."""
         return self.runner.run / FOLDER / self._key("ranks")
 
-    def _key(self, *what: Any) -> str:
-        """A digest of all that a file depends on."""
+    def _key(self, *parts: Any) -> str:
+        """Digest of everything that a file depends on."""
         plan, method = self.runner.plan, self.runner.plan.methods[self.call]
         return provenance(
             {
                 **self.runner.depends_on(plan.considered, self.runner.model.device.type),
-                "what": [*what, RANKS_VERSION],
+                "what": [*parts, RANKS_VERSION],
                 "method": [self.call, to_json(method), method.version],
                 "conventions": {**to_json(plan.conventions), "limit": None},
             }
@@ -86,21 +86,21 @@ class Retraining:
 
     # Training ---------------------------------------------------------------------------------------
 
-    def _answers(self, name: str, metric: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """For each considered image whether the new model is right, and whether its map was finite."""
-        shown = self.runner.plan.dataset.split
+    def _outcomes(self, name: str, metric: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """For each considered image, True where the new model is right, and True where its map was finite."""
+        evaluated = self.runner.plan.dataset.split
         changed = self.folder / self._key(name)
-        for split in {*SPLITS, shown}:
+        for split in {*SPLITS, evaluated}:
             if not (changed / f"{split}.npy").exists():
                 self._change(split, metric, changed)
         plan, out = self.runner.plan, self.runner.run / FOLDER / f"{self._key(name)}-model"
         trained = train_again(self.runner.model, plan.dataset, out, images=changed)
         considered = slice(plan.considered)
-        images = np.load(changed / f"{shown}.npy", mmap_mode="r")[considered]
+        images = np.load(changed / f"{evaluated}.npy", mmap_mode="r")[considered]
         parts = [slice(start, start + CHUNK) for start in range(0, len(images), CHUNK)]
-        labels = np.asarray(self._split(shown).column(plan.task))[considered]
+        labels = np.asarray(self._split(evaluated).column(plan.task))[considered]
         predicted = np.concatenate([trained.predict(to_unit(images[part]), labels[part]) for part in parts])
-        finite = self._ranks(shown)[considered, 0, 0] != FAILED
+        finite = self._ranks(evaluated)[considered, 0, 0] != FAILED
         shutil.rmtree(changed)
         return predicted == labels, finite
 
@@ -112,15 +112,15 @@ class Retraining:
         for start in range(0, len(images), CHUNK):
             part = slice(start, start + CHUNK)
             top = (ranks[part] < count) & (ranks[part] != FAILED)
-            gone = ~top if metric.keeps else top
-            images[part] = np.where(gone[:, np.newaxis], self._mean, images[part])
+            replaced = ~top if metric.keeps else top
+            images[part] = np.where(replaced[:, np.newaxis], self._mean, images[part])
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_path(folder / f"{split}.npy") as temporary, open(temporary, "wb") as handle:
             np.save(handle, images)
 
     @cached_property
     def _mean(self) -> NDArray[Any]:
-        """The training images' mean colour, (C, 1, 1) in the images' own levels."""
+        """The training images' mean colour, (C, 1, 1), rounded to the images' own dtype."""
         images = self._split("train").images()
         mean = np.rint(images.mean(axis=(0, 2, 3), dtype=np.float64))
         return np.asarray(mean.astype(images.dtype)[:, np.newaxis, np.newaxis])
@@ -160,9 +160,8 @@ class Retraining:
 
     # Rows -------------------------------------------------------------------------------------------
 
-    def _rows(self, name: str, metric: Any, answers: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> pa.Table:
+    def _rows(self, name: str, metric: Any, right: NDArray[np.bool_], finite: NDArray[np.bool_]) -> pa.Table:
         """One row for each considered image, with or without the feature."""
-        right, finite = answers
         chunk = next(chunk for chunk in self.runner.chunks[0] if chunk.call == self.call)
         shared = self.runner.shared_columns(chunk.record())
         count = len(right)

@@ -30,13 +30,13 @@ def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path)
             _copy_checkpoint(model, run)
         elif kept is None:
             message = (
-                f"the weights of {model.name} are not kept: no metric that asks the model can be scored from the maps"
+                f"the weights of {model.name} are not kept: metrics that query the model cannot be scored from maps"
             )
             warnings.warn(message, SalgenWarning, stacklevel=2)
 
 
 def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:
-    """The folder within a run that holds a model's checkpoint, if one with these weights is there."""
+    """The folder within a run that holds a model's checkpoint with these weights, or None."""
     name = f"{folder_name(model)}-seed{seed}"
     for folder in (run / name, run / CHECKPOINTS / name):
         if (folder / CARD).is_file() and (folder / WEIGHTS).is_file() and sha256_of(folder / WEIGHTS) == digest:
@@ -45,7 +45,7 @@ def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
-    """What belongs to a checkpoint: its card, its weights, and the patterns that were fitted to it."""
+    """The files of a checkpoint: its card, its weights, and the patterns that were fitted to it."""
     return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
 
 

@@ -1,4 +1,4 @@
-"""Evaluate: every method on every sample under every metric, in one pass over the data."""
+"""Evaluation of every method on every sample under every metric, in one pass over the data."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from salgen.evaluation.training.training_config import initial_classifier
 from salgen.parameters import build
 from salgen.registry import MODELS
 
-PERMUTED = "permuted-labels"  # the folder of models that label randomisation compares with
-BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # what takes trainings of its own
+PERMUTED = "permuted-labels"  # folder of the models for label randomisation
+BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # needs that take further trainings
 TWINS = frozenset({"twin", "twin_maps", "patched_maps"})
 PAIRED_TWINS = frozenset({"paired_twin_maps", "paired_patched_maps"})
 
@@ -63,7 +63,7 @@ def evaluate(
     command: Sequence[str] | None = None,
     **conventions: Any,
 ) -> Path:
-    """Train where no checkpoint is given, explain, score, and write a run folder.
+    """Train a model unless a trained one is given, explain, score, and write a run folder.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def evaluate(
         ``"package.module:function"``, whose result is a trained ``torch.nn.Module`` from images in
         [0, 1] to logits, perhaps a :class:`~salgen.evaluation.models.classifier.Classifier`.
     paired_model
-        A second trained model, as `model` without being trained here, for metrics that contrast two.
+        A second trained model, given like `model`, for metrics that contrast two models.
     paired_task
-        Another task of the data set, which a second model learns here: for each training seed one that is trained as
-        the first is. Its maps of the same images explain their class of that task.
+        Another task of the data set, for which a second model is trained here: one for each training seed, otherwise
+        trained as the first one. Its maps of the same images explain their class of that task.
     methods
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``; None for all that are defined for the
         model. The controls are always added.
@@ -89,18 +89,18 @@ def evaluate(
     split
         ``"test"`` by default.
     scale, settings, seeds
-        How to train, see :func:`salgen.evaluation.training.training.train_seeds`. The scale also sets how
-        many samples the expensive methods draw.
+        Of training, see :func:`salgen.evaluation.training.training.train_seeds`. The scale also sets the
+        number of samples that expensive methods draw.
     max_memory
-        GB that explaining may use on the model's device; half of what is free by default.
+        Memory in GB that explaining may use on the model's device; half of what is free by default.
     source
-        The outside material the data set was made from, where that is not its generator's own: samples
-        are rendered again for the reliance certificate, and those of recipes only to be seen at all.
+        The source data that the data set was made from, where that is not the generator's default: samples
+        are rendered again for the reliance certificate, and always where the data set holds recipes only.
     keep_maps
         Keep the maps, the split's data and the models in the run folder, so that others can score the maps: see
         :func:`salgen.evaluation.runs.rescoring.rescore`.
     executor
-        What explains and scores: ``local``, which is this process, or ``ray``: workers with a GPU each, or with a
+        ``local``, to explain and score in this process, or ``ray``, for workers with a GPU each, or with a
         processor each where there is none. The scores are the same on the same kind of machine.
     ray_address
         ``HOST:PORT`` of a running Ray, or ``auto``; None starts one on this machine. All machines of a cluster must
@@ -108,7 +108,7 @@ def evaluate(
     workers
         Processes of a Ray that is started here; as many as there are processors if None.
     command
-        What to record as the command.
+        The command line to record.
     conventions
         `limit`, `target`, `mask`, `reduce`, `score` and `seed`, see
         :class:`~salgen.evaluation.runs.artifacts.conventions.Conventions`.
@@ -121,10 +121,10 @@ def evaluate(
     Raises
     ------
     SalgenError
-        If a name, a number, the data set or the checkpoint is not what it must be.
+        If a name, a number, the data set or the checkpoint is not valid.
     """
     started = time.monotonic()
-    _check_kinds(model, out)
+    _check_types(model, out)
     ray = ray_executor(executor, workers, ray_address)
     dataset = open_dataset(path, split, source)
     run = Path(out) if out is not None else default_run(path, model)
@@ -132,8 +132,8 @@ def evaluate(
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
     pairing = Pairing(paired_model, paired_task)
     pairing.check(dataset, model)
-    chosen = _run_metrics(metrics, scale, dataset, model, pairing.given)
-    memory_budget(torch.device("cpu"), max_memory)  # that it is no number is better known before any work
+    chosen = _run_metrics(metrics, scale, dataset, model, pairing.requested)
+    memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     agreed = build(Conventions, conventions)
     loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
     if loaded and (settings or seeds != 1):
@@ -145,12 +145,12 @@ def evaluate(
             dataset.path, model=str(model), scale=scale, settings=settings, source=dataset.source
         )
     image = torch.from_numpy(dataset[0]["image"][None])
-    defined, left_out = selection.defined_for(network, image, _lacking(dataset))
+    defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
     plan = Plan.of(
         dataset, agreed, loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
     )
-    if source is not None and not dataset.manifest.recipes_only:  # those are rendered by it, certified or not
-        Renderer.of(dataset, source, plan.scored[0])  # that it is the wrong one is better known before any work
+    if source is not None and not dataset.manifest.recipes_only:  # recipes were already rendered from it
+        Renderer.of(dataset, source, plan.scored[0])  # raises for a wrong source before any work
     with run_folder(run):
         training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
         models = loaded or train_models(dataset, str(model), run, **training)
@@ -164,26 +164,26 @@ def evaluate(
         return execute_run(plan, run, started, source=source, executor=ray, command=command)
 
 
-def _check_kinds(model: Any, out: Any) -> None:
+def _check_types(model: Any, out: Any) -> None:
     if isinstance(model, torch.nn.Module):
         raise SalgenError(
             "model is a torch.nn.Module: evaluate takes a name, a checkpoint's folder or 'package.module:function', "
             "which it can record; salgen.explain takes any module"
         )
-    for what, value in (("model", model), ("out", out)):
-        if not isinstance(value, (str, Path)) and not (what == "out" and value is None):
-            raise SalgenError(f"{what} = {value!r}: must be text or a path")
+    for name, value in (("model", model), ("out", out)):
+        if not isinstance(value, (str, Path)) and not (name == "out" and value is None):
+            raise SalgenError(f"{name} = {value!r}: must be text or a path")
 
 
-def _lacking(dataset: Dataset) -> dict[str, str]:
-    """Needs of methods that this data set cannot meet, and why."""
+def _unmet_needs(dataset: Dataset) -> dict[str, str]:
+    """Needs of methods that this data set cannot meet, with the reasons."""
     if dataset.spec.splits.get("train"):
         return {}
     return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
 
 
 def default_run(path: str | Path, model: str | Path) -> Path:
-    """The folder of a run where none is given."""
+    """The default folder of a run."""
     checkpoint = Path(model).resolve()
     name = f"{checkpoint.parent.name}-{checkpoint.name}"
     if str(model) in MODELS.entries or is_factory(model):
@@ -194,14 +194,14 @@ def default_run(path: str | Path, model: str | Path) -> Path:
 def _run_metrics(
     calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired: bool
 ) -> dict[str, Metric]:
-    """The metrics by their calls; groups stand for those that take no training of their own.
+    """The metrics by their calls; groups stand for their metrics that take no further training.
 
-    What a group leaves out is said in a warning.
+    A warning names the metrics that a group leaves out.
 
     Raises
     ------
     SalgenError
-        If a metric that is named needs what this run cannot give, or a second model is given in vain.
+        If a named metric needs an input that this run cannot provide, or no metric uses a second model that is given.
     """
     offered = _offered(dataset, model, paired)
     chosen = swept(calls or DEFAULT, offered - BY_NAME_ONLY, scale)
@@ -214,13 +214,13 @@ def _run_metrics(
             "leave it out"
         )
     groups = [call for call in calls or () if call == ALL or call in FAMILIES]
-    if left_out := "; ".join(_left_out_of(groups, chosen, offered)):
+    if left_out := "; ".join(_left_out_metrics(groups, chosen, offered)):
         warnings.warn(f"metrics left out of {', '.join(groups)}: {left_out}", SalgenWarning, stacklevel=3)
     return chosen
 
 
 def _offered(dataset: Dataset, model: str | Path, paired: bool) -> frozenset[str]:
-    """What metrics may need and this run can give."""
+    """The metric inputs that this run can provide."""
     offered = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
     if dataset.manifest.twins:
         offered |= TWINS
@@ -239,29 +239,28 @@ def _check_metric(call: str, metric: Metric, offered: frozenset[str], dataset: D
         )
     if "paired_maps" in missing:
         raise SalgenError(
-            f"metric {call!r} contrasts two models: give the second one (paired_model, --paired-model), or what it "
-            "shall learn (paired_task, --paired-task)"
+            f"metric {call!r} contrasts two models: give the second one (paired_model, --paired-model), or the "
+            "task that it is to learn (paired_task, --paired-task)"
         )
     if missing & (TWINS | PAIRED_TWINS):
         raise SalgenError(f"metric {call!r} compares images with their twins: {dataset.path} holds none")
 
 
-def _left_out_of(groups: Sequence[str], chosen: dict[str, Metric], offered: frozenset[str]) -> Iterator[str]:
-    """In words, what the groups among the calls would hold if there were more."""
+def _left_out_metrics(groups: Sequence[str], chosen: dict[str, Metric], offered: frozenset[str]) -> Iterator[str]:
+    """Descriptions of the metrics that the groups among the calls leave out."""
     names = {metric.name for metric in chosen.values()}
-    everything = {*HOW_TO_GIVE, "training"}
     missing = {
         name: metric
         for group in groups
-        for name, metric in choose_metrics(group, everything).items()
+        for name, metric in choose_metrics(group, {*HOW_TO_GIVE, "training"}).items()
         if name not in names
     }
     reasons = {
-        "which train models and are taken by name": BY_NAME_ONLY,
+        "which train models and must be named": BY_NAME_ONLY,
         "which take a second model (paired_model, paired_task)": {"paired_maps"} - offered,
         "which compare images with twins, and there are none": TWINS - offered,
     }
-    for why, needs in reasons.items():
+    for reason, needs in reasons.items():
         lacking = [name for name, metric in missing.items() if metric.needs & needs]
         if lacking:
-            yield f"{', '.join(lacking)}, {why}"
+            yield f"{', '.join(lacking)}, {reason}"

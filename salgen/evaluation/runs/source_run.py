@@ -1,4 +1,4 @@
-"""A run that kept its maps, as others score it: what it says of data, models and samples is taken as it stands."""
+"""A run whose saved maps are scored again: its data, models, predictions and certificates are reused unchanged."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.files import copy_file
 from salgen.progress import progress
 
-ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # of a model, as its run has it
+ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # entries of a model's record
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class SourceRun:
     Attributes
     ----------
     folder
-        Where it lies, unpacked.
-    called
+        The run folder, unpacked.
+    given_path
         The folder or the archive, as it was given.
     record
         Its ``run.json``.
@@ -62,7 +62,7 @@ class SourceRun:
     """
 
     folder: Path
-    called: str
+    given_path: str
     record: RunRecord
     digest: str
 
@@ -75,8 +75,7 @@ class SourceRun:
         SalgenError
             If it is no run, is damaged, or did not keep its maps.
         """
-        place = Path(path)
-        folder = unpacked(place) if is_archive(place) else place
+        folder = unpacked(Path(path)) if is_archive(Path(path)) else Path(path)
         if not folder.is_dir():
             fault = "is not a folder" if folder.exists() else "does not exist"
             raise SalgenError(
@@ -84,30 +83,30 @@ class SourceRun:
             )
         record = RunRecord.read(folder / RECORD)
         if not record.maps:
-            why = "was itself scored from another run's" if record.scored_from else "holds no"
-            raise SalgenError(f"{path} {why} maps: evaluate with --keep-maps, and publish that")
-        for name in record.maps:  # which a stranger wrote
-            parts_of(name)
+            fault = "was itself scored from another run's" if record.scored_from else "holds no"
+            raise SalgenError(f"{path} {fault} maps: evaluate with --keep-maps, and publish that")
+        for name in record.maps:
+            parts_of(name)  # raises for a name that is no file of maps
         return cls(folder, str(path), record, hashlib.sha256((folder / RECORD).read_bytes()).hexdigest())
 
     @cached_property
     def kinds(self) -> frozenset[MapKind]:
-        """The kinds of maps that it has."""
+        """The kinds of maps that the run has."""
         return frozenset(parts_of(name)[1] for name in self.record.maps)
 
     @cached_property
     def calls(self) -> list[str]:
-        """The methods whose maps it has."""
+        """The methods whose maps the run has."""
         folders = {parts_of(name)[0] for name in self.record.maps}
         return [method.call for method in self.record.methods if folder_name(method.call) in folders]
 
     def maps(self, name: str, ids: list[str]) -> SavedMaps:
-        """The maps of some samples in a file.
+        """The maps of some samples, from a file of the run.
 
         Raises
         ------
         SalgenError
-            If the run does not have them, or has others in their place.
+            If the run does not have them, or the file holds maps of another evaluation.
         """
         check_maps(self.folder, name, self.record.maps)
         return read_maps(self.folder / name, ids)
@@ -139,7 +138,7 @@ class SourceRun:
 
     @property
     def has_models(self) -> bool:
-        """Whether all models can be asked."""
+        """True if the run holds the weights of all models."""
         return not any(isinstance(model.classifier, Absent) for model in self.models)
 
     def predictions(self, model: EvaluatedModel, ids: list[str]) -> Predictions:
@@ -152,27 +151,27 @@ class SourceRun:
         """
         path = self.folder / PREDICTIONS
         try:
-            mine = pq.read_table(
+            rows = pq.read_table(
                 path, filters=[("model", "=", model.name), ("training_seed", "=", model.seed)]
             ).to_pydict()
-            if mine["sample_id"] != ids:
-                raise ValueError(f"it does not hold what {model.name} said of each sample once, in order")
-            labels = np.array(mine["label"], dtype=np.int64)
-            return Predictions(labels, np.array(mine["probabilities"], dtype=np.float32))
+            if rows["sample_id"] != ids:
+                raise ValueError(f"it does not hold the predictions of {model.name} for each sample once, in order")
+            labels = np.array(rows["label"], dtype=np.int64)
+            return Predictions(labels, np.array(rows["probabilities"], dtype=np.float32))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise SalgenError(f"{path} is damaged ({reason(error)}): fetch the archive again") from None
 
     def copy_certificates(self, run: Path) -> Certification:
-        """Copy the reliance certificates into another run, and say what they are."""
+        """Copy the reliance certificates into another run, and return them."""
         if not (self.folder / CERTIFICATES).is_file():
-            (run / CERTIFICATES).unlink(missing_ok=True)  # what another run left says nothing of these models
+            (run / CERTIFICATES).unlink(missing_ok=True)  # left by another run, with other models
             return Certification(reason=self.record.certificates.reason if self.record.certificates else "")
         certificates = read_certificates(self.folder / CERTIFICATES)
         copy_file(self.folder / CERTIFICATES, run / CERTIFICATES)
         return certificates
 
     def copy_gallery(self, run: Path) -> None:
-        """Copy the samples for the report's pictures into another run, if it has them."""
+        """Copy the samples for the report's pictures into another run, if this one has them."""
         (run / GALLERY).unlink(missing_ok=True)
         if (self.folder / GALLERY).is_file():
             copy_file(self.folder / GALLERY, run / GALLERY)
@@ -188,7 +187,7 @@ class SourceRun:
 
 
 def check_same_samples(copy: Dataset, own: Dataset) -> None:
-    """Raise a SalgenError if a copy differs from the data that a run keeps; pixels must be those of their digests."""
+    """Raise a SalgenError if a copy differs from the data that a run keeps, or its pixels from their digests."""
     schema = arrow_schema(own.manifest)
     columns = [name for name in schema.names if name not in PIXELS]
     shards = shards_of(own.manifest, own.split)
@@ -197,7 +196,7 @@ def check_same_samples(copy: Dataset, own: Dataset) -> None:
             files = [open_shard(data.path, shard, schema, data.manifest.rows_per_group) for data in (copy, own)]
             tables = [pa.concat_tables(_groups(file, columns)) for file in files]
             if not tables[0].equals(tables[1]):
-                raise SalgenError(f"{copy.path / shard.path} is not the data set of these maps: its samples are others")
+                raise SalgenError(f"{copy.path / shard.path} is not the data set of these maps: its samples differ")
             if problems := shard_problems(copy.path, copy.manifest, shard):
                 raise SalgenError(f"{copy.path}: {problems[0]}")
             advance(len(shard))
@@ -208,18 +207,18 @@ def _groups(file: pq.ParquetFile, names: list[str]) -> list[pa.Table]:
 
 
 class Absent(nn.Module):
-    """A model that is known by its maps alone."""
+    """A model whose weights are missing; only its maps are known."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._called = name
+        self._name = name
 
     def forward(self, _images: Tensor) -> Tensor:
-        """Nothing that can be had.
+        """Raise, for want of weights.
 
         Raises
         ------
         SalgenError
             Always.
         """
-        raise SalgenError(f"the weights of {self._called} are not in the run whose maps are scored")
+        raise SalgenError(f"the weights of {self._name} are not in the run whose maps are scored")

@@ -1,4 +1,4 @@
-"""A run folder as its checks see it: each file is read once, when a check first needs it."""
+"""A run folder under verification; each file is read once, when a check first needs it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Model = tuple[str, int]  # name and training seed
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """A run folder and what its ``run.json`` holds; every property may raise a SalgenError.
+    """A run folder and its ``run.json``; every property may raise a SalgenError.
 
     Attributes
     ----------
     source
-        The outside material that its data set was made from, where that is not the generator's default.
+        The source data that its data set was made from, where that is not the generator's default.
     """
 
     folder: Path
@@ -57,7 +57,7 @@ class CheckedRun:
 
     @cached_property
     def plan(self) -> Plan | None:
-        """The plan to score its maps again under its own metrics, where it kept them."""
+        """The plan to score the run's maps again under its own metrics; None if it kept no maps."""
         if not self.record.maps:
             return None
         run, conventions = SourceRun.read(self.folder), build(Conventions, self.record.conventions)
@@ -66,7 +66,7 @@ class CheckedRun:
 
     @cached_property
     def ids(self) -> list[str]:
-        """The names of the split's samples: those of the data or, where they are not kept, of the first predictions."""
+        """The ids of the split's samples, from the data or, if these are not kept, from the first predictions."""
         if self.plan is not None:
             return [str(name) for name in self.plan.dataset.column("id")]
         return list(self._rows(self.models[0])["sample_id"].to_pylist())
@@ -83,22 +83,20 @@ class CheckedRun:
         try:
             return pq.read_table(path)
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise SalgenError(
-                f"{path} cannot be read ({reason(error)}): fetch the archive, or evaluate, again"
-            ) from None
+            raise SalgenError(f"{path} cannot be read ({reason(error)}): fetch the archive or evaluate again") from None
 
     @cached_property
     def predictions(self) -> dict[Model, Predictions]:
-        """The predictions of each model, with the labels of the data where they are kept."""
+        """The predictions of each model, with the labels of the data if these are kept."""
         return {model: self._predictions(model) for model in self.models}
 
     def targets(self, model: Model) -> Classes:
         """The class that the run explains for each sample of the split, int64 (N,)."""
-        target, known = self.record.conventions["target"], self.predictions[model]
+        target, predictions = self.record.conventions["target"], self.predictions[model]
         if target in ("label", "pred"):
-            return known.labels if target == "label" else known.predicted
+            return predictions.labels if target == "label" else predictions.predicted
         number = self.record.dataset.class_names.index(target)
-        return np.full(len(known.labels), number, dtype=np.int64)
+        return np.full(len(predictions.labels), number, dtype=np.int64)
 
     def _rows(self, model: Model) -> pa.Table:
         return self.prediction_table.filter((pc.field("model") == model[0]) & (pc.field("training_seed") == model[1]))
@@ -106,13 +104,16 @@ class CheckedRun:
     def _predictions(self, model: Model) -> Predictions:
         rows = self._rows(model)
         if rows["sample_id"].to_pylist() != self.ids:
-            who = f"{model[0]}, seed {model[1]}"
-            raise SalgenError(f"{self.folder / FILE} does not hold each sample of {who}, once and in order")
+            raise SalgenError(
+                f"{self.folder / FILE} does not hold each sample of {model[0]}, seed {model[1]}, once and in order"
+            )
         probabilities = np.array(rows["probabilities"].to_pylist(), dtype=np.float32)
         if self.plan is not None:
             dataset, task = self.plan.dataset, self.plan.task
             return Predictions(np.asarray(dataset.column(task)), probabilities, present_in(dataset, task))
         present = None
         if "present" in rows.column_names:
-            present = np.array([np.isin(range(probabilities.shape[1]), shown) for shown in rows["present"].to_pylist()])
+            present = np.array(
+                [np.isin(range(probabilities.shape[1]), classes) for classes in rows["present"].to_pylist()]
+            )
         return Predictions(rows["label"].to_numpy(), probabilities, present)

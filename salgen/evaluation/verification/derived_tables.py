@@ -1,4 +1,4 @@
-"""The tables of a run, computed again from its scores and its predictions and compared with those that it holds."""
+"""Checks of a run's tables: recomputed from its scores and predictions, and compared with its files."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from salgen.evaluation.statistics.comparisons import COMPARISONS, comparisons_te
 from salgen.evaluation.statistics.summary import SUMMARY, summary_text
 from salgen.evaluation.verification.checked_run import CheckedRun
 
-DIGITS = 1e-4  # by which a number of a table may differ: six digits are written, and libraries round differently
-TOLERANCE = 1e-9  # by which a share may differ
+DIGITS = 1e-4  # tolerance for a number of a table: six digits are written, and libraries round differently
+TOLERANCE = 1e-9  # for a share
 
 
 def csv_problems(run: CheckedRun) -> Iterator[str]:
-    """Tables of means and of tests of which a line does not follow from the scores."""
+    """Tables of means and of tests with a line that does not follow from the scores."""
     for name, text in ((SUMMARY, summary_text(run.cube)), (COMPARISONS, comparisons_text(run.cube))):
         path = run.folder / name
         if not path.is_file():
             yield f"{path} is missing: the run is not finished"
             continue
         lines = (csv.reader(table.splitlines()) for table in (path.read_text(encoding="utf-8"), text))
-        for number, (found, expected) in enumerate(zip_longest(*lines, fillvalue=list[str]()), start=1):
-            if len(found) != len(expected) or not all(map(_alike, found, expected)):
+        for number, (actual, expected) in enumerate(zip_longest(*lines, fillvalue=list[str]()), start=1):
+            if len(actual) != len(expected) or not all(map(_alike, actual, expected)):
                 yield f"{path}: line {number} does not follow from the scores"
                 break
 
 
-def _alike(found: str, expected: str) -> bool:
+def _alike(actual: str, expected: str) -> bool:
     try:
-        return found == expected or math.isclose(float(found), float(expected), rel_tol=DIGITS, abs_tol=DIGITS)
+        return actual == expected or math.isclose(float(actual), float(expected), rel_tol=DIGITS, abs_tol=DIGITS)
     except ValueError:
         return False
 
@@ -50,10 +50,10 @@ def prediction_problems(run: CheckedRun) -> Iterator[str]:
     expected = predictions_table(run.ids, run.models, predictions)
     found = run.prediction_table
     for name in expected.column_names:
-        if name not in found.column_names or not found[name].cast(expected[name].type).equals(expected[name]):
+        if name not in actual.column_names or not actual[name].cast(expected[name].type).equals(expected[name]):
             yield f"{path}: column {name} does not follow from the probabilities and the data"
-    for model, known in zip(run.record.models, predictions, strict=True):
-        figures = {"accuracy": known.accuracy, "chance": known.chance, "n_images": len(known.labels)}
+    for model, of_model in zip(run.record.models, predictions, strict=True):
+        figures = {"accuracy": of_model.accuracy, "chance": of_model.chance, "n_images": len(of_model.labels)}
         for name, value in figures.items():
             recorded = getattr(model, name)
             if not math.isclose(recorded, value, abs_tol=TOLERANCE):
@@ -62,11 +62,11 @@ def prediction_problems(run: CheckedRun) -> Iterator[str]:
 
 
 def certificate_problems(run: CheckedRun) -> Iterator[str]:
-    """Certificates that are missing, or of which the record gives another summary."""
+    """Certificates that are missing, or differ from the record's summary of them."""
     path, certificates = run.folder / CERTIFICATES, run.record.certificates
     if not path.is_file():
         if certificates and certificates.models:
-            yield f"{path} is missing, and {RECORD} sums it up"
+            yield f"{path} is missing, but {RECORD} has a summary of it"
     elif certificates and [CertificateSummary(**entry) for entry in read_certificates(path).summary] != (
         certificates.models
     ):
@@ -74,15 +74,15 @@ def certificate_problems(run: CheckedRun) -> Iterator[str]:
 
 
 def gallery_problems(run: CheckedRun) -> Iterator[str]:
-    """Pictures that cannot be read, or are of other samples, labels or predictions."""
+    """Galleries that cannot be read, or hold other samples, labels or predictions."""
     path = run.folder / GALLERY
     if not path.is_file():
         return
-    shown, known = read_gallery(path), run.predictions[run.models[0]]
-    if strange := set(shown["ids"].tolist()) - set(run.ids):
-        yield f"{path} shows {min(strange)}, which is no sample of the split"
+    gallery, predictions = read_gallery(path), run.predictions[run.models[0]]
+    if unknown := set(gallery["ids"].tolist()) - set(run.ids):
+        yield f"{path} shows {min(unknown)}, which is not a sample of the split"
         return
-    places = [run.places[name] for name in shown["ids"].tolist()]
-    same = [np.array_equal(shown[name], getattr(known, name)[places]) for name in ("labels", "predicted")]
+    places = [run.places[name] for name in gallery["ids"].tolist()]
+    same = [np.array_equal(gallery[name], getattr(predictions, name)[places]) for name in ("labels", "predicted")]
     if not all(same):
         yield f"{path}: labels or predicted classes are not those of {PREDICTIONS}"

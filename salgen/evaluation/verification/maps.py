@@ -1,4 +1,4 @@
-"""The models and the maps that a run keeps: those of its record, and whole."""
+"""Checks of the models and maps that a run keeps: undamaged, and those of its record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from salgen.progress import progress
 
 
 def model_problems(run: CheckedRun) -> Iterator[str]:
-    """Checkpoints that are damaged, or not those of the record's models."""
+    """Checkpoints that are damaged, or differ from the record's models."""
     for (name, seed), model in zip(run.models, run.record.models, strict=True):
         folder = checkpoint_of(run.folder, name, seed, model.weights_sha256)
         if folder is not None:
@@ -24,7 +24,7 @@ def model_problems(run: CheckedRun) -> Iterator[str]:
         for place in (run.folder, run.folder / CHECKPOINTS):
             checkpoint = place / f"{folder_name(name)}-seed{seed}"
             if any((checkpoint / file).is_file() for file in (CARD, WEIGHTS)):
-                yield f"{checkpoint}: its weights are not those that {RECORD} speaks of"
+                yield f"{checkpoint}: its weights are not those of {RECORD}"
 
 
 def map_problems(run: CheckedRun) -> Iterator[str]:
@@ -47,4 +47,4 @@ def map_problems(run: CheckedRun) -> Iterator[str]:
                 yield str(error)
             advance()
     for name in sorted(set(recorded) - set(expected)):
-        yield f"{run.folder / RECORD}: its list of maps has {name}, which is of no model, method or metric of the run"
+        yield f"{run.folder / RECORD}: lists the maps {name}, which belong to no model, method or metric of the run"

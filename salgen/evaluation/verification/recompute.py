@@ -1,4 +1,4 @@
-"""Scores of a run's first samples, computed again from the maps that it kept."""
+"""Check of a run's scores: those of its first samples are recomputed from the saved maps."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.statistics.score_cube import SCORES, ScoreCube, read_scores
 from salgen.evaluation.verification.checked_run import CheckedRun
 
-TOLERANCE = 1e-9  # by which a score may differ
+TOLERANCE = 1e-9  # for a score
 
 
 def recompute_problems(run: CheckedRun, samples: int) -> Iterator[str]:
     """Scores of the first samples that do not follow from maps, masks and images.
 
-    Metrics that train or ask a model are left out, as are those of whole data sets where not all samples are taken.
+    Metrics that train or query a model are left out, and data set metrics too unless all samples are taken.
     """
     if run.plan is None or not samples:
         return
-    scored, given = run.plan.scored[:samples], {*OF_THE_MASK, "target", "correct", *run.plan.kinds}
+    scored, inputs = run.plan.scored[:samples], {*OF_THE_MASK, "target", "correct", *run.plan.kinds}
     if run.plan.dataset.manifest.pixels:
-        given.add("image")
-    chosen = [call for call, metric in run.metrics.items() if metric.needs <= given]
+        inputs.add("image")
+    chosen = [call for call, metric in run.metrics.items() if metric.needs <= inputs]
     if len(scored) < len(run.plan.scored):
         chosen = [call for call in chosen if not hasattr(run.metrics[call], "aggregate")]
     if not chosen:
         return
-    with TemporaryDirectory(prefix="salgen-verify-") as place:
-        out, limit = Path(place) / "run", scored[-1] + 1
-        again = read_scores(rescore(run.folder, metrics=chosen, out=out, limit=limit, source=run.source))
-    if wrong := _differences(again, run.cube):
+    with TemporaryDirectory(prefix="salgen-verify-") as folder:
+        out, limit = Path(folder) / "run", scored[-1] + 1
+        recomputed = read_scores(rescore(run.folder, metrics=chosen, out=out, limit=limit, source=run.source))
+    if wrong := _differences(recomputed, run.cube):
         yield f"{run.folder / SCORES}: {len(wrong)} scores do not follow from the maps, the first that of {wrong[0]}"
 
 
-def _differences(again: ScoreCube, cube: ScoreCube) -> list[str]:
-    """The scores of one cube that differ from those of another one, in words.
+def _differences(recomputed: ScoreCube, cube: ScoreCube) -> list[str]:
+    """Descriptions of the recomputed scores that differ from those of a cube.
 
-    Worst cases are not compared: they may depend on samples that the first one does not have.
+    Worst cases are not compared: they may depend on samples that were not recomputed.
     """
     axes = ("series", "metrics", "variants", "seeds", "samples")
-    place = np.ix_(*([getattr(cube, axis).index(name) for name in getattr(again, axis)] for axis in axes))
-    reasons = [np.array(one.reason_names)[one.reason] for one in (again, cube)]
-    same = np.isclose(again.value, cube.value[place], rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
-    wrong = np.argwhere((again.scored | cube.scored[place]) & ~(same & (reasons[0] == reasons[1][place])))
+    place = np.ix_(*([getattr(cube, axis).index(name) for name in getattr(recomputed, axis)] for axis in axes))
+    reasons = [np.array(scores.reason_names)[scores.reason] for scores in (recomputed, cube)]
+    same = np.isclose(recomputed.value, cube.value[place], rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+    wrong = np.argwhere((recomputed.scored | cube.scored[place]) & ~(same & (reasons[0] == reasons[1][place])))
     return [
-        f"{again.series[s][1]} under {again.metrics[m]} in {again.variants[v]} on {again.samples[i]} "
-        f"({again.series[s][0]}, seed {again.seeds[t]})"
+        f"{recomputed.series[s][1]} under {recomputed.metrics[m]} in {recomputed.variants[v]} "
+        f"on {recomputed.samples[i]} ({recomputed.series[s][0]}, seed {recomputed.seeds[t]})"
         for s, m, v, t, i in wrong
     ]

@@ -1,4 +1,4 @@
-"""The rows of ``scores.parquet``: those that the record speaks of, with what the run says of each sample."""
+"""Checks of the rows of ``scores.parquet`` against the record, predictions and certificates."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ GROUP += ["dataset", "dataset_fingerprint", "split", "task"]
 
 
 def row_problems(run: CheckedRun) -> Iterator[str]:
-    """Groups of rows of which there are more or fewer than the record says."""
+    """Groups of rows whose number differs from that of the record."""
     path, expected = run.folder / SCORES, _expected_counts(run)
     texts = [name for name in GROUP if name != "training_seed"]
     rows = pq.read_table(path, columns=GROUP, read_dictionary=texts).unify_dictionaries()
     groups = rows.group_by(GROUP).aggregate([([], "count_all")]).to_pylist()
-    found = {tuple(group[name] for name in GROUP): group["count_all"] for group in groups}
-    if different := sorted({group for group, _ in found.items() ^ expected.items()}, key=str):
-        method, metric, variant, *others = first = different[0]
+    counts = {tuple(group[name] for name in GROUP): group["count_all"] for group in groups}
+    if different := sorted({group for group, _ in counts.items() ^ expected.items()}, key=str):
+        method, metric, variant, *details = first = different[0]
         yield (
-            f"{path} has {found.get(first, 0)} scores of {method} under {metric} in {variant} "
-            f"({', '.join(map(str, others))}), and {RECORD} speaks of {expected.get(first, 0)}; such differences: "
+            f"{path} has {counts.get(first, 0)} scores of {method} under {metric} in {variant} "
+            f"({', '.join(map(str, details))}), and {RECORD} gives {expected.get(first, 0)}; such differences: "
             f"{len(different)}"
         )
 
@@ -51,26 +51,28 @@ def _expected_counts(run: CheckedRun) -> dict[tuple[Any, ...], int]:
     return counts
 
 
-def standing_problems(run: CheckedRun) -> Iterator[str]:
-    """Models whose scores have other targets, right or certified samples than predictions and certificates."""
+def sample_problems(run: CheckedRun) -> Iterator[str]:
+    """Models whose scores have other targets, correct or certified samples than predictions and certificates."""
     cube, path = run.cube, run.folder / CERTIFICATES
     certificates = read_certificates(path).certified if path.is_file() else {}
     for name, seed in run.models:
         place = cube.models.index(name), cube.seeds.index(seed)
         scored = np.asarray(cube.scored[cube.members(name), :, :, place[1]].any(axis=(0, 1, 2)))
-        ids = [sample for sample, there in zip(cube.samples, scored, strict=True) if there]
-        if strange := set(ids) - set(run.places):
-            yield f"{run.folder / SCORES} has scores of {min(strange)}, which is no sample of the split"
+        ids = [sample for sample, is_scored in zip(cube.samples, scored, strict=True) if is_scored]
+        if unknown := set(ids) - set(run.places):
+            yield f"{run.folder / SCORES} has scores of {min(unknown)}, which is not a sample of the split"
             continue
         numbers = [run.places[sample] for sample in ids]
-        known, certified = run.predictions[name, seed], certificates.get((name, seed), {})
+        predictions, certified = run.predictions[name, seed], certificates.get((name, seed), {})
         expected = {
             "target": (PREDICTIONS, run.targets((name, seed))[numbers]),
-            "correct": (PREDICTIONS, (known.labels == known.predicted)[numbers]),
+            "correct": (PREDICTIONS, (predictions.labels == predictions.predicted)[numbers]),
             "certified": (CERTIFICATES, [certified.get(sample, False) for sample in ids]),
             "has_certificate": (CERTIFICATES, [sample in certified for sample in ids]),
         }
-        for what, (source, values) in expected.items():
-            if wrong := int(np.sum(getattr(cube, what)[place][scored] != values)):
-                who = f"{name}, seed {seed}"
-                yield f"{run.folder / SCORES}: {what} of {wrong} samples ({who}) does not follow from {source}"
+        for column, (source, values) in expected.items():
+            if wrong := int(np.sum(getattr(cube, column)[place][scored] != values)):
+                yield (
+                    f"{run.folder / SCORES}: {column} of {wrong} samples ({name}, seed {seed}) does not follow from "
+                    f"{source}"
+                )

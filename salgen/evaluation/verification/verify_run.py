@@ -1,4 +1,4 @@
-"""Verification of a run: what can be computed again is computed again and compared with the files."""
+"""Verification of a run: everything that can be recomputed is recomputed and compared with the files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from salgen.evaluation.verification.derived_tables import (
 )
 from salgen.evaluation.verification.maps import map_problems, model_problems
 from salgen.evaluation.verification.recompute import recompute_problems
-from salgen.evaluation.verification.scores import row_problems, standing_problems
+from salgen.evaluation.verification.scores import row_problems, sample_problems
 
 CHECKS: tuple[Callable[[CheckedRun], Iterator[str]], ...] = (
     csv_problems,
@@ -34,7 +34,7 @@ CHECKS: tuple[Callable[[CheckedRun], Iterator[str]], ...] = (
     certificate_problems,
     gallery_problems,
     row_problems,
-    standing_problems,
+    sample_problems,
     model_problems,
     map_problems,
 )
@@ -44,19 +44,19 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
     """Check a run folder.
 
     Checked are the checksums, where it was published; that summary, tests and predictions follow from scores,
-    probabilities and data; that the scores are those that the record speaks of, with the targets and certificates of
-    their samples; that models, maps and data are whole and those of the record; that some samples are rendered again
-    bit for bit, and that the scores of some follow from their maps. Where a run keeps no maps, what takes them is not
-    checked, and one that was rewritten consistently passes.
+    probabilities and data; that the scores are those of the record, with the targets and certificates of
+    their samples; that models, maps and data match the record and are undamaged; that some samples are rendered
+    again bit for bit, and that the scores of some follow from their maps. Without maps the checks that need them are
+    skipped, and a run that was rewritten consistently passes.
 
     Parameters
     ----------
     folder
         The run.
     source
-        The outside material that its data set was made from, where that is not the generator's default.
+        The source data that its data set was made from, where that is not the generator's default.
     samples
-        How many samples to render and to score again; 0 for none.
+        Number of samples to render and to score again; 0 for none.
 
     Returns
     -------
@@ -68,28 +68,28 @@ def run_problems(folder: Path, *, source: str | None = None, samples: int = 32) 
             run = CheckedRun(folder, RunRecord.read(folder / RECORD), source)
     except SalgenError as error:
         return [*problems, str(error)]
-    found = [problem for check in CHECKS for problem in _problems(run, check)]
-    found += _problems(run, lambda run: data_problems(run, samples))
-    if not found:
-        found = _problems(run, lambda run: recompute_problems(run, samples))
-    return list(dict.fromkeys([*problems, *found]))
+    content = [problem for check in CHECKS for problem in _problems(run, check)]
+    content += _problems(run, lambda run: data_problems(run, samples))
+    if not content:
+        content = _problems(run, lambda run: recompute_problems(run, samples))
+    return list(dict.fromkeys([*problems, *content]))
 
 
 def _problems(run: CheckedRun, check: Callable[[CheckedRun], Iterator[str]]) -> list[str]:
     """The problems that one check finds, up to the first file that it cannot read."""
-    found: list[str] = []
+    problems: list[str] = []
     try:
         with content_faults([run.folder]):
-            found.extend(check(run))
+            problems.extend(check(run))
     except SalgenError as error:
-        found.append(str(error))
+        problems.append(str(error))
     except (pa.ArrowException, OSError, RuntimeError) as error:
-        found.append(f"{run.folder} holds what `salgen evaluate` does not write ({reason(error)})")
-    return found
+        problems.append(f"{run.folder} has content that `salgen evaluate` does not write ({reason(error)})")
+    return problems
 
 
 def data_problems(run: CheckedRun, samples: int) -> Iterator[str]:
-    """Problems of the data that a run keeps, which are those of one split."""
+    """Problems of the data of the split that a run keeps."""
     if run.plan is None:
         return
     plan, data, split = run.plan, run.folder / DATA, run.plan.dataset.split
@@ -106,7 +106,7 @@ def data_problems(run: CheckedRun, samples: int) -> Iterator[str]:
         "variants": list(plan.variants),
         "headline_variant": next(iter(plan.variants)),
     }
-    if run.record.dataset.redistributable is not None:  # which older runs do not say
+    if run.record.dataset.redistributable is not None:  # None in older runs
         expected["redistributable"] = manifest.redistributable
     recorded = {**vars(run.record), **vars(run.record.dataset), **vars(run.record.samples)}
     for name, value in expected.items():

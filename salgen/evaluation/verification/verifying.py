@@ -1,4 +1,4 @@
-"""Verification of data sets and runs, as folders or as archives: all problems are found at once."""
+"""Verification of data sets and runs, as folders or as archives; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from salgen.evaluation.verification.verify_run import run_problems
 def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> list[str]:
     """Check a data set's or a run's folder, or an archive of one.
 
-    Of a data set, checked are the checksums, the spec's fingerprint, the schema, and for every sample its
+    Checked of a data set are the checksums, the spec's fingerprint, the schema, and for every sample its
     id, the digest of its pixels, and that image and twin are equal outside the mask. Some samples are drawn
     and rendered again and must come out with the same recipe and the same bits.
-    Of a run, checked are the checksums, where it was published; that its tables follow from its scores and
-    predictions, and these agree with its record; and where it kept its maps those, its data and its models:
+    Checked of a run are the checksums, where it was published; that its tables follow from its scores and
+    predictions, and these agree with its record; and, if it kept its maps, the maps, data and models:
     some samples are rendered and scored again.
     An archive is checked to the last byte of its headers and padding as well, and unpacked into a
     temporary folder for the rest.
@@ -30,14 +30,14 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     path
         The folder or the archive.
     source
-        The outside material that a data set was made from, where that is not the generator's default.
+        The source data that a data set was made from, where that is not the generator's default.
     samples
-        How many samples to render again, evenly spread over the splits, and of a run to score
-        again, from the first on; 0 for none.
+        Number of samples to render again, evenly spread over the splits, and of a run's first samples to
+        score again; 0 for none.
 
     Returns
     -------
-    One line for each problem; none for what is sound.
+    One line for each problem; none if there are none.
 
     Raises
     ------

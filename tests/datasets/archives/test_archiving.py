@@ -241,7 +241,7 @@ def test_only_a_complete_data_set_is_published(tmp_path, folder):
     refused("date '31.1.2026'", date="31.1.2026")
     refused("does not exist", tmp_path / "none")
     refused("is not a folder: create it", out=tmp_path / "none" / "x.tar")
-    refused("lies within what is published", out=folder / "x.tar")
+    refused("lies within the folder that is published", out=folder / "x.tar")
     shard = folder / "data/test-00000-of-00002.parquet"
     shard.write_bytes(shard.read_bytes()[:-1])
     (folder / "SHA256SUMS").unlink()

@@ -281,7 +281,7 @@ def test_the_command(tmp_path, folder, state, address, capfd, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["x.tar", "--to", "hf://a/b"], "hf:// takes the files themselves, and no archive is written: leave out x.tar"),
+        (["x.tar", "--to", "hf://a/b"], "hf:// takes the files themselves, without an archive: leave out x.tar"),
         (["--to", "hf://a"], "does not name a dataset repository: give hf://ORG/NAME"),
         (["--to", "hf://datasets/a/b"], "give hf://ORG/NAME"),
         (["--to", "hf://"], "give hf://ORG/NAME"),

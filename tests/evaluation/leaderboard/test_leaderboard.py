@@ -183,7 +183,7 @@ def test_what_was_added_to_a_leaderboard_is_not_lost(runs, built, tmp_path, name
 
 def test_the_working_folder_is_not_pulled_away(runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SalgenError, match="the folder that you are in"):
+    with pytest.raises(SalgenError, match="contains the working directory"):
         leaderboard(runs[:1], ".")
     assert list(tmp_path.iterdir()) == []
 

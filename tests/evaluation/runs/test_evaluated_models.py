@@ -88,9 +88,9 @@ def test_its_weights_are_part_of_its_identity(data, folder):
     [
         ("no_such_module:good", "cannot be imported: ModuleNotFoundError"),
         ("own_models:god", "cannot be imported: AttributeError"),
-        ("own_models:not_a_function", "not_a_function is no function"),
+        ("own_models:not_a_function", "not_a_function is not a function"),
         ("own_models:raises", "calling it failed: KeyError: 'weights'"),
-        ("own_models:returns_text", "returned str, and must return a torch.nn.Module"),
+        ("own_models:returns_text", "returned str, but must return a torch.nn.Module"),
         ("own_models:three_classes", r"gives \(1, 3\) for one image: must be logits \(1, 2\)"),
         ("own_models:other_size", r"fails on an image \(1, 1, 32, 32\)"),
         ("own_models:no_logits", "gives tuple for one image: must be logits"),
@@ -140,7 +140,7 @@ def test_patterns_are_fitted_once_and_their_units_counted(data, folder, monkeypa
 def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch):
     """As with imported data that has a test split only: an error by name, left out of all."""
     lacking = {"patterns": "fits patterns to the split 'train', which is not there"}
-    monkeypatch.setattr("salgen.evaluation.runs.running._lacking", lambda _: lacking)
+    monkeypatch.setattr("salgen.evaluation.runs.running._unmet_needs", lambda _: lacking)
     with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
         evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
     network = load_model(salgen.open(data), "own_models:good", folder).classifier

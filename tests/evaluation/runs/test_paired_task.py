@@ -132,11 +132,14 @@ def test_a_checkpoint_gets_its_second_model_too(data, run, tmp_path):
     ("how", "said"),
     [
         ({"paired_task": "scenery"}, "did you mean 'scene'"),
-        ({"paired_task": "object"}, "the first model tells that"),
-        ({"paired_task": "scene", "paired_model": "x"}, "give one of them"),
+        ({"paired_task": "object"}, "the first model learns that task"),
+        ({"paired_task": "scene", "paired_model": "x"}, "give only one"),
         ({"paired_task": "scene", "metrics": ["roc-auc"]}, "no metric contrasts two models"),
         ({"metrics": ["idr:of=paired"]}, "contrasts two models: give the second one"),
-        ({"paired_task": "scene", "model": "numpy:zeros"}, "is not known; give a second model"),
+        (
+            {"paired_task": "scene", "model": "numpy:zeros"},
+            "it is not known how numpy:zeros was trained; give a second model",
+        ),
     ],
 )
 def test_what_cannot_be_paired_is_refused(data, tmp_path, how, said):

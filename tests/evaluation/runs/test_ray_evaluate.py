@@ -193,11 +193,11 @@ def test_faults_end_the_run_as_they_do_locally(tmp_path, data, orders, monkeypat
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"libraries": {"torch": "1.0"}}, r"would find other scores: it has torch .* for 1\.0"),
+        ({"libraries": {"torch": "1.0"}}, r"would compute other scores: it has torch .* for 1\.0"),
         ({"run": Path("elsewhere")}, r"does not see elsewhere/parts: all machines of a cluster must share the folder"),
         ({"data": Path("elsewhere")}, r"does not see elsewhere/salgen\.json"),
-        ({"device": "cuda"}, "has a GPU for Ray and none for PyTorch"),
-        ({"plan": b"cnowhere\nThing\n."}, r"cannot load the work \(ModuleNotFoundError: No module named 'nowhere'\)"),
+        ({"device": "cuda"}, "has a GPU that PyTorch cannot use"),
+        ({"plan": b"cnowhere\nThing\n."}, r"cannot load the job \(ModuleNotFoundError: No module named 'nowhere'\)"),
     ],
 )
 def test_a_machine_that_will_not_do_says_why(tmp_path, data, monkeypatch, changes, message):
@@ -212,14 +212,14 @@ def test_a_model_that_is_another_one_there_is_refused(tmp_path, data, monkeypatc
     monkeypatch.setattr(
         watched_work, "network", lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024, 2))
     )
-    assert "it has other weights than where the run was started" in str(predicted_by_task(job).error)
+    assert "its weights differ from those where the run was started" in str(predicted_by_task(job).error)
 
 
 # What is handed over --------------------------------------------------------------------------------
 
 
 def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypatch):
-    monkeypatch.setattr(ray_work, "_workers_here", lambda: 2)
+    monkeypatch.setattr(ray_work, "_workers_on_this_machine", lambda: 2)
     runner = runner_of(data, tmp_path, device="cpu")
     job = ray_job.Job.of(runner, "cpu")
     weights = runner.model.classifier[0].weight.detach().numpy().tobytes()
@@ -275,7 +275,7 @@ def test_a_worker_takes_a_gpu_where_there_are_any(offered, device, taken):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"workers": 2}, "workers = 2: is for executor = ray; without it this process does all the work"),
+        ({"workers": 2}, "workers = 2: only for executor = ray; otherwise this process does all the work"),
         ({"executor": "rya"}, "unknown executor 'rya': did you mean 'ray'"),
         ({"ray_address": "x:1"}, "ray_address = x:1: needs executor = ray"),
     ],

@@ -133,7 +133,7 @@ def test_a_model_that_is_not_there_is_asked_nothing(run, data, tmp_path):
     shutil.rmtree(copy / "lesion-cnn-seed0")
     again = rescore(copy, metrics=METRICS, out=tmp_path / "again")
     assert_frame_equal(rows(again), rows(run), check_exact=True)
-    with pytest.raises(SalgenError, match="'insertion-auc' cannot be scored from these maps: it asks the model"):
+    with pytest.raises(SalgenError, match="'insertion-auc' cannot be scored from these maps: it queries the model"):
         rescore(copy, metrics=["insertion-auc"], out=tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
@@ -162,7 +162,7 @@ def test_a_model_of_the_user_s_own_is_not_kept_and_that_is_said(data, tmp_path, 
         out = make_run(data, tmp_path / "run", model="own_model:net", settings=None, methods=["gradient"])
     again = rescore(out, metrics=METRICS, out=tmp_path / "again")
     assert_frame_equal(rows(again), rows(out), check_exact=True)
-    with pytest.raises(SalgenError, match="it asks the model, and the run does not hold its weights"):
+    with pytest.raises(SalgenError, match="it queries the model, and the run does not hold its weights"):
         rescore(out, metrics=["insertion-auc"], out=tmp_path / "no")
 
 
@@ -170,7 +170,7 @@ def test_without_images_the_data_set_is_asked_for(run, data, withheld, tmp_path)
     shown = {"intensity", "sobel", "laplace", CALLS[1]}
     again = rescore(withheld, metrics=METRICS, out=tmp_path / "a")
     assert_frame_equal(without_data_names(again), without_data_names(run, shown), check_exact=True)
-    with pytest.raises(SalgenError, match="looks at images, and this run holds none; give the data set too, as PATH"):
+    with pytest.raises(SalgenError, match="needs images, and the run holds none; give the data set too, as PATH"):
         rescore(withheld, metrics=["edge-correlation"], out=tmp_path / "b")
     found = rescore(withheld, metrics=["edge-correlation"], path=data, out=tmp_path / "b")
     whole = rescore(run, metrics=["edge-correlation"], out=tmp_path / "c")
@@ -203,7 +203,7 @@ def test_images_that_are_not_those_of_the_maps_are_refused(data, withheld, tmp_p
 
 
 def test_maps_of_a_run_that_was_stopped_are_not_scored_as_those_of_the_one_before(run, data, tmp_path, monkeypatch):
-    """Another target's maps have replaced those that `run.json` speaks of."""
+    """Another target's maps have replaced those that `run.json` lists."""
     copy = shutil.copytree(run, tmp_path / "run")
 
     def stopped(*_given):
@@ -217,7 +217,9 @@ def test_maps_of_a_run_that_was_stopped_are_not_scored_as_those_of_the_one_befor
         lambda: rescore(copy, metrics=METRICS, out=tmp_path / "out"),
         lambda: salgen.publish(copy, tmp_path / "run.tar", **STATED),
     ):
-        with pytest.raises(SalgenError, match="holds maps of another evaluation than run speaks of, which was stopped"):
+        with pytest.raises(
+            SalgenError, match="holds maps of another evaluation than the record of run: the run was stopped"
+        ):
             refused()
     make_run(data, copy, target="no_lesions")
     assert set(rows(rescore(copy, metrics=METRICS[:1], out=tmp_path / "out"))["target"]) == {0}
@@ -257,7 +259,7 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
 
     refused("does not exist: give a run that", tmp_path / "none")
     refused(r"run\.json is missing", data)
-    refused("looks at paired maps, and the run kept none", metrics=["mcs"])
+    refused("needs paired maps, and the run kept none", metrics=["mcs"])
     refused("it trains the model again", metrics=["roar:fraction=0.1"])
     refused("unknown metric 'rocauc'", metrics=["rocauc"])
     refused("is the run whose maps are scored: choose another", out=run)
@@ -271,7 +273,7 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     (plain / "run.json").write_text(json.dumps({**record, "maps": 7}))
     refused("holds 7 as 'maps', which must be of type dict", plain)
     (plain / "run.json").write_text(json.dumps({**record, "maps": {"../../x": "key"}}))
-    refused("is no name of a file of maps", plain)
+    refused("is not the name of a file of maps", plain)
     refused("limit = 0: must be at least 1", limit=0)
     refused("limit = -3: must be at least 1", limit=-3)
     refused("max_memory", max_memory=-1.0)

@@ -217,7 +217,7 @@ def set_model(name, value):
 
 
 QUICK = {  # found without rendering or scoring
-    "weights": (other_weights, "weights are not those that run.json speaks of"),
+    "weights": (other_weights, "weights are not those of run.json"),
     "damaged weights": (weights_that_do_not_load, "weights.safetensors is damaged"),
     "accuracy": (set_model("accuracy", 0.99), "run.json: accuracy is 0.99"),
     "number of images": (set_model("n_images", 1000), "run.json: n_images is 1000"),
@@ -243,7 +243,7 @@ QUICK = {  # found without rendering or scoring
     "strange method": (with_a_copy("method", "best"), "has 7 scores of best under"),
     "strange metric": (with_a_copy("metric", "iou"), "has 1 scores of gradient under iou"),
     "strange seed": (with_a_copy("training_seed", 5), "in region:brain (lesion-cnn, 5, "),
-    "strange sample": (with_a_copy("sample_id", "x"), "has scores of x, which is no sample of the split"),
+    "strange sample": (with_a_copy("sample_id", "x"), "has scores of x, which is not a sample of the split"),
     "reduction": (
         scores("reduction", lambda _: "x", of_method("gradient")),
         "such differences: 10",
@@ -261,7 +261,7 @@ QUICK = {  # found without rendering or scoring
         record_with(lambda record: record["certificates"]["models"][0].update(coverage=0.5)),
         "its summary of the certificates does not follow",
     ),
-    "gallery's samples": (gallery(ids=lambda a: np.array(["x", *a[1:]])), "shows x, which is no sample"),
+    "gallery's samples": (gallery(ids=lambda a: np.array(["x", *a[1:]])), "shows x, which is not a sample"),
     "gallery's answers": (gallery(predicted=lambda a: 1 - a), "labels or predicted classes are not those"),
     "limit": (record_with(lambda record: record["conventions"].update(limit=3)), "considered is 14, and should be 3"),
     "samples with a mask": (
@@ -292,7 +292,7 @@ SAMPLED = {  # found where the maps are scored again
     ),
     "reason": (scores_and_tables("reason", lambda _: "x", first), "1 scores do not follow from the maps"),
     "maps of other samples": (maps_with(ids=lambda ids: ids[::-1]), "scores do not follow from the maps"),
-    "maps' targets": (maps_with(targets=lambda a: 1 - a), "do not explain what the run says they explain"),
+    "maps' targets": (maps_with(targets=lambda a: 1 - a), "do not explain the classes that the run records"),
     "maps": (maps_with(values=lambda a: -a), "follow from the maps, the first that of gradient under"),
 }
 DAMAGED = (

@@ -1,4 +1,4 @@
-"""`certificates.parquet`: for every scored sample, whether the model relied on the ground truth, and that alone."""
+"""`certificates.parquet`: for every scored sample, whether the model relied on the ground truth and nothing else."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Certification:
     Attributes
     ----------
     certified
-        Model and training seed to sample id to whether it is certified; samples without a twin are
-        missing, and so are all models where there are no certificates.
+        Model and training seed to sample id to whether it is certified. Samples without a twin are
+        missing, and so are models without certificates.
     summary
         For each model its `name` and `seed`, the shares of scored samples that are certified
         (`coverage`), for which `uses_feature` and `ignores_background` hold, and under `needed` the
         share of samples showing a feature that need it.
     reason
-        Why there are no certificates, or "".
+        The reason why there are no certificates, or "".
     """
 
     certified: Mapping[Model, Mapping[str, bool]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ def read_certificates(path: Path) -> Certification:
     try:
         return _certification(pq.read_table(path).to_pylist())
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
-        raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it, or evaluate, again") from None
+        raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it or evaluate again") from None
 
 
 def _certification(certificates: Sequence[dict[str, Any]]) -> Certification:
@@ -90,5 +90,5 @@ def _summary(name: str, seed: int, rows: Sequence[Mapping[str, Any]]) -> dict[st
 
 
 def _share(answers: Iterator[bool | None]) -> float:
-    """The share of those that are true, where None is not."""
+    """The share of answers that are true; None counts as false."""
     return float(np.mean([bool(answer) for answer in answers]))

@@ -21,7 +21,7 @@ PARTS = "parts"
 
 ARROW_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bool | None: pa.bool_()}
 RESULT_COLUMNS = {name: ARROW_TYPES[kind] for name, kind in get_type_hints(ResultRow).items()}
-MEASURES = "measures"  # what a metric of whole data sets keeps of a map until all are known
+MEASURES = "measures"  # per-map values of a data set metric, aggregated once all maps are scored
 CHUNK_COLUMNS = {**RESULT_COLUMNS, MEASURES: pa.list_(pa.float64())}
 
 
@@ -45,14 +45,14 @@ class ScoreChunk:
     path: Path
 
     def read(self) -> pa.Table:
-        """The rows of the file, if it is the one that was written for this chunk."""
+        """The rows of the file, checked to be those of this chunk's method."""
         rows = read_rows(self.path, CHUNK_COLUMNS)
         if self.record().get("method") != self.call:
             raise _damaged(self.path, "it holds other rows")
         return rows
 
     def record(self) -> dict[str, Any]:
-        """How the file was made: method, seconds, maps and more."""
+        """The record in the file's metadata: method, seconds, number of maps, reduction, native resolution."""
         try:
             record: dict[str, Any] = json.loads((pq.read_schema(self.path).metadata or {}).get(b"salgen", b"{}"))
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -61,12 +61,12 @@ class ScoreChunk:
 
 
 def read_rows(path: Path, columns: Mapping[str, pa.DataType], count: int | None = None) -> pa.Table:
-    """The rows of a part of a run, if it has these columns, and as many rows if their number is known.
+    """The rows of a part of a run, checked for its columns and, if `count` is given, its number of rows.
 
     Raises
     ------
     SalgenError
-        If it has not, or cannot be read.
+        If they differ, or the file cannot be read.
     """
     try:
         rows = pq.read_table(path).replace_schema_metadata(None)
@@ -84,7 +84,7 @@ def _damaged(path: Path, why: object) -> SalgenError:
 def score_rows(
     shared: Mapping[str, Any], variant: str, ids: Sequence[str], metrics: Mapping[str, Metric], scores: PartialScores
 ) -> pa.Table:
-    """One row per metric and sample; a shared value is one for all rows, or one per sample."""
+    """One row per metric and sample; a shared column is one value for all rows, or an array of one per sample."""
     if not metrics:
         return pa.schema(CHUNK_COLUMNS).empty_table()
     count = len(ids)

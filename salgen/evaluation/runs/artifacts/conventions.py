@@ -1,4 +1,4 @@
-"""The conventions of a run: what is explained, how maps become one number per pixel, what counts."""
+"""The conventions of a run: the explained class, the reduction to one number per pixel, the ground truth."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from salgen.datasets.reading.reader import Dataset
 
 FILE = "predictions.parquet"
-SEEN = 0.5  # probability above which a model of several labels sees a class
+SEEN = 0.5  # probability above which a multi-label model predicts that an image shows a class
 
 Classes = NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class Predictions:
     probabilities
         float32 (N, K).
     present
-        bool (N, K): the classes that each image shows, where it may show several.
+        bool (N, K): the classes that each image shows, for multi-label data; else None.
     """
 
     labels: Classes
@@ -52,14 +52,14 @@ class Predictions:
 
     @property
     def accuracy(self) -> float:
-        """Share of samples whose predicted class is the true of_model."""
+        """Share of samples whose predicted class is the true class."""
         return float(np.mean(self.labels == self.predicted))
 
     @property
     def chance(self) -> float:
-        """The accuracy of a model that does not look: the share of the most frequent class.
+        """The accuracy of always predicting the most frequent class.
 
-        Where an image may show several, the share of absent classes that the model sees too.
+        For multi-label data, the share of absent classes that the model predicts nevertheless.
         """
         if self.present is None:
             return float(np.bincount(self.labels).max() / len(self.labels))
@@ -68,30 +68,30 @@ class Predictions:
 
 
 def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool) -> Classes:
-    """The predicted class of each sample, int64 (N,): the most likely of_model.
+    """The predicted class of each sample, int64 (N,): the most likely one.
 
-    A sample of an image that may show several classes is about one of them. That one is predicted where its
-    probability is above a half, and otherwise the most likely of the others.
+    In multi-label data each sample is about one class of its image, its label. That class is predicted if its
+    probability is above a half, and otherwise the most likely other class.
 
     Parameters
     ----------
     probabilities
         float32 (N, K).
     labels
-        int64 (N,): what the samples are about.
+        int64 (N,): the class that each sample is about.
     multi_label
-        Whether an image may show several.
+        Whether an image may show several classes.
     """
     if not multi_label:
         return np.asarray(probabilities.argmax(axis=1), dtype=np.int64)
     rows = np.arange(len(labels))
-    others = probabilities.copy()
-    others[rows, labels] = -1.0
-    return np.where(probabilities[rows, labels] > SEEN, labels, others.argmax(axis=1)).astype(np.int64)
+    remaining = probabilities.copy()
+    remaining[rows, labels] = -1.0
+    return np.where(probabilities[rows, labels] > SEEN, labels, remaining.argmax(axis=1)).astype(np.int64)
 
 
-def predict_split(dataset: Dataset, task: str, path: Path, ask: Callable[[Float32], Float32]) -> Predictions:
-    """The predictions kept in the file `path`, or those of ``ask(images) -> probabilities``, which are then kept there.
+def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Float32], Float32]) -> Predictions:
+    """The predictions in the file `path`, or those of ``predict(images) -> probabilities``, which are written to it.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def predict_split(dataset: Dataset, task: str, path: Path, ask: Callable[[Float3
 
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
-        keep_probabilities(path, np.concatenate([ask(batch.images) for batch in dataset.batches(CHUNK)]))
+        keep_probabilities(path, np.concatenate([predict(batch.images) for batch in dataset.batches(CHUNK)]))
     try:
         column = pq.read_table(path)["probabilities"].combine_chunks()
         probabilities = np.stack(column.to_numpy(zero_copy_only=False)).astype(np.float32)
@@ -124,7 +124,7 @@ def keep_probabilities(path: Path, probabilities: Float32) -> None:
 
 
 def present_in(dataset: Dataset, task: str) -> Mask | None:
-    """The classes that each image shows, bool (N, K), where it may show several."""
+    """The classes that each image shows, bool (N, K), for multi-label data; else None."""
     return dataset.classes_present(task) if task in dataset.manifest.multi_label else None
 
 
@@ -143,7 +143,7 @@ def predictions_table(
 ) -> pa.Table:
     """The rows of ``predictions.parquet``: one for each model, training seed and sample of the split.
 
-    Where an image may show several classes, a column `present` has the numbers of those that it shows.
+    For multi-label data, a column `present` has the numbers of the classes that each image shows.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Names of what a run keeps: a digest of all that a file depends on, so that a stopped run finds what it has made."""
+"""Names of a run's files: digests of everything that a file depends on, so that a stopped run finds its files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LIBRARIES = ("salgen", "numpy", "torch", "captum", "zennit", "pyarrow")
 
 
 def provenance(depends_on: Any, digits: int = 32) -> str:
-    """The first hexadecimal digits of the SHA-256 of all that a file depends on.
+    """The first hexadecimal digits of the SHA-256 of everything that a file depends on.
 
     Parameters
     ----------
     depends_on
-        JSON values, or a text that is taken as it is.
+        JSON values, or a text that is hashed as it is.
     digits
-        How many.
+        Number of digits.
     """
     text = depends_on if isinstance(depends_on, str) else canonical_json(depends_on)
     return hashlib.sha256(text.encode()).hexdigest()[:digits]

@@ -17,7 +17,7 @@ from salgen.errors import SalgenError, reason
 from salgen.files import write_text
 
 RECORD = RUN
-STRANGE = (  # what content that is no run's leads to
+MALFORMED = (  # errors raised by content that no run writes
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
     *(StopIteration, MemoryError),
 )
@@ -46,7 +46,7 @@ class DatasetRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
-    """An evaluated model: how well it does on the split, and how it came about."""
+    """An evaluated model: its accuracy on the split, and its origin."""
 
     name: str
     seed: int
@@ -63,7 +63,7 @@ class ModelRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class PairedModelRecord:
-    """The second model beside that of a training seed; how well it does only where its checkpoint says so."""
+    """The second model for a training seed; its accuracy is known only from a checkpoint."""
 
     name: str
     seed: int
@@ -79,7 +79,7 @@ class PairedModelRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodRecord:
-    """A method: what it declares, and the time that its maps took."""
+    """A method: its declarations, and the time that its maps took."""
 
     call: str
     name: str
@@ -95,7 +95,7 @@ class MethodRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleCounts:
-    """How many samples the split has, how many were looked at, and how many of those have a mask and are scored."""
+    """Numbers of samples: in the split, considered, and of these with a mask (which are scored) and without."""
 
     split_total: int
     considered: int
@@ -136,18 +136,18 @@ class SourceRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """What ``run.json`` holds, in its order; an entry with a default may be missing in a file.
+    """The contents of ``run.json``, in its order; an entry with a default may be missing in a file.
 
     Attributes
     ----------
     permuted_labels
-        The models that were trained on permuted labels: their names, seeds and how they came about.
+        The models that were trained on permuted labels: their names, seeds and origins.
     left_out
-        Methods that are not defined for the model, and why.
+        Methods that are not defined for the model, with the reasons.
     maps
-        Files of maps that the run keeps, each with the digest of what its maps depend on.
+        Files of maps that the run keeps, each with the digest of everything that its maps depend on.
     scored_from
-        The run whose maps were scored, if it is another one.
+        The run whose maps were scored, if that is another run.
     maps_left_out
         In a published record, the methods whose maps are not published.
     """
@@ -191,7 +191,7 @@ class RunRecord:
             )
         try:
             entries = json.loads(path.read_text(encoding="utf-8"))
-            json.dumps(entries, ensure_ascii=False).encode()  # half a character cannot be written into a page
+            json.dumps(entries, ensure_ascii=False).encode()  # raises for a lone surrogate, which no page can hold
         except (OSError, ValueError, RecursionError) as error:
             raise SalgenError(f"{path} is not JSON ({reason(error)}): evaluate again") from None
         try:
@@ -267,10 +267,10 @@ def _typed_fields(entries: dict[str, Any], kind: Any, name: str) -> Any:
 
 @contextmanager
 def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
-    """Turn what strange content of run files leads to into one line that names the runs.
+    """Turn errors from malformed content of run files into one line that names the runs.
 
-    Files are checked as they are read; whatever passes those checks and still cannot be a run's, such as
-    a method that there is not, is caught here.
+    Files are checked as they are read; content that passes those checks and is still wrong, such as
+    an unknown method, is caught here.
     """
     from jinja2 import TemplateError
 
@@ -281,8 +281,8 @@ def content_faults(paths: Sequence[Path | str]) -> Iterator[None]:
         if any(str(path) in str(error) for path in paths):
             raise
         raise SalgenError(f"{names}: {error}") from error
-    except (*STRANGE, TemplateError) as error:
+    except (*MALFORMED, TemplateError) as error:
         raise SalgenError(
-            f"a file of {names} holds what `salgen evaluate` does not write ({type(error).__name__}: {reason(error)}): "
-            "evaluate again"
+            f"a file of {names} has content that `salgen evaluate` does not write ({type(error).__name__}: "
+            f"{reason(error)}): evaluate again"
         ) from error

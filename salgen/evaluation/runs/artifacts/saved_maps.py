@@ -1,10 +1,10 @@
-"""Saliency maps on disk, so that others can score them without the model.
+"""Saliency maps on disk, which can be scored without the model.
 
 A folder for each model and method holds a Parquet file for each chunk of samples: float32, bytes shuffled
 (``BYTE_STREAM_SPLIT``) and compressed with zstd, which gives back every bit. Half precision would tie pixels
-that differ and so change every metric that ranks them. Any reader of Parquet reads them.
+that differ and so change every metric that ranks them. Any Parquet reader can read them.
 
-A file's metadata holds a digest of all that its maps depend on, so that a run goes on with those that are there.
+A file's metadata holds a digest of everything that its maps depend on, so that a run reuses matching files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from salgen.types import Float32, Mask
 FOLDER = "maps"
 GALLERY = "gallery.npz"  # maps of a few samples, for the report's pictures
 METADATA = b"salgen"
-DAMAGE = (  # what a damaged file of maps leads to when it is read
+DAMAGE = (  # errors raised by reading a damaged file of maps
     *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError),
     *(ArithmeticError, RecursionError, MemoryError),
 )
@@ -60,14 +60,14 @@ class SavedMaps:
     targets
         int64 (N,): the class that each map explains.
     correct, there
-        bool (N,): whether the model is right about the image; whether the sample has such a map (not every one has
-        a twin).
+        bool (N,): whether the model classifies the image correctly; whether the sample has such a map (not every
+        sample has a twin).
     values
         float32 (N, H, W).
     reduction, native_resolution, seconds
-        How channels became one, the (h, w) at which the method computed the maps, and what they took.
+        The channel reduction, the (h, w) at which the method computed the maps, and the time they took.
     faults
-        Samples to why what their map explains is not what it should be.
+        Sample id to the fault of the image that its map explains.
     """
 
     ids: list[str]
@@ -82,7 +82,7 @@ class SavedMaps:
 
 
 def folder_name(text: str) -> str:
-    """A name that any file system takes for a model's or a method's call; different for different calls."""
+    """A file name, valid on any file system, for a model's or a method's call; different for different calls."""
     plain = re.sub(r"[^A-Za-z0-9.+-]+", "_", text)
     if plain == text and len(plain) <= LONGEST_NAME and plain == plain.lower() and plain[0].isalnum():
         return plain
@@ -90,7 +90,7 @@ def folder_name(text: str) -> str:
 
 
 def maps_name(model: str, seed: int, call: str, kind: MapKind, chunk: int) -> str:
-    """Where the maps of a chunk lie within a run folder; `chunk` is its place among the scored samples."""
+    """The file of a chunk's maps within a run folder; `chunk` is its place among the scored samples."""
     return f"{FOLDER}/{folder_name(model)}-seed{seed}/{folder_name(call)}/{kind}-{chunk:05d}.parquet"
 
 
@@ -100,29 +100,29 @@ def parts_of(name: str) -> tuple[str, MapKind]:
     Raises
     ------
     SalgenError
-        If the name is none that :func:`maps_name` gives.
+        If :func:`maps_name` gives no such name.
     """
     parts = _NAME.fullmatch(name)
     if parts is None:
-        raise SalgenError(f"{name!r} is no name of a file of maps")
+        raise SalgenError(f"{name!r} is not the name of a file of maps")
     return parts[1], MapKind(parts[2])
 
 
-def write_maps(path: Path, kept: SavedMaps, key: str) -> None:
-    """Write a file of maps, whole or not at all; `key` is a digest of all that they depend on."""
+def write_maps(path: Path, maps: SavedMaps, key: str) -> None:
+    """Write a file of maps, whole or not at all; `key` is a digest of everything that they depend on."""
     record = {
         "key": key,
-        "reduction": kept.reduction,
-        "native_resolution": list(kept.native_resolution),
-        "seconds": kept.seconds,
-        **({"faults": dict(kept.faults)} if kept.faults else {}),
+        "reduction": maps.reduction,
+        "native_resolution": list(maps.native_resolution),
+        "seconds": maps.seconds,
+        **({"faults": dict(maps.faults)} if maps.faults else {}),
     }
     columns = [
-        pa.array(kept.ids, pa.string()),
-        pa.array(kept.targets, pa.int64()),
-        pa.array(kept.correct, pa.bool_()),
-        pa.array(kept.there, pa.bool_()),
-        _nested(np.ascontiguousarray(kept.values, dtype=np.float32)),
+        pa.array(maps.ids, pa.string()),
+        pa.array(maps.targets, pa.int64()),
+        pa.array(maps.correct, pa.bool_()),
+        pa.array(maps.there, pa.bool_()),
+        _nested(np.ascontiguousarray(maps.values, dtype=np.float32)),
     ]
     table = pa.table(columns, schema=pa.schema(COLUMNS, metadata={METADATA: json.dumps(record).encode()}))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,10 +147,10 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
         If it is missing, damaged, or holds something else.
     """
     try:
-        table = _of(pq.read_table(path, page_checksum_verification=True), ids)
+        table = _rows_of(pq.read_table(path, page_checksum_verification=True), ids)
         record = _record(table.schema.metadata)
         if not table.schema.equals(pa.schema(COLUMNS)) or any(table[name].null_count for name in COLUMNS):
-            raise ValueError("it has other columns, or gaps")
+            raise ValueError("it has other columns, or missing values")
         height, width = (int(side) for side in record["native_resolution"])
         return SavedMaps(
             ids=table["sample_id"].to_pylist(),
@@ -171,7 +171,7 @@ def read_maps(path: Path, ids: list[str] | None = None) -> SavedMaps:
         ) from None
 
 
-def _of(table: pa.Table, ids: list[str] | None) -> pa.Table:
+def _rows_of(table: pa.Table, ids: list[str] | None) -> pa.Table:
     """The rows of some samples."""
     if ids is None or table["sample_id"].to_pylist() == ids:
         return table
@@ -182,26 +182,26 @@ def _of(table: pa.Table, ids: list[str] | None) -> pa.Table:
 
 
 def check_maps(folder: Path, name: str, keys: Mapping[str, str]) -> None:
-    """Raise a SalgenError if a file of maps is not the one that a run speaks of.
+    """Raise a SalgenError if a file of maps is not the one that a run's record lists.
 
     Parameters
     ----------
     folder, name
         The run, and the file within it.
     keys
-        What the run's record says: files of maps to the digest of all that they depend on.
+        From the run's record: file of maps to the digest of everything that they depend on.
     """
     if name not in keys:
         raise SalgenError(f"{folder / name} is missing: the run does not hold these maps")
     if (folder / name).is_file() and key_of(folder / name) != keys[name]:
         raise SalgenError(
-            f"{folder / name} holds maps of another evaluation than {folder.name} speaks of, which was stopped or is "
-            "damaged: evaluate again with --keep-maps"
+            f"{folder / name} holds maps of another evaluation than the record of {folder.name}: the run was stopped "
+            "or is damaged; evaluate again with --keep-maps"
         )
 
 
 def key_of(path: Path) -> str | None:
-    """The digest of what the maps of a file depend on; None where there is no such file, or no sound one."""
+    """The digest of everything that the maps of a file depend on; None if the file is missing or damaged."""
     try:
         return str(_record(pq.read_schema(path).metadata)["key"])
     except DAMAGE:
@@ -216,12 +216,12 @@ def _record(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
 def _faults(record: Mapping[str, Any]) -> dict[str, str]:
     faults = record.get("faults", {})
     if not isinstance(faults, dict) or not set(map(str, faults.values())) <= PATCH_FAULTS:
-        raise ValueError("it names faults that there are not")
+        raise ValueError("it names unknown faults")
     return faults
 
 
 def _nested(values: Float32) -> pa.Array:
-    """float32 (N, H, W) as a list of lists, without a copy."""
+    """Array float32 (N, H, W) as a list of lists, without a copy."""
     count, height, width = values.shape
     rows = pa.ListArray.from_arrays(
         pa.array(np.arange(0, count * height * width + 1, width, dtype=np.int32)), pa.array(values.reshape(-1))
@@ -230,7 +230,7 @@ def _nested(values: Float32) -> pa.Array:
 
 
 def _values(column: pa.ChunkedArray) -> Float32:
-    """A list of lists as float32 (N, H, W), which it must be."""
+    """A column of lists of lists as float32 (N, H, W); raises a ValueError if it is not one."""
     maps = column.combine_chunks()
     heights, rows = maps.value_lengths().to_numpy(), maps.flatten()
     widths = rows.value_lengths().to_numpy()
@@ -238,7 +238,7 @@ def _values(column: pa.ChunkedArray) -> Float32:
         raise ValueError("the maps are not of one size")
     flat = rows.flatten()
     if flat.null_count:
-        raise ValueError("a map has gaps")
+        raise ValueError("a map has missing values")
     return np.asarray(flat.to_numpy().reshape(len(heights), int(heights[0]), int(widths[0])), dtype=np.float32)
 
 

@@ -29,28 +29,27 @@ def write_scores(
     path: Path,
     dataset: str,
     certified: Certified,
-    others: Iterable[pa.Table] = (),
+    further: Iterable[pa.Table] = (),
 ) -> None:
     """Write all rows in one file, a chunk at a time.
 
     Parameters
     ----------
     dataset
-        The name that the data set has now.
+        The name to write for the data set.
     certified
-        Model and training seed to whether each sample is certified; a model that is missing has no
-        certificates.
-    others
-        Tables of rows that come from no chunk.
+        Model and training seed to sample id to whether it is certified; a missing model has no certificates.
+    further
+        Tables of rows that belong to no chunk.
     """
     complete = _score_table(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for table in (*(_completed(chunk.read(), complete) for chunk in chunks), *others):
-            for_all = {
+        for table in (*(_completed(chunk.read(), complete) for chunk in chunks), *further):
+            set_here = {
                 "dataset": pa.array([dataset] * len(table), pa.string()),
                 "certified": _certified(table, certified),
             }
-            for name, column in for_all.items():
+            for name, column in set_here.items():
                 table = table.set_column(table.column_names.index(name), name, column)
             writer.write_table(table.select(list(RESULT_COLUMNS)))
 
@@ -62,9 +61,9 @@ class ScoreTable:
     Attributes
     ----------
     worst
-        For an unbounded metric and variant the worst value that any map has.
+        Unbounded metric and variant to the worst value of any map.
     values
-        For the rows of a data set metric and one method, sample to value.
+        Place of a data set metric to its value for each sample id.
     """
 
     worst: dict[tuple[str, str], float]
@@ -72,14 +71,14 @@ class ScoreTable:
 
 
 def _score_table(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTable:
-    """What is needed of all chunks before the first row can be written."""
-    whole = {name: metric for name, metric in metrics.items() if hasattr(metric, "aggregate")}
+    """The values that depend on all chunks, collected before the first row is written."""
+    of_data_sets = {name: metric for name, metric in metrics.items() if hasattr(metric, "aggregate")}
     unbounded = {name: metric for name, metric in metrics.items() if np.isinf(worst_of(metric))}
     worst: dict[tuple[str, str], float] = {}
     measures: dict[Place, dict[str, Any]] = defaultdict(dict)
-    for chunk in chunks if whole or unbounded else ():
+    for chunk in chunks if of_data_sets or unbounded else ():
         rows = chunk.read()
-        wanted = rows.filter(pc.is_in(rows["metric"], pa.array([*whole, *unbounded], pa.string())))
+        wanted = rows.filter(pc.is_in(rows["metric"], pa.array([*of_data_sets, *unbounded], pa.string())))
         for row in wanted.select([*PLACE, "sample_id", "value", MEASURES]).to_pylist():
             metric = metrics[row["metric"]]
             if row[MEASURES] is not None:
@@ -98,7 +97,7 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
-    """The values of a data set metric for all samples of one method; in the samples' order, whatever the chunks'."""
+    """The values of a data set metric for all samples of one method, in the samples' order whatever the chunks."""
     samples = sorted(measures)
     kept: list[Float64 | None] = [np.asarray(measures[sample]) for sample in samples]
     return dict(zip(samples, aggregate_partial(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
@@ -120,12 +119,12 @@ def _completed(rows: pa.Table, complete: ScoreTable) -> pa.Table:
 
 
 def _certified(table: pa.Table, certified: Certified) -> pa.Array:
-    """Whether each row's sample is certified for its model; null where there is no certificate."""
+    """Column that is true where a row's sample is certified for its model; null without a certificate."""
     verdicts = np.full(len(table), None, dtype=object)
     model, seed = table["model"].to_numpy(), table["training_seed"].to_numpy()
     for (name, number), samples in certified.items():
-        mine = np.flatnonzero((model == name) & (seed == number))
-        place = pc.index_in(table["sample_id"].take(mine), pa.array(list(samples), pa.string())).to_numpy()
+        of_model = np.flatnonzero((model == name) & (seed == number))
+        place = pc.index_in(table["sample_id"].take(of_model), pa.array(list(samples), pa.string())).to_numpy()
         answers = np.array([*samples.values(), None], dtype=object)
-        verdicts[mine] = answers[np.where(np.isnan(place), -1, place).astype(np.int64)]
+        verdicts[of_model] = answers[np.where(np.isnan(place), -1, place).astype(np.int64)]
     return pa.array(verdicts.tolist(), pa.bool_())
