@@ -48,7 +48,7 @@ def prediction_problems(run: CheckedRun) -> Iterator[str]:
     """Columns of ``predictions.parquet``, and figures of the record, that do not follow from probabilities and data."""
     path, predictions = run.folder / PREDICTIONS, list(run.predictions.values())
     expected = predictions_table(run.ids, run.models, predictions)
-    found = run.prediction_table
+    actual = run.prediction_table
     for name in expected.column_names:
         if name not in actual.column_names or not actual[name].cast(expected[name].type).equals(expected[name]):
             yield f"{path}: column {name} does not follow from the probabilities and the data"
