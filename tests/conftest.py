@@ -6,8 +6,9 @@ import os
 import numpy as np
 import pytest
 import repeats
-import torch
 from hypothesis import settings
+
+from salgen.evaluation.models.inspection.random_state import seed_generators
 
 collect_ignore = ["faults/preloaded.py", "mutants.py", "support"]  # for doctests they would be imported
 
@@ -15,11 +16,6 @@ collect_ignore = ["faults/preloaded.py", "mutants.py", "support"]  # for doctest
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("random", deadline=None, max_examples=20)
 settings.register_profile("torture", derandomize=True, deadline=None, max_examples=100)
-
-# Torch keeps a traceback of each call that seeds devices there are none of: a tenth of what all tests take.
-for devices in (torch.cuda, torch.xpu, torch.mtia):
-    if not devices.is_available():
-        devices.manual_seed_all = lambda seed: None
 
 
 def pytest_collection_finish():
@@ -43,7 +39,7 @@ def _small_and_alone(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _same_numbers_every_time():
     """Other libraries draw from the global generators: no test depends on which ran before it."""
-    torch.manual_seed(0)
+    seed_generators(0)
     np.random.seed(0)  # noqa: NPY002
 
 

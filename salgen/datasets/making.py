@@ -31,7 +31,7 @@ from salgen.generators import factory
 from salgen.generators.generator import Generator
 from salgen.progress import progress
 
-GO_ON = "what is finished stays; the same command continues it"
+CONTINUES = "what is finished stays; the same command continues it"
 
 
 def make(
@@ -148,7 +148,7 @@ def _make(generator: Generator, described: Manifest, folder: Path, executor: Exe
         except OSError as error:
             place = f" ({error.filename})" if error.filename else ""
             cause = os.strerror(error.errno) if error.errno else str(error)
-            raise SalgenError(f"{folder}: {cause}{place}; {GO_ON}") from error
+            raise SalgenError(f"{folder}: {cause}{place}; {CONTINUES}") from error
         except SalgenError:
             if state is State.NOTHING:
                 _discard(folder, keep=existed)

@@ -21,7 +21,7 @@ from salgen.datasets.preview.contact_sheet import contact_sheet
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.composites.bam import OBJECTS
 from salgen.generators.factory import generator
@@ -56,7 +56,7 @@ def samples(split, count):
 
 
 def published(folder, out):
-    with edition(folder, **STATED) as found:
+    with open_release(folder, **STATED) as found:
         for name, data in found.files.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 import torch
+from checkpoint_cards import CARD_VALUES
 from mutations import mutated_bytes, mutated_json
 from trials import Box, run
 
@@ -15,34 +17,19 @@ from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.training.checkpoints import (
     CARD,
     WEIGHTS,
-    CheckpointMetadata,
     build_classifier,
     load_checkpoint,
     save_checkpoint,
 )
 
 IMAGE = (1, 1, 16, 16)
-LEARNT = CheckpointMetadata(
-    model="lesion-cnn",
-    parameters={"widths": [4, 8], "hidden": 8, "batch_norm": True},
-    channels=1,
+LEARNT = replace(
+    CARD_VALUES,
     image_size=[16, 16],
-    task="label",
     class_names=["healthy", "lesion"],
     dataset="tiny",
-    dataset_fingerprint="f" * 64,
     seed=0,
     settings={"epochs": 1, "learning_rate": 0.01},
-    history=[{"train_loss": 0.5, "val_loss": 0.4, "val_accuracy": 0.9}],
-    best_epoch=1,
-    test_accuracy=0.75,
-    test_correct=3,
-    n_test=4,
-    chance=0.5,
-    seconds=1.5,
-    images_per_second=100.0,
-    device="cpu",
-    versions={"torch": "2"},
 )
 
 

@@ -116,6 +116,11 @@ class Dataset:
     def __len__(self) -> int:
         return self.spec.splits[self.split]
 
+    @property
+    def ids(self) -> list[str]:
+        """The samples' ids, in order."""
+        return list(self.column("id"))
+
     def __getitem__(self, index: int) -> dict[str, Any]:
         """One sample.
 

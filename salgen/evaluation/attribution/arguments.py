@@ -13,7 +13,7 @@ from salgen.errors import SalgenError
 
 
 def check_images(images: Any) -> Tensor:
-    """float32 (N, C, H, W), finite; a copy, which the caller's array cannot see."""
+    """float32 (N, C, H, W), finite; it may share memory with `images`."""
     tensor = _tensor(images, "images")
     if not tensor.is_floating_point():
         raise SalgenError(
@@ -25,7 +25,7 @@ def check_images(images: Any) -> Tensor:
     finite = torch.isfinite(tensor).flatten(1).all(dim=1)
     if not bool(finite.all()):
         raise SalgenError(f"image {int((~finite).nonzero()[0])} has NaN or infinite values")
-    return tensor.detach().clone().float()
+    return tensor.detach().float()
 
 
 def check_targets(targets: Any, count: int) -> Tensor | None:
@@ -34,7 +34,7 @@ def check_targets(targets: Any, count: int) -> Tensor | None:
         return None
     if isinstance(targets, str):
         raise SalgenError(f"targets = {targets!r}: give class numbers, or 'pred' for the predicted class")
-    tensor = _tensor(targets, "targets").detach().clone()
+    tensor = _tensor(targets, "targets").detach()
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
         raise SalgenError(f"targets are {str(tensor.dtype).removeprefix('torch.')}: must be integer class numbers")
     if tensor.ndim > 1 or tensor.numel() not in (1, count) or (tensor.ndim == 1 and len(tensor) != count):
@@ -50,7 +50,7 @@ def check_masks(masks: Any, pixels: Tensor) -> Tensor:
         raise SalgenError(
             f"masks are {str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}: must be bool {expected}"
         )
-    return tensor.to(pixels.device)
+    return tensor
 
 
 def check_layers(layers: str | Sequence[str]) -> str:

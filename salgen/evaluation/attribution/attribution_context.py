@@ -204,7 +204,7 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True)
-class Undemanding:
+class MethodDefaults:
     """A method that is defined for any model, and reads nothing from the shared pass."""
 
     defined_for: ClassVar[str] = "any network"
@@ -223,7 +223,7 @@ class Undemanding:
 
 
 @dataclass(frozen=True)
-class Explanation(Undemanding):
+class Explanation(MethodDefaults):
     """A method that explains a model, for a class, by signed attributions at the input."""
 
     signed: ClassVar[bool] = True
@@ -234,7 +234,7 @@ class Explanation(Undemanding):
 
 
 @dataclass(frozen=True)
-class Control(Undemanding):
+class Control(MethodDefaults):
     """A floor or a ceiling: one non-negative channel that does not depend on a class."""
 
     reduction: ClassVar[str] = "sum"  # of one channel

@@ -153,7 +153,7 @@ def fit_patterns(
                     f"a batch of images is a {type(batch).__name__}: give images alone, such as (x for x, _ in loader)"
                 )
             with torch.no_grad():
-                inputs = view.normalise(view.like(check_images(batch)))
+                inputs = view.normalise(view.like(check_images(batch).clone()))
             if batches is None:
                 check_model(view, inputs[:1])
                 budget = memory_budget(inputs.device, max_memory)

@@ -126,7 +126,7 @@ def likeliest_class(run: Run, data: Path) -> NDArray[np.bool_]:
 
     predictions = pq.read_table(run.path / FILE).to_pydict()
     dataset = open_dataset(data, run.split)
-    images = dict(zip(map(str, dataset.column("id")), dataset.column("image"), strict=True))
+    images = dict(zip(dataset.ids, dataset.column("image"), strict=True))
     likeliest: dict[float, tuple[float, str]] = {}
     scored = frozenset(run.cube.samples)
     columns = (predictions[column] for column in ("sample_id", "label", "probabilities"))

@@ -51,7 +51,7 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
     target = Path(out)
     check_target(target)
     _check_outside(Path(path), target)
-    with edition(path, **statements) as release:
+    with open_release(path, **statements) as release:
         return archive(release.files, target, release.root)
 
 
@@ -90,7 +90,7 @@ def upload(
         if out is not None:
             raise SalgenError(f"{HUB} takes the files themselves, without an archive: leave out {out}")
         at_hub = repository(to, token_file)
-        with edition(path, **statements) as release:
+        with open_release(path, **statements) as release:
             return push(release, at_hub)
     if not to.startswith(ZENODO):
         raise SalgenError(
@@ -101,11 +101,11 @@ def upload(
         raise SalgenError(f"{to} takes an archive: say where to write it, as OUT")
     server = zenodo_server(to, token_file)
     _check_outside(Path(path), Path(out))
-    with edition(path, **statements) as release:
+    with open_release(path, **statements) as release:
         return deposit(release, out, server)[1]
 
 
-def edition(
+def open_release(
     path: str | os.PathLike[str],
     *,
     licence: str | None,

@@ -84,7 +84,7 @@ class ModelRunner:
         ------
         Each method's scores, once they are written.
         """
-        (batch,) = self.plan.dataset.batches(CHUNK, list(self.plan.chunks[number]))
+        (batch,) = self.plan.dataset.batches(self.plan.chunk_size, list(self.plan.chunks[number]))
         inputs = ChunkInputs(self.plan, self.model, number, batch, predicted)
         missing = self.missing(number)
         for group in self.plan.groups:
@@ -224,7 +224,7 @@ class ModelRunner:
         dataset, task, source_run = self.plan.dataset, self.plan.task, self.plan.source_run
         if source_run is None:
             return predict_split(dataset, task, self.predictions_path, self.model.probabilities)
-        predictions = source_run.predictions(self.model, [str(name) for name in dataset.column("id")])
+        predictions = source_run.predictions(self.model, dataset.ids)
         return replace(predictions, present=present_in(dataset, task))
 
     @property

@@ -141,8 +141,7 @@ def execute_run(
         for runner in runners:
             _write_missing(runner, workers)
     models = [(model.name, model.seed) for model in plan.models]
-    ids = [str(name) for name in plan.dataset.column("id")]
-    write_predictions(run, ids, models, [runner.predictions for runner in runners])
+    write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
     certificates = certify(runners, source) if plan.source_run is None else plan.source_run.copy_certificates(run)
     chunks = [chunk for runner in runners for chunk in runner.all_chunks]
     write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, retrain(runners))

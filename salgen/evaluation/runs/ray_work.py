@@ -31,7 +31,7 @@ from salgen.datasets.execution.ray_tasks import (
     wait_until_seen,
 )
 from salgen.datasets.format.manifest import FILE as MANIFEST
-from salgen.datasets.making import GO_ON
+from salgen.datasets.making import CONTINUES
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
@@ -94,7 +94,7 @@ class RayWorkers:
         try:
             yield from self._write(runner, missing)
         except ChildProcessError as error:
-            raise SalgenError(f"{runner.run}: {error}; {GO_ON}") from None
+            raise SalgenError(f"{runner.run}: {error}; {CONTINUES}") from None
 
     def _write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
         payload = pack(Job.of(runner, self.device))

@@ -12,7 +12,6 @@ from salgen.evaluation.runs.artifacts.certificates import Certification
 from salgen.evaluation.runs.artifacts.provenance import library_versions
 from salgen.evaluation.runs.artifacts.run_record import (
     CertificatesRecord,
-    CertificateSummary,
     DatasetRecord,
     MethodRecord,
     ModelRecord,
@@ -55,9 +54,7 @@ def run_record(
             with_mask=len(plan.scored),
             without_mask=plan.considered - len(plan.scored),
         ),
-        certificates=CertificatesRecord(
-            models=[CertificateSummary(**entry) for entry in certificates.summary], reason=certificates.reason
-        ),
+        certificates=CertificatesRecord(models=list(certificates.summary), reason=certificates.reason),
         timings={"evaluate_seconds": round(seconds, 3)},
         notes=[note for note in _notes(plan, certificates.reason) if note],
         maps={name: key for runner in runners for name, key in runner.kept_maps.items()},

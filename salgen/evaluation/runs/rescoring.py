@@ -21,8 +21,7 @@ from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_f
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import SourceRun
 from salgen.evaluation.scoring.metric_selection import DEFAULT, swept
-from salgen.parameters import build, parse_call
-from salgen.registry import METHODS
+from salgen.parameters import build
 
 MODEL_INPUTS = frozenset({"model", "method"})
 
@@ -77,7 +76,7 @@ def rescore(
     started = time.monotonic()
     with content_faults([Path(maps)]):
         source_run = SourceRun.read(maps)
-        methods = {call: METHODS.create(*parse_call(call)) for call in source_run.calls}
+        methods = source_run.methods
         conventions, models = _conventions(source_run, limit), source_run.models
     dataset = source_run.dataset(path, source)
     chosen = _metrics(metrics, scale, source_run, dataset)
@@ -100,7 +99,7 @@ def rescore(
 
 def _conventions(source_run: SourceRun, limit: int | None) -> Conventions:
     """The conventions of the run, for as many samples or fewer."""
-    conventions = build(Conventions, source_run.record.conventions)
+    conventions = source_run.conventions
     if limit is None:
         return conventions
     fewer = build(Conventions, {**source_run.record.conventions, "limit": limit})

@@ -169,7 +169,7 @@ class Retraining:
         value = np.where(finite, right.astype(np.float64), np.nan)
         columns: dict[str, Any] = {key: [shared.get(key)] * count for key in RESULT_COLUMNS}
         columns |= {
-            "sample_id": self.runner.plan.dataset.column("id")[:count],
+            "sample_id": self.runner.plan.dataset.ids[:count],
             "target": self.runner.plan.targets(labels, lambda: predicted)[:count],
             "correct": (labels == predicted)[:count],
             "metric": [name] * count,

@@ -22,9 +22,11 @@ from salgen.datasets.publishing.dataset_release import PIXELS
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificates import Certification, read_certificates
+from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
 from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, RunRecord
@@ -40,7 +42,9 @@ from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_of
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.files import copy_file
+from salgen.parameters import build, parse_call
 from salgen.progress import progress
+from salgen.registry import METHODS
 
 ORIGIN = ("checkpoint", "trained_on", "settings", "training_seconds", "patterns")  # entries of a model's record
 
@@ -99,6 +103,16 @@ class SourceRun:
         """The methods whose maps the run has."""
         folders = {parts_of(name)[0] for name in self.record.maps}
         return [method.call for method in self.record.methods if folder_name(method.call) in folders]
+
+    @cached_property
+    def methods(self) -> dict[str, Method]:
+        """Those methods by their calls."""
+        return {call: METHODS.create(*parse_call(call)) for call in self.calls}
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """The conventions of the run."""
+        return build(Conventions, self.record.conventions)
 
     def maps(self, name: str, ids: list[str]) -> SavedMaps:
         """The maps of some samples, from a file of the run.

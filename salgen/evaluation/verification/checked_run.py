@@ -13,15 +13,12 @@ import pyarrow.parquet as pq
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.metrics.inputs.metric import Metric
-from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import FILE, Classes, Predictions, present_in
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import SourceRun
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
-from salgen.parameters import build, parse_call
-from salgen.registry import METHODS
 
 Model = tuple[str, int]  # name and training seed
 
@@ -60,15 +57,14 @@ class CheckedRun:
         """The plan to score the run's maps again under its own metrics; None if it kept no maps."""
         if not self.record.maps:
             return None
-        run, conventions = SourceRun.read(self.folder), build(Conventions, self.record.conventions)
-        methods = {call: METHODS.create(*parse_call(call)) for call in run.calls}
-        return Plan.of(run.dataset(source=self.source), conventions, [], methods, self.metrics, source_run=run)
+        run = SourceRun.read(self.folder)
+        return Plan.of(run.dataset(source=self.source), run.conventions, [], run.methods, self.metrics, source_run=run)
 
     @cached_property
     def ids(self) -> list[str]:
         """The ids of the split's samples, from the data or, if these are not kept, from the first predictions."""
         if self.plan is not None:
-            return [str(name) for name in self.plan.dataset.column("id")]
+            return self.plan.dataset.ids
         return list(self._rows(self.models[0])["sample_id"].to_pylist())
 
     @cached_property

@@ -14,7 +14,7 @@ from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import predictions_table
-from salgen.evaluation.runs.artifacts.run_record import RECORD, CertificateSummary
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.statistics.comparisons import COMPARISONS, comparisons_text
 from salgen.evaluation.statistics.summary import SUMMARY, summary_text
 from salgen.evaluation.verification.checked_run import CheckedRun
@@ -67,9 +67,7 @@ def certificate_problems(run: CheckedRun) -> Iterator[str]:
     if not path.is_file():
         if certificates and certificates.models:
             yield f"{path} is missing, but {RECORD} has a summary of it"
-    elif certificates and [CertificateSummary(**entry) for entry in read_certificates(path).summary] != (
-        certificates.models
-    ):
+    elif certificates and read_certificates(path).summary != certificates.models:
         yield f"{run.folder / RECORD}: its summary of the certificates does not follow from {CERTIFICATES}"
 
 

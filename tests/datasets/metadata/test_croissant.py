@@ -14,7 +14,7 @@ from PIL import Image
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
-from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.publishing.publishing import open_release
 from salgen.generators.factory import generator
 from salgen.registry import IMPORTERS, Entry
 
@@ -58,7 +58,7 @@ def check_record(record, squares, split, index):
 
 
 def publish(folder, out, **stated):
-    with edition(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as found:
+    with open_release(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as found:
         for name, data in found.files.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())

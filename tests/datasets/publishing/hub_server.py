@@ -11,11 +11,11 @@ import hashlib
 import json
 import re
 import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from broken_connections import reset
+import local_server
+from local_server import reset
 
 TOKEN = "hf_s3cr3t/T0ken+that=nobody.may_see"
 REPO = r"/(?:api/)?datasets/(?P<repo>[^/]+/[^/]+?)"
@@ -270,20 +270,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
 def serving(state):
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.daemon_threads = True
-    found.handle_error = lambda *_: None  # a client that hung up
-    found.state, found.address = state, f"http://127.0.0.1:{found.server_port}"
-    thread = threading.Thread(target=found.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield found
-    finally:
-        found.shutdown()
-        thread.join()
-        found.server_close()
+    return local_server.serving(Handler, state)
 
 
 def lost_answer(handler, size):

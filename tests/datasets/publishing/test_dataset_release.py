@@ -23,7 +23,7 @@ from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationM
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator, plugin_class
@@ -46,7 +46,7 @@ def tiles(copy, tmp_path):
 
 def bytes_of(folder, **stated):
     """What is published of a folder, name to bytes."""
-    with edition(folder, **{**STATED, **stated}) as found:
+    with open_release(folder, **{**STATED, **stated}) as found:
         return {name: data if isinstance(data, bytes) else data.read_bytes() for name, data in found.files.items()}
 
 

@@ -17,8 +17,8 @@ import datasets
 import numpy as np
 import pytest
 import yaml
-from broken_connections import reset
 from hub_server import TOKEN, State, echo, lost_answer, serving
+from local_server import reset
 from made_datasets import contents, made
 from tiles import write_tiles
 
@@ -31,7 +31,7 @@ from salgen.datasets.publishing import hub
 from salgen.datasets.publishing.hub import Repository, push, repository
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import edition as published
+from salgen.evaluation.publishing.publishing import open_release as published
 from salgen.evaluation.publishing.publishing import upload
 
 NAME = "some-org/squares"
@@ -86,22 +86,22 @@ def at(address):
     return Repository(NAME, address, TOKEN)
 
 
-def bytes_of(edition):
-    return {name: it if isinstance(it, bytes) else it.read_bytes() for name, it in edition.files.items()}
+def bytes_of(release):
+    return {name: it if isinstance(it, bytes) else it.read_bytes() for name, it in release.files.items()}
 
 
-def digest_of(edition, name):
-    return hashlib.sha256(bytes_of(edition)[name]).hexdigest()
+def digest_of(release, name):
+    return hashlib.sha256(bytes_of(release)[name]).hexdigest()
 
 
 # What arrives
 
 
 def test_a_repository_has_the_files_of_the_edition_and_nothing_else(folder, state, address):
-    with published(folder, **STATED) as edition:
-        assert push(edition, at(address)) == f"{address}/datasets/{NAME}"
-        assert state.files(NAME) == bytes_of(edition)
-        large = {digest_of(edition, name) for name in edition.files if name.endswith(".parquet")}
+    with published(folder, **STATED) as release:
+        assert push(release, at(address)) == f"{address}/datasets/{NAME}"
+        assert state.files(NAME) == bytes_of(release)
+        large = {digest_of(release, name) for name in release.files if name.endswith(".parquet")}
     assert state.private == {NAME: True}
     assert sorted(oid for oid, _ in state.sent) == sorted(large)
     assert set(state.verified) == large
@@ -274,8 +274,8 @@ def test_the_command(tmp_path, folder, state, address, capfd, monkeypatch):
     assert text == f"{folder}: uploaded; a new repository is private: look at it and make it public at  {page}\n"
     assert re.fullmatch(rf"uploading to {NAME}: (\d+)/\1, [0-9.,]+ bytes/s", errors.splitlines()[-1])
     assert contents(tmp_path) == before
-    with published(folder, **STATED) as edition:
-        assert state.files(NAME) == bytes_of(edition)
+    with published(folder, **STATED) as release:
+        assert state.files(NAME) == bytes_of(release)
 
 
 @pytest.mark.parametrize(

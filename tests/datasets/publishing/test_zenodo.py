@@ -8,11 +8,11 @@ import logging
 import re
 import sys
 import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
+import local_server
 import pytest
-from broken_connections import reset
+from local_server import reset
 from made_datasets import contents, made
 
 from salgen.cli.main import main
@@ -22,7 +22,7 @@ from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing import zenodo
 from salgen.datasets.publishing.zenodo import Server, deposit, metadata, server
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.publishing.publishing import edition, publish, upload
+from salgen.evaluation.publishing.publishing import open_release, publish, upload
 
 TOKEN = "s3cr3t/T0ken+that=nobody.may_see"
 STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
@@ -96,19 +96,8 @@ class State:
         self.plans[command, kind] = list(faults)
 
 
-@contextmanager
 def serving(state):
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.handle_error = lambda *_: None  # a client that hung up
-    found.state, found.address = state, f"http://127.0.0.1:{found.server_port}"
-    thread = threading.Thread(target=found.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield found
-    finally:
-        found.shutdown()
-        thread.join()
-        found.server_close()
+    return local_server.serving(Handler, state)
 
 
 @pytest.fixture
@@ -163,7 +152,7 @@ def wrong(handler, size):
 
 
 def test_a_draft_has_the_archive_its_digest_and_the_metadata(tmp_path, folder, state, address):
-    with edition(folder, creators=["A. Person", "B, C"], **STATED) as found:
+    with open_release(folder, creators=["A. Person", "B, C"], **STATED) as found:
         out, page = deposit(found, tmp_path / "x.tar", Server(address, TOKEN))
     assert page == f"{address}/deposit/7"
     assert state.files == {"x.tar": out.read_bytes(), "x.tar.sha256": (tmp_path / "x.tar.sha256").read_bytes()}
@@ -210,7 +199,7 @@ def test_the_bytes_go_as_one_stream_of_known_length_with_the_token_in_a_header(
 
 @pytest.mark.parametrize("licence", [*LICENCES, "LicenseRef-Own", "https://example.org/terms"])
 def test_a_licence_without_a_name_at_zenodo_is_not_replaced_by_another(folder, licence):
-    with edition(folder, licence=licence, date="2026-01-31") as found:
+    with open_release(folder, licence=licence, date="2026-01-31") as found:
         if licence in LICENCES:
             assert metadata(found)["license"] == licence.lower()
             return
@@ -357,7 +346,7 @@ def test_an_archive_that_is_there_must_be_what_would_be_written(tmp_path, folder
     else:
         folder = made(tmp_path / "other", seed=1)
     before = contents(tmp_path)
-    with edition(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar already exists") as caught:
+    with open_release(folder, **given) as found, pytest.raises(SalgenError, match=r"x\.tar already exists") as caught:
         deposit(found, out, Server(address, TOKEN))
     assert "remove it" in str(caught.value)
     assert state.seen == []

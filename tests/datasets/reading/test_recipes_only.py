@@ -29,7 +29,7 @@ from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.runs.rescoring import rescore
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.training import train
@@ -396,7 +396,7 @@ def test_samples_of_ones_own_copy_are_compared_where_it_is_given(tiles, copy):
 
 
 def published(folder, out):
-    with edition(folder, **STATED) as found:
+    with open_release(folder, **STATED) as found:
         for name, data in found.files.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(data if isinstance(data, bytes) else data.read_bytes())

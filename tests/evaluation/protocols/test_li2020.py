@@ -141,7 +141,8 @@ def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_pat
     table = pq.read_table(run / "predictions.parquet").to_pandas()
     table["probabilities"] = [[0.0, 0.4 + 0.1 * (number % 2)] for number in range(6)]
     table.to_parquet(run / "predictions.parquet")
-    data = SimpleNamespace(column=lambda name: [0.0, 0, 1, 1, 2, 2] if name == "image" else table["sample_id"].tolist())
+    images = {"image": [0, 0, 1, 1, 2, 2]}
+    data = SimpleNamespace(ids=table["sample_id"].tolist(), column=images.__getitem__)
     monkeypatch.setattr(paper_table, "open_dataset", lambda path, split: data)
     cell = ("multi-objects", "scnn")
     found = filled(replace(TABLE_2, methods=["gradient"]), localisation={cell: run}, stability={cell: stability})

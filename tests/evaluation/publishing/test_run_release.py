@@ -17,7 +17,7 @@ from kept_runs import CALLS, STATED, make_data, make_run, rows
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.publishing.publishing import edition
+from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.publishing.run_card import FIELDS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, key_of, read_maps, write_maps
@@ -204,7 +204,7 @@ def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy, tmp_path):
     record = json.loads((copy / "run.json").read_text())
     del record["dataset"]["redistributable"]
     (copy / "run.json").write_text(json.dumps(record))
-    with edition(copy, **STATED) as found:
+    with open_release(copy, **STATED) as found:
         assert "gallery.npz" not in found.files
 
 

@@ -147,9 +147,9 @@ def test_a_model_that_is_wrong_needs_nothing():
 
 def test_a_detector_that_needs_any_lesion(flat, tmp_path):
     (summary,) = certify([work_of(flat, DarkPixels(needed=4), tmp_path)]).summary
-    assert (summary["coverage"], summary["uses_feature"], summary["ignores_background"]) == (1, 1, 1)
-    assert summary["needed"] == {"lesion_1": 0, "lesion_2": 0}
-    assert summary["samples"] == 12
+    assert (summary.coverage, summary.uses_feature, summary.ignores_background) == (1, 1, 1)
+    assert summary.needed == {"lesion_1": 0, "lesion_2": 0}
+    assert summary.samples == 12
     for row in rows_of(tmp_path):
         assert sum(row["feature_shares"]) == pytest.approx(1)
         assert row["background_effect"] == 0
@@ -165,7 +165,7 @@ def test_a_detector_that_needs_both_lesions(flat, tmp_path):
 
 def test_a_constant_model_ignores_all(flat, tmp_path):
     (summary,) = certify([work_of(flat, DarkPixels(gain=0.0), tmp_path)]).summary
-    assert (summary["coverage"], summary["uses_feature"], summary["ignores_background"]) == (0, 0, 1)
+    assert (summary.coverage, summary.uses_feature, summary.ignores_background) == (0, 0, 1)
     assert all(math.isnan(share) for row in rows_of(tmp_path) for share in row["feature_shares"])
 
 
@@ -289,7 +289,7 @@ def test_a_model_trained_on_permuted_labels_is_not_certified(plain_to_see, tmp_p
     for labels in ("true", "permuted"):
         run = tmp_path / labels
         trained = train(plain_to_see, run / "trained", settings={**SETTINGS, "epochs": 10, "labels": labels})
-        coverage[labels] = coverage_of(plain_to_see, EvaluatedModel.of(trained), run)["coverage"]
+        coverage[labels] = coverage_of(plain_to_see, EvaluatedModel.of(trained), run).coverage
     assert coverage["permuted"] <= 0.1
     assert coverage["true"] >= 0.4
 
@@ -299,13 +299,13 @@ def test_a_shortcut_outside_the_mask_is_found_out(marked, tmp_path):
     trained = coverage_of(marked, subject, tmp_path)
     assert all(row["correct"] for row in rows_of(tmp_path))
     assert all(row["background_effect"] > row["margin"] for row in rows_of(tmp_path)), "without its mark it is lost"
-    assert trained["ignores_background"] <= 0.1
-    assert trained["coverage"] <= 0.1
+    assert trained.ignores_background <= 0.1
+    assert trained.coverage <= 0.1
 
 
 def test_a_detector_of_lesions_passes_where_the_shortcut_is(marked, tmp_path):
     ideal = coverage_of(marked, DarkPixels(needed=4), tmp_path)
-    assert (ideal["coverage"], ideal["ignores_background"]) == (1, 1)
+    assert (ideal.coverage, ideal.ignores_background) == (1, 1)
 
 
 # Runs that stop, and data that cannot be rendered

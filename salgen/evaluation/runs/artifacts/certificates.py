@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.reliance.reliance import Certificate
 from salgen.evaluation.runs.artifacts.chunk_files import ARROW_TYPES
+from salgen.evaluation.runs.artifacts.run_record import CertificateSummary
 
 FILE = "certificates.parquet"
 
@@ -38,15 +39,14 @@ class Certification:
         Model and training seed to sample id to whether it is certified. Samples without a twin are
         missing, and so are models without certificates.
     summary
-        For each model its `name` and `seed`, the shares of scored samples that are certified
-        (`coverage`), for which `uses_feature` and `ignores_background` hold, and under `needed` the
-        share of samples showing a feature that need it.
+        For each model the shares of its scored samples for which each part of the certificate holds; `needed`
+        has the shares of those samples showing a feature that need it.
     reason
         The reason why there are no certificates, or "".
     """
 
     certified: Mapping[Model, Mapping[str, bool]] = field(default_factory=dict)
-    summary: Sequence[Mapping[str, Any]] = ()
+    summary: Sequence[CertificateSummary] = ()
     reason: str = ""
 
 
@@ -75,18 +75,18 @@ def _certification(certificates: Sequence[dict[str, Any]]) -> Certification:
     return Certification(certified, [_summary(*model, rows) for model, rows in per_model.items()])
 
 
-def _summary(name: str, seed: int, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _summary(name: str, seed: int, rows: Sequence[Mapping[str, Any]]) -> CertificateSummary:
     features = list(dict.fromkeys(feature for row in rows for feature in row["features"]))
     showing = {feature: [row for row in rows if feature in row["features"]] for feature in features}
-    return {
-        "name": name,
-        "seed": seed,
-        "samples": len(rows),
-        "coverage": _share(row["certified"] for row in rows),
-        "uses_feature": _share(row["uses_feature"] for row in rows),
-        "ignores_background": _share(row["ignores_background"] for row in rows),
-        "needed": {f: _share(f in row["needed_features"] for row in showing[f]) for f in features},
-    }
+    return CertificateSummary(
+        name=name,
+        seed=seed,
+        samples=len(rows),
+        coverage=_share(row["certified"] for row in rows),
+        uses_feature=_share(row["uses_feature"] for row in rows),
+        ignores_background=_share(row["ignores_background"] for row in rows),
+        needed={f: _share(f in row["needed_features"] for row in showing[f]) for f in features},
+    )
 
 
 def _share(answers: Iterator[bool | None]) -> float:

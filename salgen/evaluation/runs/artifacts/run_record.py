@@ -17,10 +17,8 @@ from salgen.errors import SalgenError, reason
 from salgen.files import write_text
 
 RECORD = RUN
-MALFORMED = (  # errors raised by content that no run writes
-    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
-    *(StopIteration, MemoryError),
-)
+# Errors raised by content that no run writes.
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, MemoryError)
 
 
 @dataclass(frozen=True, kw_only=True)
