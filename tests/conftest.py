@@ -47,6 +47,14 @@ def pytest_addoption(parser):
     parser.addoption("--torture", action="store_true", help="repeat more often and break more, with figures at the end")
 
 
+def pytest_collection_modifyitems(config, items):
+    """Without --torture, tests that are marked so are left out."""
+    if not config.getoption("--torture"):
+        left_out = [item for item in items if item.get_closest_marker("torture")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
 def pytest_configure(config):
     repeats.torture = config.getoption("--torture")
     settings.load_profile("torture" if repeats.torture else os.environ.get("HYPOTHESIS_PROFILE", "fixed"))

@@ -56,6 +56,7 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path, folder):
         assert contents(made(tmp_path / str(workers), workers=workers)) == contents(folder)
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_random_moments_and_run_again_it_ends_with_the_same_bytes(tmp_path, whole, workers):
     out, rolls = tmp_path / "squares", random.Random(workers)
@@ -80,7 +81,7 @@ def test_finished_shards_are_not_written_again(tmp_path, whole):
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in before.items())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.torture), 2])
 def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole, workers):
     out = tmp_path / "squares"
     process = start(out, workers, stderr=subprocess.PIPE, text=True)

@@ -7,8 +7,15 @@ from repeats import mixed
 from works import assert_goes_on, assert_refused, assert_whole, changes, leftovers, some
 
 PAGE = 4096
-NAMES = ["make", "make with workers", "evaluate", "publish .tar", "publish .tar.gz", "publish .zip", "publish run"]
-NAMES += ["unpack", "verify"]
+NAMES = ["make", "evaluate", "publish .tar", "publish .tar.gz", "publish .zip", "unpack", "verify"]
+HOWS = ["once", "lasting"]
+
+
+def slow(*values):
+    """Parameters of a test that breaks what others do, with more to do."""
+    return pytest.param(*values, marks=pytest.mark.torture)
+
+
 ROOM = ("File too large", "No space left on device", "disk is full", "cannot be unpacked")
 
 
@@ -20,7 +27,7 @@ def assert_stopped_cleanly(work, place, done):
     assert leftovers(place) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, slow("make with workers"), slow("publish run")])
 def test_where_files_cannot_grow_it_says_so_and_goes_on(stage, name, record_property):
     work = stage.works[name]
     sizes = some(largest(work, stage), stage.size.sizes)
@@ -37,9 +44,7 @@ def largest(work, stage):
     return max(path.stat().st_size for path in written.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize(
-    ("name", "how"), mixed([name for name in NAMES if name != "make with workers"], ["once", "lasting"])
-)
+@pytest.mark.parametrize(("name", "how"), [*mixed(NAMES, HOWS), *(slow("publish run", how) for how in HOWS)])
 def test_where_any_change_of_the_disk_fails_it_says_so_and_goes_on(stage, name, how, record_property):
     work = stage.works[name]
     total = changes(work)

@@ -41,7 +41,10 @@ def kill_and_go_on(work, after):
     return 0
 
 
-@pytest.mark.parametrize("name", SHARE)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.torture if name == "evaluate lesion-cnn" else ()) for name in SHARE],
+)
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(stage, name, record_property):
     work = stage.longer.works[name]
     seconds = work.usual[1].seconds

@@ -44,7 +44,7 @@ class Size:
 
 
 LITTLE = Amount(samples=(12, 5, 6), epochs=2, methods="gradient")
-SMALL = Size(kills=3, killed=LITTLE, sizes=2, changes=2, races=1)
+SMALL = Size(kills=2, killed=LITTLE, sizes=2, changes=2, races=1)
 LARGE = Size(kills=50, killed=Amount((60, 10, 16), 10, "gradient,grad-cam"), sizes=8, changes=40, races=5)
 
 

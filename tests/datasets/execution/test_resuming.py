@@ -5,7 +5,6 @@ import sys
 import time
 
 import pytest
-import repeats
 from made_datasets import SUPPORT, contents
 
 PROGRAM = SUPPORT / "make_named.py"
@@ -22,10 +21,10 @@ def finish(name, out, workers):
     return contents(out)
 
 
-NAMES = ["zings", "perlin-lesions", "gtsrb-square", "lisa-lights", "imagenet-s50"]
+OTHERS = ["perlin-lesions", "gtsrb-square", "lisa-lights", "imagenet-s50"]
 
 
-@pytest.mark.parametrize("name", NAMES if repeats.torture else NAMES[:2])
+@pytest.mark.parametrize("name", ["zings", *(pytest.param(name, marks=pytest.mark.torture) for name in OTHERS)])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(tmp_path, name):
     whole = finish(name, tmp_path / "whole", 2)
     out = tmp_path / "killed"

@@ -269,5 +269,6 @@ def test_a_data_set_is_made_and_verified(copy, tmp_path, masks):
     assert "CC BY 4.0" in (out / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.torture
 def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path):
     assert_resumable("coco-2017", copy, tmp_path, 1, masks="segmentation")

@@ -309,6 +309,7 @@ def test_edits_are_refused(root):
         opened(root).sample(0, "test", 0, omit=("object",))
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, workers):
     assert_resumable("imagenet-s50", root, tmp_path, workers, classes=CLASSES, image_size=[32, 32])

@@ -329,6 +329,7 @@ def test_a_data_set_is_made_of_a_copy_and_opened(copy, tmp_path):
     assert "7 heroes (5 train, 1 val, 1 test)" in (out / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
     assert_resumable("zings", copy, tmp_path, workers)

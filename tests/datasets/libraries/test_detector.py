@@ -273,6 +273,7 @@ def share_kept(found, name):
     return found.library.count("train", name) / 20
 
 
+@pytest.mark.torture
 def test_a_trained_detector_keeps_objects_that_it_knows_and_drops_others(weights, tmp_path):
     every = StandIns((SIDE, SIDE), LONGEST, (*UNKNOWN, *KNOWN), PLACES, 20).drawn_objects()
     found = filtered(every, weights, objects_rule((SIDE, SIDE), LONGEST, 8))
@@ -295,6 +296,7 @@ def test_a_trained_detector_keeps_objects_that_it_knows_and_drops_others(weights
         filtered(PictureFile(tmp_path / "garbled", KNOWN), weights, objects_rule((SIDE, SIDE), LONGEST, 2))
 
 
+@pytest.mark.torture
 def test_a_trained_detector_drops_scenes_with_an_object_in_them(weights, tmp_path):
     def pictures():
         for split in SPLITS:
@@ -309,19 +311,27 @@ def test_a_trained_detector_drops_scenes_with_an_object_in_them(weights, tmp_pat
     assert kept["pasted"] <= 0.5
 
 
-def test_the_same_file_says_the_same_each_time_and_in_any_batch(weights):
+def test_what_a_network_detects_is_told_by_name_the_surest_first_in_any_batch(tmp_path):
+    """Of chance weights, which are not sure of anything."""
+    network = get_model(ARCHITECTURE, weights=None, weights_backbone=None, num_classes=3, min_size=SIDE, max_size=SIDE)
+    weights = saved(network.eval(), tmp_path / "chance.safetensors")
     images = [image for image, _, _ in objects_of(KNOWN, "again", 3)]
     first, second = weights.load(), weights.load()
     assert first.categories == ("background", *KNOWN)
     together = first.detect(images)
     assert together == second.detect(images)
-    for image, found in zip(images, together, strict=True):
+    with torch.inference_mode():
+        expected = network([as_tensor(image) for image in images])
+    for image, found, wanted in zip(images, together, expected, strict=True):
         (alone,) = first.detect([image])
-        assert [name for name, _ in alone] == [name for name, _ in found]
+        pairs = sorted(zip(wanted["scores"].tolist(), wanted["labels"].tolist(), strict=True), reverse=True)
+        assert len(found) == len(pairs) > 1
+        assert [sure for _, sure in found] == pytest.approx([sure for sure, _ in pairs], abs=1e-4)
         assert [sure for _, sure in alone] == pytest.approx([sure for _, sure in found], abs=1e-4)
-        assert [sure for _, sure in found] == sorted((sure for _, sure in found), reverse=True)
+        assert {name for name, _ in found} == {first.categories[label] for _, label in pairs}
 
 
+@pytest.mark.torture
 def test_ebam_is_made_with_a_trained_detector(weights, tmp_path):
     place = tmp_path / "own/detector"
     place.mkdir(parents=True)

@@ -147,6 +147,7 @@ def test_two_nodes_find_what_one_process_finds_and_load_a_model_once_each(tmp_pa
 
 
 @needs_ray
+@pytest.mark.torture
 def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, data, whole, orders):
     (orders / "die").touch()
     run = evaluate(data, out=tmp_path / "run", executor="ray", **ASKED)
@@ -178,7 +179,11 @@ def test_a_stopped_run_goes_on_with_ray_and_without(tmp_path, data, whole, order
     [
         ("fail", SalgenError, "^nothing to see here$"),
         ("no memory", SalgenError, r"explaining one image of \(1, 32, 32\) needs more memory than cpu has"),
-        ("die always", SalgenError, r"Ray gave up chunk \d of the scored samples .*the same command continues it$"),
+        pytest.param(
+            *("die always", SalgenError),
+            r"Ray gave up chunk \d of the scored samples .*the same command continues it$",
+            marks=pytest.mark.torture,
+        ),
     ],
 )
 def test_faults_end_the_run_as_they_do_locally(tmp_path, data, orders, monkeypatch, order, kind, message):
@@ -298,6 +303,7 @@ def test_an_address_where_nobody_answers_is_known_before_any_work(monkeypatch):
 
 
 @needs_ray
+@pytest.mark.torture
 def test_ctrl_c_stops_cleanly_and_another_run_ends_with_the_same_scores(tmp_path, data, whole, monkeypatch):
     run, orders = tmp_path / "run", tmp_path / "orders"
     orders.mkdir()

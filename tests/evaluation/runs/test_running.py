@@ -109,6 +109,7 @@ def test_adding_a_method_computes_that_method_only(run, data):
     assert set(select_methods(["lrp-z"]).methods) - set(select_methods(["random"]).methods) == {"lrp-z"}
 
 
+@pytest.mark.torture
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
     """SIGKILL at several moments of one run in a process of its own; the scores equal those of one that was let be."""
     how = {"methods": ["gradient", "smoothgrad:n=4"], "settings": SETTINGS}
