@@ -35,7 +35,8 @@ clean: ## Remove .venv and what the demo made
 	rm -rf $(VENV) demo
 
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+# The programs that tests start would compile salgen each time if Python were told to keep nothing.
+PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 N ?= 60
 SEED ?= 0
 DEMO_METHODS := -m smoothgrad:n=20 -m integrated-gradients:steps=20 -m input-x-gradient -m grad-cam

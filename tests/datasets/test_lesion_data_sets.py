@@ -27,7 +27,7 @@ def test_made_small_verified_and_read(tmp_path, name, lesion_classes):
         assert (row["twin"] is None) == (lesion_classes == "none_vs_two" and row["label"] == 0)
 
 
-@pytest.mark.parametrize("name", ["perlin-lesions", "mri-lesions"])
+@pytest.mark.parametrize("name", [pytest.param("perlin-lesions", marks=pytest.mark.torture), "mri-lesions"])
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path, name):
     parameters = {**GENERATORS.load(name).quick, "image_size": (24, 24)}
     splits = {"train": 60, "val": 2, "test": 2}

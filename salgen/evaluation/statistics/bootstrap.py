@@ -95,7 +95,8 @@ def bootstrap_interval(
 def _widened(values: Float64, means: Float64, crossed: bool, level: float) -> Float64:
     """float64 (2, K): percentiles of the resampled means, moved away from the mean as far as v demands."""
     tail = (1 - level) / 2
-    ends: Float64 = np.nanquantile(means, [tail, 1 - tail], axis=0)
+    quantile = np.nanquantile if np.isnan(means).any() else np.quantile  # the former takes each column by itself
+    ends: Float64 = quantile(means, [tail, 1 - tail], axis=0)
     error, freedom = standard_error(values, crossed)
     spread = np.nanstd(means, axis=0)
     ratio = np.divide(error, spread, out=np.ones_like(error), where=spread > 0)

@@ -262,6 +262,7 @@ def test_without_ray_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
 
 
 @needs_ray
+@pytest.mark.torture
 def test_ctrl_c_stops_cleanly_and_quietly_and_another_run_ends_with_the_same_bytes(tmp_path, whole, monkeypatch):
     out, orders = tmp_path / "watched", tmp_path / "orders"
     for name in ("prepared", "rendered", "wait"):

@@ -236,7 +236,8 @@ def test_a_data_set_is_made_again_and_verified(copy, tmp_path):
     assert str(tmp_path) not in card
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.torture), 2])
+@pytest.mark.torture
+@pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_run_again_it_ends_with_the_same_bytes(copy, tmp_path, workers):
     assert_resumable("lisa-lights", copy, tmp_path, workers)
 

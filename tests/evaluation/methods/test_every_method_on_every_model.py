@@ -61,9 +61,9 @@ def quick_methods():
 
 
 KINDS = [(1, torch.float64), (3, torch.float32)]
-# With --torture, each model in both, and each method asked for alone on each; else in turn, and of two that differ
+# With --torture, each model in both, and each method asked for alone on each; else in turn, and of those that differ
 # only in depth or groups, one.
-NAMES = [name for name in MODELS.names() if repeats.torture or name not in ("resnet50", "vgg19")]
+NAMES = [name for name in MODELS.names() if repeats.torture or name not in ("resnet50", "resnext50", "vgg19")]
 DRAWN = [
     (name, *kind) for number, name in enumerate(NAMES) for kind in (KINDS if repeats.torture else [KINDS[number % 2]])
 ]
