@@ -130,6 +130,7 @@ class ResultRow:
     dataset_fingerprint: str
     split: str
     sample_id: str
+    cluster: str
     task: str
     target: int
     correct: bool

@@ -9,6 +9,7 @@ import repeats
 from hypothesis import settings
 
 from salgen.evaluation.models.inspection.random_state import seed_generators
+from salgen.evaluation.training.training_settings import SEEDS
 
 collect_ignore = ["faults/preloaded.py", "mutants.py", "support"]  # for doctests they would be imported
 
@@ -27,10 +28,11 @@ def pytest_collection_finish():
 def _small_and_alone(tmp_path_factory):
     """Brain slices that tests cut stay out of the user's cache.
 
-    No test waits for a disk, or starts more processes than it asks for.
+    No test waits for a disk, starts more processes, or trains more models than it asks for.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setitem(SEEDS, "small", 1)
         patch.setattr(os, "fsync", lambda handle: None)
         patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield

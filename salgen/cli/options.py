@@ -40,7 +40,9 @@ max_memory = click.option(
     "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"
 )
 seeds = click.option(
-    "--seeds", type=click.IntRange(1), default=1, show_default=True, help="Train this many models, seeds 0 to N-1."
+    "--seeds",
+    type=click.IntRange(1),
+    help="Train this many models, seeds 0 to N-1.  [default: 1 at scale demo, 3 at small, 5 at full]",
 )
 
 

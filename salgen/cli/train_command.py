@@ -21,7 +21,7 @@ from salgen.parameters import parse_pairs
 @click.option("--source", metavar="PATH", help="Your own material, where PATH holds recipes only and was made from it.")
 @help_with(training_tables)
 def command(
-    path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: int, out: str | None, source: str | None
+    path: str, model: str, scale: str, pairs: tuple[str, ...], seeds: int | None, out: str | None, source: str | None
 ) -> None:
     """Train a model on the data set PATH.
 

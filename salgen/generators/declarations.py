@@ -166,6 +166,14 @@ class GeneratorPlugin(Protocol):
         """Scalars to filter by; the keys are the same for every sample."""
         ...
 
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> str | int | None:
+        """The name of what a sample shares with others of its split, such as an object, a slice, a subject or a clip.
+
+        Samples of one cluster are not independent: intervals and tests take the cluster for what was sampled. None
+        for a sample that shares nothing.
+        """
+        ...
+
 
 @runtime_checkable
 class Redrawable(Protocol):

@@ -143,6 +143,11 @@ class Generator:
         context = Context(seed, plugin.family, recipe.split, number, self.material, redraws_of=recipe.index)
         return replace(recipe, parameters=self._redrawable().redraw(recipe.parameters, context))
 
+    def cluster(self, recipe: Recipe) -> str:
+        """The name of the cluster that a sample belongs to, as the column `cluster` holds it: its id if it is alone."""
+        name = self.plugin.cluster(recipe.parameters, self.material)
+        return recipe.id if name is None else str(name)
+
     def features(self, recipe: Recipe) -> list[str]:
         """The names of the features that can be left out of a sample one by one; each is a region too.
 

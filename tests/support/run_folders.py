@@ -86,15 +86,16 @@ def make_run(
     model: str = "lesion-cnn",
     random_seed: int = 0,
     coverage: float | None = None,
+    per_cluster: int = 1,
 ) -> Path:
     """A run folder; `shift` moves every method's skill, `undefined` makes some scores so.
 
-    The first `coverage` of the samples are certified, where it is given.
+    The first `coverage` of the samples are certified, where it is given; each `per_cluster` samples form a cluster.
     """
     path.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(random_seed)
     tables = [
-        _scores(rng, call, metric, variant, samples, seed, shift, undefined, name, model, coverage)
+        _scores(rng, call, metric, variant, samples, seed, shift, undefined, name, model, coverage, per_cluster)
         for seed in range(seeds)
         for call in methods
         for metric in metrics
@@ -145,6 +146,7 @@ def _scores(
     name: str,
     model: str,
     coverage: float | None,
+    per_cluster: int,
 ) -> pa.Table:
     floor, ceiling = (METRICS | MORE_METRICS | LI2020_METRICS)[metric]
     skill = _skill(call, shift) + (0.0 if call in CONTROLS else 0.03 * np.sin(7 * seed + len(call)))
@@ -173,6 +175,7 @@ def _scores(
     columns: dict[str, Any] = {key: [text] * samples for key, text in constants.items()}
     columns |= {
         "sample_id": [f"test-{i:06d}" for i in range(samples)],
+        "cluster": [f"object-{i // per_cluster:06d}" for i in range(samples)],
         "target": np.ones(samples, dtype=np.int64),
         "correct": np.arange(samples) != 3,
         "certified": pa.nulls(samples, pa.bool_()) if coverage is None else np.arange(samples) < coverage * samples,

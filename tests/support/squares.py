@@ -109,6 +109,9 @@ class Squares:
     def region_names(self) -> list[str]:
         return ["square", "frame"]
 
+    def cluster(self, parameters: Mapping[str, Any], material: int) -> None:
+        return None
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         present = bool(parameters["label"])
         return {"row": parameters["row"] if present else None, "column": parameters["column"] if present else None}

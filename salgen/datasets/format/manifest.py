@@ -16,7 +16,7 @@ from salgen.spec import DatasetSpec
 
 FILE = "salgen.json"
 RUN = "run.json"  # the file that a run's folder has instead
-FORMAT = 1
+FORMAT = 2  # 2: with the column `cluster`
 LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that a byte on disk depends on
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read

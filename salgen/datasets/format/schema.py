@@ -89,6 +89,9 @@ def columns(manifest: Manifest) -> list[Column]:
             Kind.IMAGE,
             f"the counterfactual twin: equal to the image outside the mask{absent or '; null where none is'}",
         ),
+        Column(
+            "cluster", Kind.TEXT, "the samples that share a cause (object, slice, subject, clip, image); else the id"
+        ),
         Column("recipe", Kind.TEXT, "JSON from which the sample can be rendered again"),
         *numbers,
         Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"),

@@ -137,6 +137,7 @@ def _recipe_columns(
         "id": [recipe.id for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
         **{present_column(task): [list(present[task]) for _, present in classes] for task in manifest.multi_label},
+        "cluster": [generator.cluster(recipe) for recipe in recipes],
         "recipe": [recipe_to_text(recipe) for recipe in recipes],
         "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],
     }

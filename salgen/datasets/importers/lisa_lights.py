@@ -11,6 +11,7 @@ from salgen.datasets.importers.layouts.imported import Imported, Items, read_own
 from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, acceptable_masks, rectangle_mask
 from salgen.datasets.importers.layouts.lisa.lisa_copy import LisaCopy
 from salgen.datasets.importers.layouts.lisa.lisa_layout import LABELS, read_copy
+from salgen.datasets.importers.layouts.lisa.lisa_rows import clip_of
 from salgen.datasets.importers.layouts.lisa.vetting import Crop, cut
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
@@ -110,6 +111,10 @@ class LisaLights(MaskRules, Imported):
     def region_names(self) -> list[str]:
         """The lit lamp, and the annotated rectangle around it."""
         return ["lamp", "bulb"]
+
+    def cluster(self, parameters: Mapping[str, Any], material: Items) -> str:
+        """The clip: its frames show the same lights, neighbouring ones nearly alike."""
+        return clip_of(parameters["frame"])
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""

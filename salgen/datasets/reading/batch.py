@@ -60,6 +60,11 @@ class Batch:
         return [str(name) for name in self._rows["id"].to_pylist()]
 
     @cached_property
+    def clusters(self) -> list[str]:
+        """The samples' clusters: those of one are not independent."""
+        return [str(name) for name in self._rows["cluster"].to_pylist()]
+
+    @cached_property
     def images(self) -> Float32:
         """float32 (N, C, H, W) in [0, 1]."""
         return to_unit(self.levels())

@@ -121,6 +121,11 @@ class Dataset:
         """The samples' ids, in order."""
         return list(self.column("id"))
 
+    @property
+    def clusters(self) -> list[str]:
+        """The samples' clusters, in order: samples of one cluster are not independent."""
+        return list(self.column("cluster"))
+
     def __getitem__(self, index: int) -> dict[str, Any]:
         """One sample.
 

@@ -74,6 +74,7 @@ def _differing(generator: Generator, dataset: Dataset, batch: Batch) -> list[str
             for task in dataset.manifest.multi_label
         },
         "factors": _factors_same(generator, recipe, batch),
+        "cluster": batch.clusters[0] == generator.cluster(recipe),
         **({} if dataset.manifest.recipes_only else _pictures_same(generator, sample, batch, dataset.manifest)),
     }
     return [part for part, holds in same.items() if not holds]

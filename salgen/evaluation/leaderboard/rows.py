@@ -35,8 +35,8 @@ class Row:
         Whether the method is under test, a floor or a ceiling.
     direction
         One of `DIRECTIONS`.
-    n
-        Number of defined values: images times trainings.
+    n_clusters, n_samples
+        Numbers of independent clusters of images, and of images, that have values.
     n_invalid_maps
         Number of values that are undefined because the map failed.
     mean, ci_low, ci_high
@@ -63,7 +63,8 @@ class Row:
     metric: str
     variant: str
     direction: str
-    n: int
+    n_clusters: int
+    n_samples: int
     n_invalid_maps: int
     mean: float
     ci_low: float
@@ -144,7 +145,8 @@ def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Ro
         metric=summary.metric,
         variant=summary.variant,
         direction=DIRECTIONS[run.higher_is_better[summary.metric]],
-        n=summary.n,
+        n_clusters=summary.n_clusters,
+        n_samples=summary.n_samples,
         n_invalid_maps=summary.n_invalid_maps,
         mean=summary.mean,
         ci_low=summary.ci_low,

@@ -71,7 +71,6 @@ class AverageIncrease(ModelMetric):
     """
 
     name: ClassVar[str] = "average-increase"
-    counts_hits: ClassVar[bool] = True
     reference: ClassVar[str] = "Chattopadhay et al. 2018, Grad-CAM++, increase in confidence; masked as in Score-CAM"
 
     space: str = param("normalised", SPACE, choices=SPACES)

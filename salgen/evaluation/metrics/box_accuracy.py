@@ -49,7 +49,6 @@ class BoxAccuracy(DatasetMetric):
     """
 
     name: ClassVar[str] = "box-accuracy"
-    counts_hits: ClassVar[bool] = True
     ignores_position: ClassVar[bool] = False
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"iou": (0.5, 0.3, 0.7)}
     reference: ClassVar[str] = (

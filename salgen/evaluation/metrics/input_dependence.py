@@ -25,7 +25,6 @@ class WithAndWithout(MaskMetric):
     kind: ClassVar[str] = "pair"
     family: ClassVar[str] = "contrast"
     only_correct: ClassVar[bool] = True
-    counts_hits: ClassVar[bool] = True
 
     of: str = of_param()
 

@@ -33,7 +33,6 @@ class PointingGame(MaskMetric):
     """
 
     name: ClassVar[str] = "pointing-game"
-    counts_hits: ClassVar[bool] = True
     reference: ClassVar[str] = (
         "Zhang et al. 2018, Top-down neural attention by excitation backprop; Li et al. 2020, eq. 10"
     )

@@ -28,7 +28,6 @@ class Roar(RetrainingMetric):
     """
 
     name: ClassVar[str] = "roar"
-    counts_hits: ClassVar[bool] = True
     higher_is_better: ClassVar[bool | None] = False
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
     keeps: ClassVar[bool] = False
@@ -48,7 +47,6 @@ class Kar(RetrainingMetric):
     """
 
     name: ClassVar[str] = "kar"
-    counts_hits: ClassVar[bool] = True
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {"fraction": FRACTIONS}
     keeps: ClassVar[bool] = True
     reference: ClassVar[str] = "Hooker et al. 2019, A benchmark for interpretability methods in deep neural networks"

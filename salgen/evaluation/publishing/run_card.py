@@ -42,6 +42,7 @@ FIELDS = {
     "dataset_fingerprint": "SHA-256 of the data set's description",
     "split": "the split of the sample",
     "sample_id": "the sample's name",
+    "cluster": "the samples that share a cause; those of one cluster are not independent",
     "task": "what the model tells apart",
     "target": "the class that is explained, as a number",
     "correct": "whether the model classifies the sample rightly",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from salgen.evaluation.report.images import images_counted
+from salgen.evaluation.report.images import clusters_counted, images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
@@ -84,9 +84,9 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
         return [_score_line(outcome, outcome.best)]
     if outcome.best is None or not outcome.tests:
         return []
-    best = f"best by {outcome.metric}: {_names(outcome, [outcome.best])}"
+    best = f"best by {outcome.metric} {outcome.subject}: {_names(outcome, [outcome.best])}"
     if outcome.powerless:
-        return [f"{best}; {outcome.n} images are too few to tell methods apart"]
+        return [f"{best}; {outcome.sampled} are too few to tell methods apart"]
     worse = "every other method is worse" if outcome.rivals else "no other has a score"
     tied = f"indistinguishable from it: {_names(outcome, outcome.tied)}" if outcome.tied else worse
     lines = [f"{best}; {tied}"]
@@ -98,11 +98,11 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
 
 def _score_line(outcome: Verdict, method: Key) -> str:
     """The score of the only method, compared with the strongest floor."""
-    scores = f"{_names(outcome, [method])}: {outcome.metric} {_mean(outcome, method)}"
+    scores = f"{_names(outcome, [method])}: {outcome.metric} {_mean(outcome, method)} {outcome.subject}"
     if outcome.floor is None or not outcome.tests:
         return f"{scores}; there is no floor to compare it with"
     if outcome.powerless:
-        result = f"{outcome.n} images are too few to tell them apart"
+        result = f"{outcome.sampled} are too few to tell them apart"
     else:
         result = "it is not better than that" if method in outcome.below_floor else "it is better than that"
     floor = f"{_names(outcome, [outcome.floor])}, has {_mean(outcome, outcome.floor)}"
@@ -123,7 +123,9 @@ def _images_line(table: MeansTable) -> str:
     images, exceptions = images_counted(table.run, table.metrics)
     whole_image = [head.metric for head in table.heads if head.variant]
     aside = f" (the whole image: {', '.join(whole_image)})" if whole_image else ""
-    return f"means over {images}, {table.variant}{aside}{f'; {exceptions}' if exceptions else ''}"
+    trainings = len(table.run.cube.seeds_of(table.model))
+    sampled = f"{images} in {clusters_counted(table.run)} clusters, {trainings} training{'s' if trainings > 1 else ''}"
+    return f"means over {sampled}, {table.variant}{aside}{f'; {exceptions}' if exceptions else ''}"
 
 
 def accuracy_line(run: Run, model: str) -> str:

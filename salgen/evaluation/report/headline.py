@@ -8,8 +8,8 @@ from salgen.evaluation.report.panels import sample_count
 from salgen.evaluation.report.runs import Model, Run
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.scoring.metric_groups import canonical, ranking_metrics
-from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS
 from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.mean_intervals import TRAININGS
 from salgen.evaluation.statistics.score_cube import ALL
 
 
@@ -69,7 +69,7 @@ def headline_of(run: Run, model: str) -> Headline:
         methods=len(run.under_test(model)),
         elsewhere=_elsewhere(run, model),
         trainings=trainings,
-        crossed=trainings >= CROSSED_SEEDS,
+        crossed=trainings >= TRAININGS,
         failed_trainings=[trained for trained in run.trained(model) if trained.near_chance],
         undecided_trainings=[trained for trained in run.trained(model) if trained.too_few],
     )

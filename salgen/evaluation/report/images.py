@@ -12,6 +12,16 @@ from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.parameters import parse_call
 
 
+def in_clusters(samples: int, clusters: int) -> str:
+    """Such as ``"400 images in 40 clusters"``; the images alone where each is a cluster of its own."""
+    return f"{samples} images" + (f" in {clusters} clusters" if clusters < samples else "")
+
+
+def clusters_counted(run: Run) -> int:
+    """The number of clusters that the run's samples form."""
+    return len(np.unique(run.cube.clusters))
+
+
 def of_all_images(metrics: Sequence[str]) -> list[str]:
     """The metrics that count every considered image, with or without a mask."""
     return [metric for metric in metrics if "training" in create_metric(metric).needs]

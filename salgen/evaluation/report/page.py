@@ -27,8 +27,8 @@ from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.runs.artifacts.run_record import content_faults
-from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS, RESAMPLES
 from salgen.evaluation.statistics.intervals import accuracy_interval
+from salgen.evaluation.statistics.mean_intervals import DRAWS, TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.summary import ALL_SEEDS
 from salgen.files import write_text
@@ -124,8 +124,8 @@ CONSTANTS = {
     "grid_file": GRID,
     "all_seeds": ALL_SEEDS,
     "saturated": SATURATED,
-    "resamples": RESAMPLES,
-    "crossed_seeds": CROSSED_SEEDS,
+    "draws": DRAWS,
+    "least_trainings": TRAININGS,
     "alpha": ALPHA,
     "redraws": REDRAWS,
     "tolerated": TOLERATED,

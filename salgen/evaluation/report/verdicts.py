@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from salgen.evaluation.report.images import in_clusters
 from salgen.evaluation.report.runs import FLOOR, Run
+from salgen.evaluation.statistics.clusters import LEAST
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import Comparison, indistinguishable, not_better
 from salgen.evaluation.statistics.permutation import ALPHA, permutations_for
@@ -49,9 +51,20 @@ class Verdict:
     below_edges: Sequence[Key] = ()
 
     @property
-    def n(self) -> int:
-        """The number of samples that the tests compare."""
-        return self.tests[0].n if self.tests else 0
+    def n_clusters(self) -> int:
+        """The number of independent clusters of samples that the tests compare."""
+        return self.tests[0].n_clusters if self.tests else 0
+
+    @property
+    def sampled(self) -> str:
+        """What the tests compare, such as ``"400 images in 40 clusters"``."""
+        return in_clusters(self.tests[0].n_samples, self.n_clusters) if self.tests else "no images"
+
+    @property
+    def subject(self) -> str:
+        """What the verdict is about: one model, or several trainings of it."""
+        trainings = len(self.run.cube.seeds_of(self.model))
+        return "of this one model" if trainings == 1 else f"over {trainings} trainings"
 
     @property
     def compared(self) -> set[Key]:
@@ -66,17 +79,19 @@ class Verdict:
     @property
     def permutations(self) -> int:
         """The number of sign patterns that were tried."""
-        return min(permutations_for(len(self.compared)), 2**self.n) if self.tests else 0
+        return min(permutations_for(len(self.compared)), 2**self.n_clusters) if self.tests else 0
 
     @property
     def exact(self) -> bool:
         """True if all possible sign patterns were tried."""
-        return self.n <= math.log2(permutations_for(len(self.compared))) if self.tests else False
+        few = self.n_clusters <= math.log2(permutations_for(len(self.compared)))
+        return bool(self.tests) and few and self.tests[0].n_trainings == 1
 
     @property
     def powerless(self) -> bool:
-        """True if there are too few samples for any difference to be significant, however large."""
-        return bool(self.tests) and len(self.tests) * 2.0 ** (1 - self.n) > ALPHA
+        """True if there are too few clusters for any difference to be significant, however large."""
+        smallest = 1.0 if self.n_clusters < LEAST else 2.0 ** (1 - self.n_clusters)
+        return bool(self.tests) and len(self.tests) * smallest > ALPHA
 
     def row(self, key: Key) -> SummaryRow | None:
         """The means of one method."""

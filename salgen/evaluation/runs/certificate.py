@@ -121,9 +121,11 @@ class _Certifier:
             labels = batch.present(plan.task)[np.arange(len(batch)), targets].astype(np.int64)
             targets = np.ones_like(labels)
         rows = []
-        for sample, label, target, answer in zip(batch.ids, labels, targets, answers, strict=True):
-            certificate = asdict(certificate_of(answer, int(label), int(target)))
-            rows.append({"model": model.name, "training_seed": model.seed, "sample_id": sample, **certificate})
+        for name, cluster, label, target, answer in zip(
+            batch.ids, batch.clusters, labels, targets, answers, strict=True
+        ):
+            sample = {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster}
+            rows.append({**sample, **asdict(certificate_of(answer, int(label), int(target)))})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))
 
     def _predicted(self, answers: Sequence[Answers], labels: Classes) -> Classes:

@@ -190,6 +190,7 @@ class ModelRunner:
             "native_resolution": "x".join(map(str, of_samples.native_resolution)),
         }
         shared = {**self.shared_columns(record), "target": inputs.targets, "correct": inputs.correct}
+        shared["cluster"] = np.array(inputs.batch.clusters, dtype=object)
         tables = []
         for variant, region in self.plan.variants.items():
             metrics = self.plan.metrics_in(variant)

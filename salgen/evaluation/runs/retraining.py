@@ -170,6 +170,7 @@ class Retraining:
         columns: dict[str, Any] = {key: [shared.get(key)] * count for key in RESULT_COLUMNS}
         columns |= {
             "sample_id": self.runner.plan.dataset.ids[:count],
+            "cluster": self.runner.plan.dataset.clusters[:count],
             "target": self.runner.plan.targets(labels, lambda: predicted)[:count],
             "correct": (labels == predicted)[:count],
             "metric": [name] * count,

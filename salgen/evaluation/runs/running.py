@@ -53,7 +53,7 @@ def evaluate(
     split: str | None = None,
     scale: str = "small",
     settings: Mapping[str, Any] | None = None,
-    seeds: int = 1,
+    seeds: int | None = None,
     max_memory: float | None = None,
     source: str | None = None,
     keep_maps: bool = False,
@@ -89,8 +89,8 @@ def evaluate(
     split
         ``"test"`` by default.
     scale, settings, seeds
-        Of training, see :func:`salgen.evaluation.training.training.train_seeds`. The scale also sets the
-        number of samples that expensive methods draw.
+        Of training, see :func:`salgen.evaluation.training.training.train_seeds`, with the number of trainings that
+        belongs to the scale by default. The scale also sets the number of samples that expensive methods draw.
     max_memory
         Memory in GB that explaining may use on the model's device; half of what is free by default.
     source
@@ -136,7 +136,7 @@ def evaluate(
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     agreed = build(Conventions, conventions)
     loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
-    if loaded and (settings or seeds != 1):
+    if loaded and (settings or seeds not in (None, 1)):
         raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
     if loaded:
         network = loaded[0].classifier

@@ -39,11 +39,6 @@ def ranking_metrics(calls: Iterable[str]) -> list[str]:
     return [call for call in calls if higher_is_better(call) is not None]
 
 
-def counts_hits(call: str) -> bool:
-    """True if a metric's values are 1 and 0, but for ties."""
-    return create_metric(call).counts_hits
-
-
 def bounds(call: str) -> tuple[float, float]:
     """The smallest and largest value that a sample can have."""
     return create_metric(call).bounds

@@ -8,14 +8,17 @@ hold more false findings than one family allows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.scoring.metric_groups import higher_is_better, ranking_metrics
+from salgen.evaluation.statistics.clusters import cluster_sums, numbered
 from salgen.evaluation.statistics.score_cube import ScoreCube
+from salgen.evaluation.statistics.training_noise import TrainingNoise, training_noise
 from salgen.parameters import parse_call
 from salgen.types import Float64
 
@@ -34,6 +37,10 @@ class Family:
         The K methods.
     values
         float64 (N, K): means over training seeds. NaN in whole rows, where no method has a value.
+    per_training
+        float64 (S, N, K): the scores under each training seed, NaN where not all methods have one.
+    clusters
+        int64 (N,): the number of each sample's cluster, from 0 on.
     """
 
     samples: str
@@ -43,11 +50,34 @@ class Family:
     higher_is_better: bool
     keys: list[Key]
     values: Float64
+    per_training: Float64
+    clusters: NDArray[np.int64]
 
     @property
     def used(self) -> NDArray[np.bool_]:
         """The samples that have values, bool (N,)."""
         return np.asarray(~np.isnan(self.values).any(axis=1))
+
+    @property
+    def trainings(self) -> int:
+        """The number of training seeds that have values."""
+        return int(np.isfinite(self.per_training).any(axis=(1, 2)).sum())
+
+    @cached_property
+    def sums(self) -> Float64:
+        """float64 (G, K): sums over the samples of each cluster; NaN in the rows of clusters without values."""
+        sums = cluster_sums(np.nan_to_num(self.values), self.clusters)
+        sums[cluster_sums(self.used, self.clusters) == 0] = np.nan
+        return sums
+
+    @cached_property
+    def noise(self) -> TrainingNoise | None:
+        """What the trainings add to the differences of the sums over all clusters; None for one training."""
+        seeds = np.isfinite(self.per_training).any(axis=(1, 2))
+        if seeds.sum() < 2:
+            return None
+        noise = training_noise(self.per_training[seeds][:, self.used], numbered(self.clusters[self.used]))
+        return replace(noise, error=noise.error * self.used.sum())
 
 
 def is_ceiling(call: str) -> bool:
@@ -93,7 +123,9 @@ def family(
     sums = np.where(common, values, 0.0).sum(axis=1)
     means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     keys = [cube.series[member][1:] for member in members]
-    return Family(cube.subset, model, metric, variant, higher, keys, np.ascontiguousarray(means.T))
+    per_training = np.where(common, values, np.nan).transpose(1, 2, 0)
+    means = np.ascontiguousarray(means.T)
+    return Family(cube.subset, model, metric, variant, higher, keys, means, per_training, cube.clusters)
 
 
 def families(cube: ScoreCube) -> Iterator[Family]:

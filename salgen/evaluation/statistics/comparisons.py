@@ -22,14 +22,14 @@ COMPARISONS = "comparisons.csv"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the same samples, each sample's score the mean over training seeds.
+    """Two methods on the same samples.
 
     Attributes
     ----------
     samples
         The choice of samples: ``"all"``, ``"correct"`` or ``"certified"`` ones.
-    n
-        Number of samples that have values.
+    n_clusters, n_samples, n_trainings
+        Number of clusters and of samples that have values, and of training seeds.
     difference
         Mean of a's score less b's, in the metric's units, a map that failed counted as the worst. Less
         than 0 is better for a where a low value is good.
@@ -39,8 +39,8 @@ class Comparison:
     win_share
         Share of samples on which a is better than b; a tie, where they differ by rounding alone, is half a win.
     p_value
-        Of a two-sided sign-flip permutation test of the mean difference. It is about other samples
-        under these trainings.
+        Of a two-sided sign-flip permutation test of the mean difference, about other clusters; with two trainings or
+        more about other trainings too. NaN with fewer than six clusters.
     p_holm
         The same under Holm's correction over all pairs of the family: the methods under test and floors of one
         data set, model, metric and variant, on one choice of samples. Each region and each choice of
@@ -57,7 +57,9 @@ class Comparison:
     reduction_a: str
     method_b: str
     reduction_b: str
-    n: int
+    n_clusters: int
+    n_samples: int
+    n_trainings: int
     difference: float
     effect_size: float
     win_share: float
@@ -85,17 +87,18 @@ class Comparison:
 def compare_families(groups: Iterable[Family], *, seed: int = 0) -> list[Comparison]:
     """All pairs of several families, each under a correction of its own alone; faster than one by one."""
     chosen = list(groups)
-    p_values = sign_flip_p_values([group.values for group in chosen], seed=seed)
+    p_values = sign_flip_p_values([group.sums for group in chosen], [group.noise for group in chosen], seed=seed)
     return [row for group, p in zip(chosen, p_values, strict=True) for row in _rows(group, p)]
 
 
 def _rows(group: Family, p_values: Float64) -> Iterator[Comparison]:
     values = group.values[group.used]
+    sizes = len(np.unique(group.clusters[group.used])), len(values), group.trainings
     columns = (*_effects(values, group.higher_is_better), p_values, holm(p_values))
     numbers = np.stack(columns, axis=1).tolist()
     for (a, b), (difference, effect, wins, p, corrected) in zip(combinations(group.keys, 2), numbers, strict=True):
         labels = group.samples, group.model, group.metric, group.variant, *a, *b
-        yield Comparison(*labels, len(values), difference, effect, wins, p, corrected, group.higher_is_better)
+        yield Comparison(*labels, *sizes, difference, effect, wins, p, corrected, group.higher_is_better)
 
 
 def _effects(values: Float64, higher: bool) -> tuple[Float64, Float64, Float64]:
@@ -124,6 +127,8 @@ def effect_sizes(differences: Float64) -> Float64:
 
 def holm(p_values: Float64) -> Float64:
     """The p values under Holm's step-down correction: the chance of any false finding is at most alpha.
+
+    NaN stays NaN.
 
     References
     ----------

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, rankdata
 
-from salgen.evaluation.statistics.bootstrap import LEVEL
-from salgen.evaluation.statistics.proportions import clopper_pearson
+from salgen.evaluation.statistics.mean_intervals import LEVEL
 from salgen.evaluation.statistics.tolerance import differences
 from salgen.types import Float64
 
@@ -59,8 +58,8 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
 
 def accuracy_interval(accuracy: float, count: int, level: float = LEVEL) -> tuple[float, float]:
     """The exact (Clopper-Pearson) interval of an accuracy measured on `count` images."""
-    low, high = clopper_pearson(np.array(round(accuracy * count) / count), np.array(float(count)), level)
-    return float(low), float(high)
+    ends = binomtest(round(accuracy * count), count).proportion_ci(level)
+    return float(ends.low), float(ends.high)
 
 
 def near_chance(accuracy: float, chance: float) -> bool:

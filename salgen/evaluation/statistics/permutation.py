@@ -1,14 +1,17 @@
-"""Sign-flip permutation tests of all pairs of methods on the same samples."""
+"""Sign-flip permutation tests of all pairs of methods on the same clusters of samples, under one or more trainings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy.stats import t
 
+from salgen.evaluation.statistics.clusters import LEAST as LEAST_CLUSTERS
 from salgen.evaluation.statistics.tolerance import differences
+from salgen.evaluation.statistics.training_noise import TrainingNoise
 from salgen.seeding import Stream
 from salgen.types import Float64
 
@@ -19,13 +22,23 @@ _SAME = 1e-13  # sums that differ by less than this share of what was added diff
 _EPS = np.finfo(np.float64).eps
 
 
-def sign_flip_p_values(tables: Sequence[Float64], *, permutations: int | None = None, seed: int = 0) -> list[Float64]:
+def sign_flip_p_values(
+    tables: Sequence[Float64],
+    noises: Sequence[TrainingNoise | None] = (),
+    *,
+    permutations: int | None = None,
+    seed: int = 0,
+) -> list[Float64]:
     """Two-sided p values of the mean differences between all pairs of columns.
 
     Parameters
     ----------
     tables
-        Each float64 (N, K): scores of K methods on N samples; NaN in whole rows, which do not count.
+        Each float64 (G, K): scores of K methods, summed over the samples of G clusters; NaN in whole rows, which do
+        not count.
+    noises
+        For each table what the trainings add to the differences of its sums; None, or nothing at all, where the test
+        is about the one model that was trained.
     permutations
         Number of random sign patterns; by default :func:`permutations_for` K.
     seed
@@ -33,16 +46,24 @@ def sign_flip_p_values(tables: Sequence[Float64], *, permutations: int | None = 
 
     Returns
     -------
-    For each table float64 (K (K - 1) / 2,), in the order of ``itertools.combinations(range(K), 2)``.
+    For each table float64 (K (K - 1) / 2,), in the order of ``itertools.combinations(range(K), 2)``. NaN where there
+    are fewer than six clusters, of which no difference could be significant.
 
     Notes
     -----
-    If two methods are alike, the difference of each sample might as well have the other sign. p is the
-    share of sign patterns under which the mean difference is at least as far from 0 as it was: of all
-    2^n where there are no more of them than permutations, else (1 + hits) / (1 + permutations) of random
-    ones. Scores and sums that are equal up to rounding count as equal. What rounding is follows from the
+    If two methods are alike, the difference of each cluster might as well have the other sign. p is the
+    share of sign patterns under which the sum of differences is at least as far from 0 as it was: of all
+    2^G where there are no more of them than permutations, else (1 + hits) / (1 + permutations) of random
+    ones. This takes the differences for symmetric about 0: a method that is a little better in most clusters and
+    much worse in a few is not alike in that sense, even if the means are equal.
+
+    With several trainings each pattern's sum is moved by the trainings' standard error times a Student variable with
+    its degrees of freedom, so that a difference counts only if neither other clusters nor other trainings would
+    reverse it.
+
+    Scores and sums that are equal up to rounding count as equal. What rounding is follows from the
     two methods alone: a p value depends neither on other columns, however large, nor on other tables.
-    All tables of as many samples share the signs.
+    All tables of as many clusters share the signs.
 
     References
     ----------
@@ -51,19 +72,22 @@ def sign_flip_p_values(tables: Sequence[Float64], *, permutations: int | None = 
     """
     p_values: list[Float64 | None] = [None] * len(tables)
     drawn: dict[tuple[int, int], list[int]] = {}
-    for number, table in enumerate(tables):
+    given = noises or [None] * len(tables)
+    for number, (table, noise) in enumerate(zip(tables, given, strict=True)):
         wanted = permutations or permutations_for(table.shape[1])
         used = ~np.isnan(table).any(axis=1)
-        if used.sum() <= np.log2(wanted):
-            (hits,) = _count_hits([_prepare_pairs(table[used])], _all_signs(int(used.sum())))
-            p_values[number] = hits / 2.0 ** max(used.sum() - 1, 0)
+        if used.sum() < LEAST_CLUSTERS:
+            p_values[number] = np.full(table.shape[1] * (table.shape[1] - 1) // 2, np.nan)
+        elif used.sum() <= np.log2(wanted) and noise is None:
+            (hits,) = _count_hits([_prepare_pairs(table[used], None)], _all_signs(int(used.sum())), seed)
+            p_values[number] = hits / 2.0 ** (used.sum() - 1)
         else:
             drawn.setdefault((len(table), wanted), []).append(number)
-    for (samples, wanted), numbers in drawn.items():
-        hits_of = _count_hits(
-            [_prepare_pairs(tables[number]) for number in numbers], _random_signs(samples, wanted, seed)
-        )
-        for number, hits in zip(numbers, hits_of, strict=True):
+    for (clusters, wanted), numbers in drawn.items():
+        prepared = [_prepare_pairs(tables[number], given[number]) for number in numbers]
+        for number, hits in zip(
+            numbers, _count_hits(prepared, _random_signs(clusters, wanted, seed), seed), strict=True
+        ):
             p_values[number] = (1.0 + hits) / (1.0 + wanted)
     return [p for p in p_values if p is not None]
 
@@ -88,15 +112,18 @@ class _Pairs:
         The pairs whose differences the columns are too large to give precisely, each (first, second).
     differences
         float64 (N, pairs apart): theirs, which are flipped themselves.
+    noise
+        What the trainings add; None for one training.
     """
 
     columns: Float64
     limits: Float64
     apart: list[tuple[int, int]]
     differences: Float64
+    noise: TrainingNoise | None
 
 
-def _prepare_pairs(table: Float64) -> _Pairs:
+def _prepare_pairs(table: Float64, noise: TrainingNoise | None) -> _Pairs:
     """The pairs of a table's columns (N, K), prepared for sign flips.
 
     One product gives the flipped sums of all columns, and their differences those of all pairs. Where that
@@ -120,16 +147,19 @@ def _prepare_pairs(table: Float64) -> _Pairs:
         chosen = np.flatnonzero((lost > rounding) & (added > 0))
         apart += [(i, i + 1 + int(offset)) for offset in chosen]
         alone.append(away[:, chosen])
-    return _Pairs(columns, limits, apart, np.concatenate(alone, axis=1))
+    return _Pairs(columns, limits, apart, np.concatenate(alone, axis=1), noise)
 
 
-def _random_signs(samples: int, permutations: int, seed: int) -> Iterator[Float64]:
-    """float64 (b, samples): 1 for a sign that stays, 0 for one that is flipped; a stream per permutation."""
-    size = min(2048, max(1, _BLOCK // samples))
+def _random_signs(clusters: int, permutations: int, seed: int) -> Iterator[Float64]:
+    """float64 (b, clusters): 1 for a sign that stays, 0 for one that is flipped."""
+    stream, size = (
+        Stream(seed, "sign-flip"),
+        min(2048, max(1, _BLOCK // clusters // 4) * 4),
+    )  # a stream gives words by fours
     for start in range(0, permutations, size):
-        numbers = range(start, min(start + size, permutations))
-        words = np.stack([Stream(seed, "sign-flip", index=number).words(-(-samples // 64)) for number in numbers])
-        bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=samples, bitorder="little")
+        rows, words = min(size, permutations - start), -(-clusters // 64)
+        drawn = stream.words(rows * words).reshape(rows, words)
+        bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=clusters, bitorder="little")
         yield bits.astype(np.float64)
 
 
@@ -140,23 +170,34 @@ def _all_signs(samples: int) -> Iterator[Float64]:
         yield ((patterns[start : start + 2048, None] << 1 | 1) >> np.arange(samples) & 1).astype(np.float64)
 
 
-def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64]) -> list[Float64]:
+def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64], seed: int) -> list[Float64]:
     """The number of sign patterns that give a difference as large as the observed one: per table, of each pair."""
     arrays = [array for table in tables for array in (table.columns, table.differences)]
     together = np.concatenate(arrays, axis=1)
     totals = together.sum(axis=0)
     parts = np.split(np.arange(together.shape[1]), np.cumsum([array.shape[1] for array in arrays])[:-1])
     hits = [np.zeros(table.limits.shape) for table in tables]
+    stream = Stream(seed, "sign-flip", "trainings")
     for kept in signs:
         sums = 2.0 * (together.T @ kept.T) - totals[:, None]
+        chances = np.clip(stream.uniform(len(kept)), 1e-12, 1 - 1e-12)
         for table, count, of_columns, of_pairs in zip(tables, hits, parts[::2], parts[1::2], strict=True):
-            _add_hits(sums[of_columns], table, count)
+            moves = _moves(table.noise, chances)
+            _add_hits(sums[of_columns], table, count, moves)
             for pair, flipped in zip(table.apart, sums[of_pairs], strict=True):
-                count[pair] += (np.abs(flipped) >= table.limits[pair]).sum()
+                count[pair] += (np.abs(flipped + moves(*pair)) >= table.limits[pair]).sum()
     return [np.array([count[pair] for pair in combinations(range(len(count)), 2)]) for count in hits]
 
 
-def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64) -> None:
+def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, int], Float64 | float]:
+    """A function from a pair to what other trainings would add to its sums, float64 (b,), or 0 for one training."""
+    if noise is None:
+        return lambda first, second: 0.0
+    students = {freedom: t.ppf(chances, freedom) for freedom in np.unique(noise.freedom).tolist()}
+    return lambda first, second: noise.error[first, second] * students[float(noise.freedom[first, second])]
+
+
+def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64, moves: Callable[[int, int], Float64 | float]) -> None:
     """Add to hits (K, K), above the diagonal, how many of sums (K, b) differ by a pair's limit or more."""
     low, high = sums.min(axis=1), sums.max(axis=1)
     left = np.ones(hits.shape, dtype=bool)
@@ -165,6 +206,10 @@ def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64) -> None:
     for i in range(len(sums) - 1):
         later = slice(i + 1, None)
         reach = np.maximum(high[i] - low[later], high[later] - low[i])
-        near = pairs.limits[i, later] <= reach  # no other pair can differ so much
-        others_near = i + 1 + np.flatnonzero(near & left[i, later])
-        hits[i, others_near] += (np.abs(sums[others_near] - sums[i]) >= pairs.limits[i, others_near, None]).sum(axis=1)
+        near = pairs.limits[i, later] <= reach  # no other pair can differ so much in one training
+        if pairs.noise is not None:
+            near |= pairs.noise.error[i, later] > 0
+        others = i + 1 + np.flatnonzero(near & left[i, later])
+        moved = np.array([np.broadcast_to(moves(i, other), sums.shape[1:]) for other in others.tolist()])
+        away = np.abs(sums[others] - sums[i] + moved.reshape(-1, sums.shape[1]))
+        hits[i, others] += (away >= pairs.limits[i, others, None]).sum(axis=1)

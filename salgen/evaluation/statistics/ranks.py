@@ -1,4 +1,4 @@
-"""Mean ranks of methods over samples and their critical difference, as a critical-difference plot shows them."""
+"""Mean ranks of methods over clusters of samples, and their critical difference."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import chi2, rankdata, studentized_range
 
+from salgen.evaluation.statistics.clusters import cluster_sums
 from salgen.evaluation.statistics.comparison_groups import Family, Key, family
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.score_cube import ScoreCube
@@ -18,15 +19,15 @@ from salgen.types import Float64
 
 @dataclass(frozen=True)
 class MeanRanks:
-    """The methods of one family by their mean rank over samples.
+    """The methods of one family by their mean rank over clusters.
 
     Attributes
     ----------
     keys, ranks
         The methods from best to worst, and float64 (K,): their mean ranks; 1 is best, and methods that tie
-        on a sample share the mean of their ranks.
-    n
-        Number of samples.
+        on a cluster share the mean of their ranks.
+    clusters
+        Number of clusters of samples.
     statistic, p_value
         Friedman's, of the hypothesis that all methods rank alike.
     critical_difference
@@ -41,7 +42,7 @@ class MeanRanks:
     variant: str
     keys: list[Key]
     ranks: Float64
-    n: int
+    clusters: int
     statistic: float
     p_value: float
     critical_difference: float
@@ -68,8 +69,9 @@ def rank_methods(
 
 
 def rank_family(group: Family) -> MeanRanks:
-    """The mean ranks of a family's methods, each sample's score the mean over training seeds."""
-    values = group.values[group.used]
+    """The mean ranks of a family's methods, each cluster's score the mean over its samples and the training seeds."""
+    sizes = cluster_sums(group.used, group.clusters)
+    values = group.sums[sizes > 0] / sizes[sizes > 0, np.newaxis]
     ranks = sample_ranks(values, group.higher_is_better)
     means = ranks.mean(axis=0)
     order = np.argsort(means, kind="stable")
@@ -81,7 +83,7 @@ def rank_family(group: Family) -> MeanRanks:
         variant=group.variant,
         keys=[group.keys[i] for i in order],
         ranks=means[order],
-        n=len(values),
+        clusters=len(values),
         **dict(zip(("statistic", "p_value"), friedman(ranks), strict=True)),
         critical_difference=difference,
         cliques=cliques(means[order], difference),

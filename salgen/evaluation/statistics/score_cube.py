@@ -40,7 +40,7 @@ def read_scores(run: Path) -> ScoreCube:
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
-        names = [*SERIES, *AXES, "reason"]
+        names = [*SERIES, *AXES, "cluster", "reason"]
         stored = pq.read_schema(path).names
         columns = [name for name in (*names, "value", "value_worst_case", *STANDING) if name in stored]
         return score_cube(pq.read_table(path, columns=columns, read_dictionary=names))
@@ -60,6 +60,8 @@ class ScoreCube:
         (model, method, reduction) of each row of maps, in the order of their first score.
     models, metrics, variants, seeds, samples
         The labels of the other axes; seeds and samples are sorted.
+    clusters
+        int64 (samples,): the number of each sample's cluster; samples of one are not independent.
     value, worst
         float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored.
     scored
@@ -81,6 +83,7 @@ class ScoreCube:
     variants: list[str]
     seeds: list[int]
     samples: list[str]
+    clusters: NDArray[np.int64]
     value: Float64
     worst: Float64
     scored: NDArray[np.bool_]
@@ -187,6 +190,7 @@ def score_cube(table: Any) -> ScoreCube:
         variants=names["variant"],
         seeds=names["training_seed"],
         samples=names["sample_id"],
+        clusters=_scatter(code["cluster"].astype(np.int64), (code["sample_id"],), shape[-1:], 0),
         value=_scatter(_values(table, "value"), place, shape, np.nan),
         worst=_scatter(_values(table, "value_worst_case"), place, shape, np.nan),
         scored=scored,
@@ -200,9 +204,9 @@ def _all_codes(table: Any) -> tuple[dict[str, Codes], dict[str, list[Any]]]:
     """The codes and the names of every categorical column."""
     code: dict[str, Codes] = {}
     names: dict[str, list[Any]] = {}
-    for column in (*SERIES, *AXES, "reason"):
+    for column in (*SERIES, *AXES, "cluster", "reason"):
         code[column], names[column] = _codes(table, column)
-    for column in ("training_seed", "sample_id"):
+    for column in ("training_seed", "sample_id", "cluster"):
         code[column], names[column] = _sort_codes(code[column], names[column])
     return code, names
 

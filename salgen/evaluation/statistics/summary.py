@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
-from salgen.evaluation.scoring.metric_groups import bounds, counts_hits, higher_is_better
-from salgen.evaluation.statistics.bootstrap import CROSSED_SEEDS, bootstrap_interval
+from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.intervals import normalised
-from salgen.evaluation.statistics.proportions import are_hits
+from salgen.evaluation.statistics.mean_intervals import TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores, score_cube
 from salgen.files import write_text
 from salgen.parameters import parse_call
@@ -38,6 +37,8 @@ class SummaryRow:
         The samples that count: ``"all"``, ``"correct"`` or ``"certified"`` ones.
     n
         Defined values: samples times training seeds.
+    n_clusters, n_samples, n_trainings
+        The clusters, samples and training seeds that have any; samples of one cluster are not independent.
     n_undefined
         Undefined values; of these `n_excluded_masks` because the mask is unusable, `n_not_applicable` because
         the sample has no value by the metric's definition (misclassified, without a twin), both for
@@ -47,12 +48,12 @@ class SummaryRow:
     mean_per_class
         The mean over target classes of the means within each: all classes weigh alike.
     ci_low, ci_high
-        95 % interval of the mean, within the metric's bounds; NaN for less than two samples.
+        95 % interval of the mean, within the metric's bounds; NaN for less than two clusters.
     mean_worst_case, ci_low_worst_case, ci_high_worst_case
         The same when a map that failed has the worst value: what rankings use.
     interval
-        The population of the two intervals, and ``Clopper-Pearson`` where all values are 0 or 1 and no
-        bootstrap is used; empty where there is no interval.
+        What the two intervals are about: other clusters of samples for these models, or other trainings and clusters;
+        empty where there is no interval.
     normalised
         (mean - random) / (oracle - random) on the samples where all three are defined; NaN where the
         oracle is no better than chance, and for a diagnostic.
@@ -68,6 +69,9 @@ class SummaryRow:
     variant: str
     training_seed: str
     n: int
+    n_clusters: int
+    n_samples: int
+    n_trainings: int
     n_undefined: int
     n_excluded_masks: int
     n_invalid_maps: int
@@ -112,11 +116,11 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
     scored = cube.scored[members][:, :, :, seeds]
     classes = np.unique(cube.target[cube.models.index(model)][seeds], return_inverse=True)[1].reshape(len(seeds), -1)
     why = np.array([_kind(reason) for reason in cube.reason_names], dtype=np.int8)[cube.reason[members][:, :, :, seeds]]
-    low, high = _intervals(value, cube.metrics)
+    low, high = _intervals(value, cube)
     same = ((value == worst) | (np.isnan(value) & np.isnan(worst))).all()
-    low_worst, high_worst = (low, high) if same else _intervals(worst, cube.metrics)
+    low_worst, high_worst = (low, high) if same else _intervals(worst, cube)
     has_interval = np.isfinite(low) | np.isfinite(low_worst)
-    relative, shares = _normalised(cube, members, value), _shares(worst, cube.metrics)
+    relative = _normalised(cube, members, value)
     for index in zip(*np.nonzero(scored.any(axis=(3, 4))), strict=True):
         member, metric, variant = (members[index[0]], int(index[1]), int(index[2]))
         name, method, reduction = cube.series[member]
@@ -129,26 +133,34 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
             metric=cube.metrics[metric],
             variant=cube.variants[variant],
             training_seed=label,
-            **_counts_and_means(value[index], worst[index], scored[index], why[index], classes),
+            **_counts_and_means(value[index], worst[index], scored[index], why[index], classes, cube.clusters),
             ci_low=float(low[index]),
             ci_high=float(high[index]),
             ci_low_worst_case=float(low_worst[index]),
             ci_high_worst_case=float(high_worst[index]),
             normalised=float(relative[index]),
-            interval=_describe_interval(len(seeds), bool(shares[index])) if has_interval[index] else "",
+            interval=_describe_interval(len(seeds)) if has_interval[index] else "",
             reasons=dict(sorted(reasons.items())),
         )
 
 
 def _counts_and_means(
-    value: Float64, worst: Float64, scored: NDArray[np.bool_], why: NDArray[np.int8], classes: NDArray[np.int64]
+    value: Float64,
+    worst: Float64,
+    scored: NDArray[np.bool_],
+    why: NDArray[np.int8],
+    classes: NDArray[np.int64],
+    clusters: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """The fields of a row that depend on its own values alone, arrays (seeds, samples)."""
+    """The fields of a row that depend on its own values alone, arrays (seeds, samples), and the samples' clusters."""
     is_defined = np.isfinite(value)
     defined, undefined = value[is_defined], scored & ~is_defined
     counts = np.bincount(why[undefined], minlength=len(WHY_UNDEFINED)).tolist()
     return {
         "n": defined.size,
+        "n_clusters": len(np.unique(clusters[is_defined.any(axis=0)])),
+        "n_samples": int(is_defined.any(axis=0).sum()),
+        "n_trainings": int(is_defined.any(axis=1).sum()),
         "n_undefined": int(undefined.sum()),
         **dict(zip(WHY_UNDEFINED, counts, strict=True)),
         "mean": _mean(defined),
@@ -175,30 +187,20 @@ def _mean_per_class(values: Float64, classes: NDArray[np.int64]) -> float:
     return _mean(np.bincount(classes, weights=values)[counts > 0] / counts[counts > 0])
 
 
-def _intervals(values: Float64, metrics: Sequence[str]) -> tuple[Float64, Float64]:
-    """Intervals of (series, metrics, variants, seeds, samples) over the last two axes, within the metrics' bounds."""
+def _intervals(values: Float64, cube: ScoreCube) -> tuple[Float64, Float64]:
+    """Intervals of (series, metrics, variants, seeds, samples) over the last two axes."""
     *shape, seeds, samples = values.shape
-    columns, shares = values.reshape(-1, seeds, samples).transpose(1, 2, 0), _shares(values, metrics)
-    ends = bootstrap_interval(columns, shares=shares.reshape(-1))
-    least, most = np.array([bounds(metric) for metric in metrics]).T[:, None, :, None]
-    low, high = (np.clip(end.reshape(shape), least, most) for end in ends)
-    return low, high
+    columns = values.reshape(-1, seeds, samples).transpose(1, 2, 0)
+    limits = np.array([bounds(metric) for metric in cube.metrics]).T[:, np.newaxis, :, np.newaxis]
+    low, high = (np.broadcast_to(limit, shape).reshape(-1) for limit in limits)
+    ends = mean_intervals(columns, cube.clusters, low, high)
+    return ends[0].reshape(shape), ends[1].reshape(shape)
 
 
-def _shares(values: Float64, metrics: Sequence[str]) -> NDArray[np.bool_]:
-    """True for (series, metrics, variants) that are shares of hits: 0 or 1 throughout, of a metric that counts hits.
-
-    The mask itself has a ROC-AUC of 1 on all samples too, but nothing says that the next sample is 1 or 0.
-    """
-    *_, seeds, samples = values.shape
-    hits = are_hits(values.reshape(-1, seeds, samples).transpose(1, 2, 0)).reshape(values.shape[:3])
-    return np.asarray(hits & np.array([counts_hits(metric) for metric in metrics])[:, None])
-
-
-def _describe_interval(seeds: int, share: bool) -> str:
-    population = "training seeds x samples" if seeds >= CROSSED_SEEDS else "samples"
-    condition = ["conditional on these models"] if 1 < seeds < CROSSED_SEEDS else []
-    return "; ".join([population, *condition, *(["Clopper-Pearson"] if share else [])])
+def _describe_interval(seeds: int) -> str:
+    if seeds >= TRAININGS:
+        return "trainings x clusters"
+    return "clusters; of this one model" if seeds == 1 else "clusters; of these models"
 
 
 def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:

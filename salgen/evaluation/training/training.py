@@ -31,7 +31,7 @@ from salgen.evaluation.training.checkpoints import (
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
-from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
+from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
 from salgen.evaluation.training.training_state import (
     STATE,
     Epoch,
@@ -125,11 +125,16 @@ def train_seeds(
     model: str = "lesion-cnn",
     scale: str = "small",
     settings: Mapping[str, Any] | None = None,
-    seeds: int = 3,
+    seeds: int | None = None,
     task: str | None = None,
     source: str | None = None,
 ) -> list[LoadedCheckpoint]:
-    """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`."""
+    """Train with seeds 0 to `seeds` - 1, each into ``<out>/<model>-seed<k>``; see :func:`train`.
+
+    By default one training at scale demo, three at small and five at full.
+    """
+    if seeds is None:
+        seeds = SEEDS.get(scale, 1)  # a wrong scale is reported by `train`
     if seeds < 1:
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
     options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}

@@ -13,6 +13,8 @@ from salgen.parameters import build, param
 from salgen.registry import MODELS
 from salgen.seeding import Stream
 
+SEEDS: Mapping[str, int] = {"demo": 1, "small": 3, "full": 5}  # trainings at each scale: one carries no verdict
+
 
 @dataclass(frozen=True)
 class TrainingSettings:

@@ -14,6 +14,7 @@ from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.plan import WHOLE_IMAGE
+from salgen.evaluation.statistics.clusters import numbered
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.verification.checked_run import CheckedRun
 
@@ -70,6 +71,10 @@ def sample_problems(run: CheckedRun) -> Iterator[str]:
             "certified": (CERTIFICATES, [certified.get(sample, False) for sample in ids]),
             "has_certificate": (CERTIFICATES, [sample in certified for sample in ids]),
         }
+        if run.plan is not None:
+            _, clusters = np.unique([run.plan.dataset.clusters[number] for number in numbers], return_inverse=True)
+            if (clusters != numbered(cube.clusters[scored])).any():
+                yield f"{run.folder / SCORES}: column cluster is not that of the data set"
         for column, (source, values) in expected.items():
             if wrong := int(np.sum(getattr(cube, column)[place][scored] != values)):
                 yield (

@@ -202,6 +202,10 @@ class Bam(Painted):
         """The object, its opaque part, and the scene."""
         return [OBJECT, CORE, SCENE]
 
+    def cluster(self, parameters: Mapping[str, Any], material: Composite) -> str:
+        """The picture of the object, which stands on every scene."""
+        return f"{parameters[OBJECT]}-{parameters['object_number']}"
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Size and centre of the object, if there is one, and the pictures' numbers."""
         values = {name: parameters[name] for name in ("height", "width", "object_number", "scene_number")}

@@ -179,6 +179,10 @@ class MultiObjects(Painted):
         """The objects of the class, their opaque part, their boxes, and the other objects."""
         return [OBJECT, CORE, BOXES, OTHERS]
 
+    def cluster(self, parameters: Mapping[str, Any], material: Composite) -> int:
+        """The image, which counts once for each class that it shows."""
+        return int(parameters["image"])
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The image's number, what it shows, and size and centre of the largest object of the class."""
         classes = parameters["classes"]

@@ -85,6 +85,9 @@ class Zings(Painted):
         """Both eyes, and each."""
         return ["eyes", *SIDES]
 
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
+        """None: each creature is drawn by itself."""
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Position of the eyes, in shares of the image's side from its middle, and their shape."""
         keys = ("down", "across", "turn", "gap", "pupil")

@@ -40,6 +40,8 @@ class BrainBank:
         bool (K, H, W).
     slices
         uint16 (K, H, W): T1 intensity, 65535 at each volume's robust maximum, 0 outside the mask.
+    volumes
+        int64 (K,): the number of the volume, that is of the subject, that each slice was cut from.
     parts
         Split name to the numbers of its slices.
     fallback
@@ -48,6 +50,7 @@ class BrainBank:
 
     masks: Mask
     slices: Levels
+    volumes: Indices
     parts: Mapping[str, Indices]
     fallback: str | None
 
@@ -127,7 +130,8 @@ def _bank(request: _Request) -> BrainBank:
     slices = kept["slices"].reshape(shape)
     for array in (masks, slices):
         array.setflags(write=False)
-    return BrainBank(masks, slices, *_parts(request))
+    volumes = np.repeat(np.arange(len(request.counts)), list(request.counts.values()))
+    return BrainBank(masks, slices, volumes, *_parts(request))
 
 
 def _cut(request: _Request) -> dict[str, NDArray[Any]]:

@@ -172,6 +172,12 @@ class Lesions:
         """Brain, the union of the lesions, its half-depth core, and each lesion."""
         return ["lesions", "core", *self._lesion_names(self.lesions), "brain"]
 
+    def cluster(self, parameters: Mapping[str, Any], material: LesionMaterial) -> str:
+        """The subject; the slice, where all are of one subject."""
+        volumes = material.bank.volumes
+        several = len(np.unique(volumes)) > 1
+        return f"subject-{volumes[parameters['slice']]}" if several else f"slice-{parameters['slice']}"
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Slice number, lesions shown, and each centre's row and column."""
         places: dict[str, int | float | None] = {}

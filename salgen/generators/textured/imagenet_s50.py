@@ -121,6 +121,9 @@ class ImageNetS50(Painted):
         """The thing, and all that is not ignored."""
         return [FEATURE, "annotated"]
 
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
+        """None: each image is drawn by itself."""
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The square root of the thing's share of the image, its centre in pixels, and its turn in half tangents."""
         thing, (height, width) = self._thing(parameters), self.image_size

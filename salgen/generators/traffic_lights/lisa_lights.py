@@ -108,6 +108,9 @@ class LisaLights(Painted):
         """The lamp with its halo, and its core."""
         return ["lamp", "core"]
 
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
+        """None: each light is drawn by itself."""
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Lens that is lit (0 top, 2 bottom), row and column of its centre in pixels, and night or day (1 or 0)."""
         row, column = self._centre(parameters)

@@ -90,6 +90,10 @@ class SignPhotographs:
         item = pairs[order[number % len(pairs)]][member]
         return {"sign_class": self.source.classes[item], "item": item}
 
+    def track(self, parameters: Mapping[str, Any]) -> str:
+        """The track, whose frames show one sign; test crops are of one track each, and have no frame's number."""
+        return f"{parameters['sign_class']}-{self.source.files[parameters['item']].stem.partition('_')[0]}"
+
     def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
         """The crop, bilinear, uint8 (H, W, 3)."""
         return resize_rgb(self.source.load(parameters["item"]), image_size)

@@ -50,6 +50,10 @@ class SignSource(Protocol):
         """The picture, uint8 (H, W, 3)."""
         ...
 
+    def track(self, parameters: Mapping[str, Any]) -> str | None:
+        """The track that a photograph is a frame of; None for a drawn sign."""
+        ...
+
 
 @dataclass(frozen=True)
 class GtsrbSquare(Painted):
@@ -213,6 +217,10 @@ class GtsrbSquare(Painted):
     def region_names(self) -> list[str]:
         """The square as painted, and as models are trained on it."""
         return [SQUARE, TRAINING_SQUARE]
+
+    def cluster(self, parameters: Mapping[str, Any], material: SignSource) -> str | None:
+        """The track of a photograph, which shows one sign many times; None for a drawn sign."""
+        return material.track(parameters)
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """The sign's class, the variant's number, and row, column and side of the square."""

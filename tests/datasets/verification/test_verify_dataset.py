@@ -108,6 +108,10 @@ def flip_label(rows):
     rows[0]["label"] ^= 1
 
 
+def join_clusters(rows):
+    rows[0]["cluster"] = rows[1]["cluster"]
+
+
 def alter_recipe(rows):
     rows[0]["recipe"] = rows[0]["recipe"].replace('"row":', '"row":1')
 
@@ -127,6 +131,7 @@ def break_recipe(rows):
         (grow_mask, "rendered again, it differs in square"),
         (drop_twin, "rendered again, it differs in twin"),
         (flip_label, "sample train-000005: rendered again, it differs in label"),
+        (join_clusters, "rendered again, it differs in cluster"),
         (alter_recipe, "sample train-000005: drawn again, it has another recipe"),
         (break_recipe, "sample train-000005: recipe is not a recipe"),
     ],

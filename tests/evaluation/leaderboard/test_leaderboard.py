@@ -88,7 +88,17 @@ def test_rows_are_the_summaries(runs, built):
     assert len(found) == len(expected) == 2 * 2 * len(METHODS)
     for row in found:
         own = expected[row["model"], row["method"], row["metric"]]
-        numbers = ("n", "n_invalid_maps", "mean", "ci_low", "ci_high", "mean_worst_case", "normalised", "variant")
+        numbers = (
+            "n_clusters",
+            "n_samples",
+            "n_invalid_maps",
+            "mean",
+            "ci_low",
+            "ci_high",
+            "mean_worst_case",
+            "normalised",
+            "variant",
+        )
         assert {key: row[key] for key in numbers} == {key: own[key] for key in numbers}
     by_model = {row["model"]: (row["dataset"], row["accuracy"], row["warning"], row["trainings"]) for row in found}
     assert by_model == {
@@ -327,7 +337,7 @@ def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
     page.goto((tmp_path / "index.html").as_uri())
     for name in page.evaluate("() => [...document.querySelectorAll('thead th')].map(h => h.dataset.column)"):
         button = page.locator(f"th[data-column={name}] button")
-        numeric = name in ("accuracy", "mean", "interval", "n", "normalised")
+        numeric = name in ("accuracy", "mean", "interval", "n_samples", "normalised")
         for _ in range(2):
             button.click()
             descending = sorting(page)[0] == [name, "descending"]
@@ -345,9 +355,9 @@ def test_a_shared_address_is_trusted_with_nothing(watched, built):
     page.goto((built / "index.html").as_uri() + "#metric=%3Cb%3E&sort=nothing&order=up&model=scnn&text=%25")
     assert column(page, "model") == ["scnn"] * 10  # the rest names nothing; all rows have a per cent sign
     assert sorting(page) == []
-    page.evaluate("() => { location.hash = 'sort=n&order=up&model=scnn' }")
+    page.evaluate("() => { location.hash = 'sort=n_samples&order=up&model=scnn' }")
     page.wait_for_function("() => document.getElementById('count').textContent === '10 of 20 rows'")
-    assert sorting(page) == [["n", "ascending"]]
+    assert sorting(page) == [["n_samples", "ascending"]]
 
 
 def test_narrow_windows_do_not_overflow(watched, built):

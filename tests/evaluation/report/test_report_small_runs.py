@@ -30,6 +30,7 @@ from salgen.evaluation.report.panels import panels
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, undefined_lines
+from salgen.evaluation.report.verdicts import verdict
 
 MODEL = "lesion-cnn"
 SMALL = {"samples": 24, "pictures": 0, "metrics": ("roc-auc", "prec99"), "undefined": False}
@@ -46,7 +47,7 @@ def add_scores(path, metric, count, *, correct=lambda i: True, source="roc-auc",
     series = {(row["method"], row["training_seed"]): row for row in rows}.values()
     new = [
         row
-        | {"metric": metric, "variant": "region:image", "sample_id": f"test-{i:06d}"}
+        | {"metric": metric, "variant": "region:image", "sample_id": f"test-{i:06d}", "cluster": f"object-{i}"}
         | {"correct": correct(i), "certified": certified.get(f"test-{i:06d}"), **values}
         for row in series
         for i in range(count)
@@ -76,7 +77,8 @@ def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, consol
         if key[0] in (method, "sobel")
     }
     text = console_summary([path])
-    line = f"{method}: roc-auc {means[method]:.3f}; the strongest floor, sobel, has {means['sobel']:.3f}; {console}"
+    score = f"{method}: roc-auc {means[method]:.3f} of this one model"
+    line = f"{score}; the strongest floor, sobel, has {means['sobel']:.3f}; {console}"
     assert line in text.splitlines()
     assert "best" not in text
     assert "every other" not in text
@@ -132,7 +134,7 @@ def test_others_that_have_no_score_are_not_called_worse(tmp_path):
         if row["method"] == "deconvnet":
             row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
     pq.write_table(pa.Table.from_pylist(table), path / "scores.parquet")
-    assert "best by roc-auc: gradient; no other has a score" in console_summary([path])
+    assert "best by roc-auc of this one model: gradient; no other has a score" in console_summary([path])
     text = read(report([path])).text
     assert "Every other method" not in text
     assert "Never defined, and so not compared: deconvnet" in text
@@ -167,7 +169,10 @@ def test_images_without_a_mask_are_counted_apart(tmp_path):
     run = read_runs([path])[0]
     assert run.cube.correct.sum() == 23
     text = console_summary([path])
-    assert "means over 24 images with a mask, region:brain (the whole image: roar:fraction=0.1" in text
+    assert (
+        "means over 24 images with a mask in 24 clusters, 1 training, region:brain (the whole image: roar:fraction=0.1"
+        in text
+    )
     assert "; roar, kar: all 48 images\n" in text
     words = read(report([path])).text
     assert "24 images with a mask, all counted whether the model was right or not (it was wrong on 4.2 % of" in words
@@ -187,7 +192,7 @@ def test_all_images_are_counted_where_the_headline_metric_counts_them(tmp_path):
 
 def test_without_retraining_nothing_is_counted_otherwise(tmp_path):
     path = make_run(tmp_path / "run", **SMALL)
-    assert "means over 24 images with a mask, region:brain\n" in console_summary([path])
+    assert "means over 24 images with a mask in 24 clusters, 1 training, region:brain\n" in console_summary([path])
     text = read(report([path])).text
     assert "Counted otherwise" not in text
     assert "count all of them" not in text
@@ -287,3 +292,23 @@ def test_a_damaged_gallery_is_left_out_and_said(tmp_path, damage):
     both = read(report([path, other])).text
     assert "its pictures are left out" in both
     assert "not chosen by eye" in both
+
+
+def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
+    """On the page, in the terminal and in the tests; five objects are too few for a verdict."""
+    few, many = (
+        make_run(tmp_path / str(n), **(SMALL | {"samples": 40, "undefined": False}), per_cluster=n) for n in (8, 4)
+    )
+    (run,) = read_runs([many])
+    outcome = verdict(run, run.model_names[0], run.headline)
+    assert (outcome.sampled, outcome.n_clusters, outcome.subject) == (
+        "40 images in 10 clusters",
+        10,
+        "of this one model",
+    )
+    assert {(row.n_clusters, row.n_samples, row.n_trainings) for row in outcome.tests} == {(10, 40, 1)}
+    text = console_summary([few])
+    assert "40 images in 5 clusters are too few to tell methods apart" in text
+    assert "means over 40 images with a mask in 5 clusters, 1 training" in text
+    page = report([few]).read_text(encoding="utf-8")
+    assert "With 40 images in 5 clusters no difference" in page

@@ -149,7 +149,7 @@ def test_rank_plot_shows_mean_ranks_cliques_and_the_critical_difference(rich):
     drawn = [attributes for tag, attributes in page.tags if attributes.get("class") == "clique"]
     assert len(drawn) == len(ranks.cliques) > 0
     assert page.text.count("no difference among") == len(ranks.cliques)
-    assert f"{ranks.n} images: Friedman's test" in page.text
+    assert f"{ranks.clusters} clusters: Friedman's test" in page.text
 
 
 def test_undefined_values_stand_in_cells_or_over_the_column(rich):
@@ -302,7 +302,7 @@ def test_console_says_what_the_tests_say_and_shows_what_fits(rich):
     run, _ = rich
     lines = console_summary([run.path]).splitlines()
     assert "lesion-cnn seed 0 relies on the feature alone for 50% of 24 samples" in lines
-    assert any(line.startswith("best by roc-auc: ") for line in lines)
+    assert any(line.startswith("best by roc-auc ") for line in lines)
     assert any(line.startswith("not better than sobel, an edge filter: deconvnet") for line in lines)
     assert lines[-1] == "and 8 more metrics in the report"
     assert max(map(len, lines)) < 160

@@ -26,6 +26,7 @@ from salgen.evaluation.statistics.comparisons import (
 )
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import score_cube
+from salgen.evaluation.statistics.training_noise import training_noise
 
 
 def compare(cube, model, metric, variant, members=None):
@@ -38,12 +39,13 @@ METHODS = {"gradient": 0.6, "smoothgrad": 0.6, "grad-cam": 0.9, "sobel": 0.5, "o
 IMAGE = "region:image"
 
 
-def scores(metrics=("roc-auc",), seeds=(0,), samples=30, methods=METHODS, variants=(IMAGE,)):
+def scores(metrics=("roc-auc",), seeds=(0,), samples=30, methods=METHODS, variants=(IMAGE,), size=1):
     """Rows in which sample 2 has no usable mask and the map of gradient on sample 3 failed."""
     rng = np.random.default_rng(0)
     return [
         {
             "sample_id": f"test-{i:03d}",
+            "cluster": f"test-{i:03d}" if size == 1 else f"object-{i // size}",
             "model": "cnn",
             "training_seed": seed,
             "method": method,
@@ -87,13 +89,14 @@ def test_numbers_of_each_pair_are_those_of_loops(seeds):
     assert [(row.method_a, row.method_b) for row in found] == pairs
     for row in found:
         a, b = (sample_means(rows, method) for method in (row.method_a, row.method_b))
-        assert row.n == len(a) == 29
+        assert (row.n_samples, row.n_clusters, row.n_trainings) == (len(a), 29, len(seeds))
         assert row.difference == pytest.approx(np.mean(a - b))
         assert row.effect_size == pytest.approx(np.mean(a - b) / np.std(a - b, ddof=1))
         assert row.win_share == pytest.approx(
             np.mean([1 if x > y else 0.5 if x == y else 0 for x, y in zip(a, b, strict=True)])
         )
-        assert row.p_value == pytest.approx(sign_flip_p_values([np.stack([a, b], 1)])[0][0], abs=0.02)
+        if len(seeds) == 1:
+            assert row.p_value == pytest.approx(sign_flip_p_values([np.stack([a, b], 1)])[0][0], abs=0.02)
     np.testing.assert_allclose([row.p_holm for row in found], holm(np.array([row.p_value for row in found])))
 
 
@@ -107,7 +110,7 @@ def test_a_low_value_can_be_the_better_one():
 def test_scores_that_differ_by_rounding_are_half_a_win():
     """Two methods have 0.1 + 0.2 and 0.3 on half of the samples: neither wins there."""
     values = np.column_stack([np.full(8, 0.1 + 0.2), np.where(np.arange(8) < 4, 0.3, 0.4)])
-    one = Family("all", "cnn", "roc-auc", IMAGE, True, [("a", "sum"), ("b", "sum")], values)
+    one = Family("all", "cnn", "roc-auc", IMAGE, True, [("a", "sum"), ("b", "sum")], values, values[None], np.arange(8))
     (row,) = compare_families([one])
     assert row.win_share == 0.25
     (whole,) = compare_families([replace(one, values=np.column_stack([values[:, 0], np.full(8, 0.3)]))])
@@ -160,7 +163,7 @@ def test_a_method_without_values_leaves_the_others_theirs():
         if row["method"] == "sobel":
             row["value"] = row["value_worst_case"] = math.nan
     found = compare(score_cube(pa.Table.from_pylist(table)), "cnn", "roc-auc", IMAGE)
-    assert {row.n for row in found} == {29}
+    assert {row.n_samples for row in found} == {29}
     assert len(found) == 3
 
 
@@ -208,6 +211,55 @@ def test_the_file_holds_all_subsets(tmp_path):
     assert [float(row["difference"]) for row in read] == pytest.approx([row.difference for row in expected], rel=1e-5)
     assert list(read[0]) == [
         *("samples", "model", "metric", "variant", "method_a", "reduction_a", "method_b", "reduction_b"),
-        *("n", "difference", "effect_size", "win_share", "p_value", "p_holm"),
+        *("n_clusters", "n_samples", "n_trainings", "difference", "effect_size", "win_share", "p_value", "p_holm"),
     ]
-    assert {int(row["n"]) for row in read} == {29, 24, 14}
+    assert {int(row["n_samples"]) for row in read} == {29, 24, 14}
+
+
+def slow_p_value(a, b, clusters, trainings):
+    """Of one pair of methods, scores (S, N): sign flips of cluster sums, moved by the noise between trainings."""
+    rng = np.random.default_rng(0)
+    away = a - b
+    sums = np.array([away.mean(axis=0)[clusters == number].sum() for number in np.unique(clusters)])
+    noise = np.zeros(20_000)
+    if trainings > 1:
+        found = training_noise(np.stack([a, b], axis=2), clusters)
+        noise = found.error[0, 1] * away.shape[1] * rng.standard_t(found.freedom[0, 1], 20_000)
+    flipped = np.array([(rng.choice([-1, 1], len(sums)) * sums).sum() for _ in range(20_000)])
+    return np.mean(np.abs(flipped + noise) >= abs(sums.sum()))
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 1, 5)])
+@pytest.mark.parametrize("size", [1, 3])
+def test_tests_flip_clusters_and_count_the_noise_between_trainings(seeds, size):
+    rows = scores(seeds=seeds, methods={"gradient": 0.6, "smoothgrad": 0.602}, size=size, samples=60)
+    rng = np.random.default_rng(1)
+    moved = {(seed, method): 0.004 * rng.normal() for seed in seeds for method in ("gradient", "smoothgrad")}
+    for row in rows:
+        row["value_worst_case"] = row["value"] = 0.5 if math.isnan(row["value"]) else row["value"]
+        row["value_worst_case"] += moved[row["training_seed"], row["method"]]
+    cube = score_cube(pa.Table.from_pylist(rows))
+    (row,) = compare(cube, "cnn", "roc-auc", IMAGE)
+    assert (row.n_clusters, row.n_samples, row.n_trainings) == (60 // size, 60, len(seeds))
+    a, b = (cube.worst[number, 0, 0] for number in (0, 1))
+    assert row.p_value == pytest.approx(slow_p_value(a, b, cube.clusters, len(seeds)), abs=0.015)
+
+
+def test_copies_of_a_sample_in_its_cluster_do_not_make_a_difference_significant():
+    values = np.random.default_rng(2).normal([0.0, 0.3], 1.0, (20, 2))
+    keys = [("a", "sum"), ("b", "sum")]
+    (alone,) = compare_families(
+        [Family("all", "cnn", "roc-auc", IMAGE, True, keys, values, values[None], np.arange(20))]
+    )
+    copied, clusters = np.repeat(values, 10, axis=0), np.repeat(np.arange(20), 10)
+    (many,) = compare_families([Family("all", "cnn", "roc-auc", IMAGE, True, keys, copied, copied[None], clusters)])
+    assert many.p_value == alone.p_value
+    as_if_alone = Family("all", "cnn", "roc-auc", IMAGE, True, keys, copied, copied[None], np.arange(200))
+    (wrong,) = compare_families([as_if_alone])
+    assert wrong.p_value < 0.2 * alone.p_value
+
+
+@pytest.mark.parametrize("clusters", [5, 6])
+def test_fewer_than_six_clusters_give_no_p_value(clusters):
+    cube = cube_of(samples=30, size=30 // clusters)
+    assert all(math.isnan(row.p_holm) == (clusters < 6) for row in compare(cube, "cnn", "roc-auc", IMAGE))

@@ -34,17 +34,18 @@ def test_few_samples_are_tested_exactly(values):
     np.testing.assert_allclose(sign_flip_p_values([values])[0], slow_exact(values))
 
 
-def test_one_sample_says_nothing():
-    np.testing.assert_array_equal(sign_flip_p_values([np.array([[0.1, 0.9, 0.5]])])[0], [1, 1, 1])
+@pytest.mark.parametrize("clusters", [1, 5])
+def test_fewer_than_six_clusters_say_nothing(clusters):
+    values = np.random.default_rng(0).random((clusters, 3))
+    np.testing.assert_array_equal(sign_flip_p_values([values])[0], [np.nan] * 3)
 
 
 def test_random_signs_equal_slow_loop():
     values = np.random.default_rng(0).integers(0, 4, (40, 4)) / 5
     (found,) = sign_flip_p_values([values], permutations=300)
     hits = np.zeros(6)
-    for number in range(300):
-        words = Stream(0, "sign-flip", index=number).words(1)
-        signs = [1 if int(words[0]) >> i & 1 else -1 for i in range(40)]
+    for word in Stream(0, "sign-flip").words(300).tolist():
+        signs = [1 if word >> i & 1 else -1 for i in range(40)]
         for pair, (a, b) in enumerate(combinations(range(4), 2)):
             away = values[:, a] - values[:, b]
             hits[pair] += abs(np.dot(signs, away)) >= abs(away.sum()) - 1e-9

@@ -78,14 +78,24 @@ def test_cliques_overlap_and_the_critical_difference_itself_is_significant():
 def test_a_family_by_mean_rank(higher):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(60, 5)) + np.array([0, 3, 1, 3.1, 6])
-    family = Family("all", "cnn", "roc-auc", "region:image", higher, [(name, "sum") for name in "abcde"], values.copy())
+    family = Family(
+        "all",
+        "cnn",
+        "roc-auc",
+        "region:image",
+        higher,
+        [(name, "sum") for name in "abcde"],
+        values,
+        values[None],
+        np.arange(60),
+    )
     family.values[7] = np.nan
-    values = np.delete(values, 7, axis=0)
     found = rank_family(family)
+    values = np.delete(values, 7, axis=0)
     means = slow_ranks(values, higher).mean(axis=0)
     np.testing.assert_allclose(found.ranks, np.sort(means))
     assert [key[0] for key in found.keys] == ["abcde"[i] for i in np.argsort(means)]
-    assert found.n == 59
+    assert found.clusters == 59
     np.testing.assert_allclose([found.statistic, found.p_value], friedmanchisquare(*values.T))
     groups = [{key[0] for key in found.keys[start:stop]} for start, stop in found.cliques]
     assert {"b", "d"} in groups
@@ -97,3 +107,17 @@ def test_critical_difference_errs_as_rarely_as_stated_under_the_null():
     ranks = rng.random((1000, 40, 6)).argsort(axis=2).argsort(axis=2).mean(axis=1)
     found = np.mean(np.ptp(ranks, axis=1) >= critical_difference(6, 40))
     assert abs(found - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 1000) + 0.005  # normal limit at 40 samples
+
+
+def test_samples_of_a_cluster_are_ranked_together():
+    """By the mean over their samples: ten copies of each sample change nothing but the number of samples."""
+    values = np.random.default_rng(3).normal(size=(30, 4))
+    keys = [(name, "sum") for name in "abcd"]
+    alone = Family("all", "cnn", "roc-auc", "region:image", True, keys, values, values[None], np.arange(30))
+    copied = np.repeat(values, 10, axis=0)
+    many = Family(
+        "all", "cnn", "roc-auc", "region:image", True, keys, copied, copied[None], np.repeat(np.arange(30), 10)
+    )
+    first, second = rank_family(alone), rank_family(many)
+    assert first.clusters == second.clusters == 30
+    assert (first.p_value, first.critical_difference) == (second.p_value, second.critical_difference)

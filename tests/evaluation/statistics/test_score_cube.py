@@ -19,6 +19,7 @@ def rows():
     return [
         {
             "sample_id": f"test-{i}",
+            "cluster": "object-" + "aabbbca"[i],
             "model": model,
             "training_seed": seed,
             "method": method,
@@ -52,6 +53,7 @@ def place(row):
 
 def test_every_row_stands_in_its_place():
     assert CUBE.scored.sum() == len(ROWS)
+    assert CUBE.clusters.tolist() == [0, 0, 1, 1, 1, 2, 0]
     for row in ROWS:
         at = place(row)
         np.testing.assert_equal((CUBE.value[at], CUBE.worst[at]), (row["value"], row["value_worst_case"]))

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.statistics.bootstrap import bootstrap_interval
+from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
 from salgen.evaluation.statistics.summary import summarise, summarise_subsets, write_summary
 
@@ -25,6 +25,7 @@ def rows(seeds=(0,), methods=tuple(SCORES), models=("cnn",), certified=None):
     return [
         {
             "sample_id": f"test-{i:06d}",
+            "cluster": f"object-{i % 3}",
             "model": model,
             "training_seed": seed,
             "method": method,
@@ -53,12 +54,14 @@ def summary_of(table, method, seed="all"):
 def test_summary_of_one_method():
     row = summary_of(pa.Table.from_pylist(rows()), "gradient")
     assert (row.n, row.n_undefined, row.n_excluded_masks, row.n_invalid_maps) == (2, 2, 1, 1)
+    assert (row.n_clusters, row.n_samples, row.n_trainings) == (2, 2, 1)
     assert row.mean == pytest.approx(0.8)
     assert row.standard_deviation == pytest.approx(np.std([0.7, 0.9], ddof=1))
     assert row.median == pytest.approx(0.8)
     assert row.mean_worst_case == pytest.approx((0.7 + 0.0 + 0.9) / 3)
     assert row.mean_per_class == pytest.approx(0.8)  # both defined values are of one class
-    assert (row.ci_low, row.ci_high) == (0.0, 1.0)  # two samples tell nothing, and no value lies outside
+    assert 0.0 < row.ci_low < 0.2  # two samples tell next to nothing
+    assert 0.95 < row.ci_high < 1.0
     assert row.ci_low_worst_case <= row.mean_worst_case <= row.ci_high_worst_case
     assert row.normalised == pytest.approx((0.8 - 0.45) / (1.0 - 0.45))  # over the two samples where all are defined
     assert row.reasons == {"empty_mask": 1, "trivial_full_mask": 1, "zero_energy": 1}
@@ -89,15 +92,14 @@ def test_normalised_scores_know_the_metrics_direction(metric, normal):
     assert summary_of(pa.Table.from_pylist(table), "gradient").normalised == pytest.approx(normal, nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("metric", "words"), [("pointing-game", "samples; Clopper-Pearson"), ("edge-correlation", "samples")]
-)
-def test_hits_have_an_interval_of_hits_where_nothing_else_is_possible(metric, words):
-    table = [dict(rows()[0], sample_id=f"s-{i}", metric=metric, value=1.0, value_worst_case=1.0) for i in range(20)]
+@pytest.mark.parametrize(("metric", "least"), [("pointing-game", 0.0), ("edge-correlation", -1.0)])
+def test_scores_that_are_all_alike_may_yet_fail_on_other_samples(metric, least):
+    """By as much as twenty samples without a failure leave open, down to the metric's lowest value."""
+    one = {**rows()[0], "metric": metric, "value": 1.0, "value_worst_case": 1.0}
+    table = [{**one, "sample_id": f"s-{i}", "cluster": f"s-{i}"} for i in range(20)]
     row = summary_of(pa.Table.from_pylist(table), "random")
-    assert row.interval == words
-    expected = 0.025 ** (1 / 20) if metric == "pointing-game" else 1.0
-    assert (row.ci_low, row.ci_high) == pytest.approx((expected, 1.0))
+    assert row.interval == "clusters; of this one model"
+    assert (row.ci_low, row.ci_high) == pytest.approx((1 - (1 - least) * (1 - 0.025 ** (1 / 20)), 1.0), abs=0.02)
 
 
 @pytest.mark.parametrize("metric", ["pointing-game", "roc-auc"])
@@ -110,13 +112,13 @@ def test_nothing_is_said_of_an_interval_that_is_not_there(metric):
 
 def test_interval_of_the_worst_case_alone_is_described():
     table = [
-        dict(rows()[0], sample_id=f"s-{i}", metric="pointing-game", value=NAN, value_worst_case=0.0, reason="x")
+        dict(rows()[0], sample_id=f"s-{i}", cluster=f"c-{i}", metric="pointing-game", value=NAN, value_worst_case=0.0)
         for i in range(9)
     ]
     row = summary_of(pa.Table.from_pylist(table), "random")
     assert np.isnan(row.ci_high)
-    assert row.ci_high_worst_case == pytest.approx(1 - 0.025 ** (1 / 9))
-    assert row.interval == "samples; Clopper-Pearson"
+    assert row.ci_high_worst_case == pytest.approx(1 - 0.025 ** (1 / 9), abs=0.02)
+    assert row.interval == "clusters; of this one model"
 
 
 def test_controls_are_normalised_to_zero_and_one():
@@ -131,19 +133,17 @@ def test_no_normalised_score_without_both_controls(missing):
     assert np.isnan(summary_of(table, "gradient").normalised)
 
 
-@pytest.mark.parametrize(
-    ("seeds", "words"), [(3, "samples; conditional on these models"), (5, "training seeds x samples")]
-)
+@pytest.mark.parametrize(("seeds", "words"), [(2, "clusters; of these models"), (3, "trainings x clusters")])
 def test_training_seeds_are_pooled_and_told_apart(seeds, words):
     table = pa.Table.from_pylist(rows(range(seeds)))
     whole, second = summary_of(table, "gradient"), summary_of(table, "gradient", "1")
     assert second.mean == pytest.approx(0.81)
     assert whole.n == 2 * seeds
     assert whole.mean == pytest.approx(0.8 + 0.01 * (seeds - 1) / 2)
-    assert (whole.interval, second.interval) == (words, "samples")
+    assert (whole.interval, second.interval) == (words, "clusters; of this one model")
     assert whole.reasons["empty_mask"] == seeds
     values = np.array([[0.7 + 0.01 * s, NAN, 0.9 + 0.01 * s, NAN] for s in range(seeds)])[:, :, None]
-    expected = np.clip(np.concatenate(bootstrap_interval(values)), 0.0, 1.0)
+    expected = np.concatenate(mean_intervals(values, np.arange(4) % 3, np.zeros(1), np.ones(1)))
     assert [whole.ci_low, whole.ci_high] == pytest.approx(expected.tolist())
 
 
@@ -230,7 +230,7 @@ def test_undefined_numbers_are_empty_fields(tmp_path):
     pq.write_table(table, tmp_path / "scores.parquet")
     text = write_summary(tmp_path).read_text()
     assert "nan" not in text
-    assert ",,samples," in text  # no normalised score without the controls
+    assert ",,clusters; of this one model," in text  # no normalised score without the controls
 
 
 def test_faults_of_the_scores_name_the_file(tmp_path):

@@ -250,6 +250,10 @@ QUICK = {  # found without rendering or scoring
     ),
     "resolution": (scores("native_resolution", lambda _: "1x1"), "such differences: 130"),
     "fingerprint": (scores("dataset_fingerprint", lambda _: "other"), "such differences: 130"),
+    "clusters": (
+        scores("cluster", lambda _: "x", lambda table: pc.equal(table["sample_id"], table["sample_id"][0]).to_numpy()),
+        "column cluster is not that of the data set",
+    ),
     "target": (scores("target", lambda one: 1 - one), "target of 7 samples (lesion-cnn, seed 0) does not follow"),
     "correct": (scores("correct", lambda one: not one), "correct of 7 samples (lesion-cnn, seed 0) does not follow"),
     "certified": (scores("certified", lambda one: not one), "certified of 7 samples (lesion-cnn, seed 0) does not"),

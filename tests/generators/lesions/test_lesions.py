@@ -36,7 +36,9 @@ def ellipse(height, width, slices=3):
     centre = (height - 1) / 2, (width - 1) / 2
     inside = ((y - centre[0]) / (height * 0.46)) ** 2 + ((x - centre[1]) / (width * 0.46)) ** 2 <= 1
     masks = np.stack([inside] * slices)
-    return BrainBank(masks, masks.astype(np.uint16) * 65535, {"test": np.arange(slices)}, "test")
+    return BrainBank(
+        masks, masks.astype(np.uint16) * 65535, np.zeros(slices, dtype=int), {"test": np.arange(slices)}, "test"
+    )
 
 
 def drawn(plugin, index, seed=0):

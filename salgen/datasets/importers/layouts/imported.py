@@ -92,6 +92,10 @@ class Imported:
         """None: nothing can be taken away."""
         return None
 
+    def cluster(self, parameters: Mapping[str, Any], material: Items) -> str | None:
+        """The item: samples made from one are not independent."""
+        return str(parameters["item"])
+
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """None by default."""
         return {}

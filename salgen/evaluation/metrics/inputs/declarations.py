@@ -35,7 +35,6 @@ class Declared:
     regional: ClassVar[bool] = False
     higher_is_better: ClassVar[bool | None] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    counts_hits: ClassVar[bool] = False
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     scales: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     version: ClassVar[str] = "1"

@@ -74,8 +74,6 @@ class Metric(Protocol):
     bounds
         Smallest and largest value that any sample can have. A map that failed gets the worse of them in
         `Scores.worst_case`, or the worst that was observed where that is infinite.
-    counts_hits
-        Whether a sample is a hit, 1, or a miss, 0, but for ties: the mean is a share of samples.
     sweep
         Parameter to the values that a run takes where the call does not set it.
     scales
@@ -96,7 +94,6 @@ class Metric(Protocol):
     regional: ClassVar[bool]
     higher_is_better: ClassVar[bool | None]
     bounds: ClassVar[tuple[float, float]]
-    counts_hits: ClassVar[bool]
     sweep: ClassVar[Mapping[str, tuple[Any, ...]]]
     scales: ClassVar[Mapping[str, Mapping[str, Any]]]
     reference: ClassVar[str]

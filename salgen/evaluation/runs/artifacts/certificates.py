@@ -23,6 +23,7 @@ COLUMNS = {
     "model": pa.string(),
     "training_seed": pa.int64(),
     "sample_id": pa.string(),
+    "cluster": pa.string(),
     **{name: _TYPES[kind] for name, kind in get_type_hints(Certificate).items()},
 }
 

@@ -94,6 +94,9 @@ class SignScenes:
         sign_class = int(context.stream("sign class", key=block).permutation(SIGNS)[place])
         return {"sign_class": sign_class, "photograph": photograph, "fields": context.stream("fields").key(), **values}
 
+    def track(self, parameters: Mapping[str, Any]) -> None:
+        """None: each sign is drawn by itself."""
+
     def picture(self, parameters: Mapping[str, Any], image_size: tuple[int, int]) -> Pixels:
         """The scene, uint8 (H, W, 3)."""
         side = side_of(parameters)

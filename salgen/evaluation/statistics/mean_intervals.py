@@ -1,0 +1,152 @@
+"""Confidence intervals of mean scores: over clusters of samples, and over trainings where there are enough."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t
+
+from salgen.evaluation.statistics.clusters import cluster_sums, numbered
+from salgen.evaluation.statistics.training_noise import training_variances
+from salgen.seeding import Stream
+from salgen.types import Float64
+
+DRAWS = 4000
+LEVEL = 0.95
+TRAININGS = 3  # fewer say too little about how trainings differ: the interval is then about these models
+
+
+def mean_intervals(
+    values: Float64,
+    clusters: NDArray[np.int64],
+    low: Float64,
+    high: Float64,
+    *,
+    over_trainings: bool | None = None,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> tuple[Float64, Float64]:
+    """Confidence intervals of the means over training seeds and samples.
+
+    Parameters
+    ----------
+    values
+        float64 (S, N, K): K scores of N samples under S training seeds; NaN where undefined.
+    clusters
+        int64 (N,): the number of the cluster that each sample belongs to. Clusters are independent, samples of one
+        are not.
+    low, high
+        float64 (K,): the smallest and the largest value that each score can have; infinite where there is none.
+    over_trainings
+        Whether the interval is about other trainings too, or conditional on these models. By default where there are
+        at least `TRAININGS` seeds.
+    draws, level, seed
+        Number of random draws, coverage aimed at, and seed of the draws.
+
+    Returns
+    -------
+    low, high
+        float64 (K,): NaN for a score that is defined in fewer than two clusters.
+
+    Notes
+    -----
+    A score with bounds has Gaffke's interval, which holds for any distribution between them: each end is a quantile of
+    the mean under random weights, Dirichlet(1, ..., 1) over the clusters and one more, in which all scores have the
+    worse bound. Of scores that are 0 or 1 it is Clopper and Pearson's. A score without a bound on one side has a
+    studentised bootstrap of the clusters. Clusters of unequal size count as their samples do.
+
+    Over trainings, each draw is moved by the standard error between trainings times a Student variable with S - 1
+    degrees of freedom. Simulated coverage is in docs/statistics.md.
+
+    Samples for which a score is undefined under every seed are left out. All scores share the draws, and a score's
+    interval does not depend on what else is in the table.
+
+    References
+    ----------
+    Gaffke 2005, *Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
+    variable*, Mathematical Methods of Statistics 14(4); Learned-Miller & Thomas 2020, *A new confidence interval for
+    the mean of a bounded random variable*, arXiv:1905.06208; Hesterberg 2015, *What teachers should know about the
+    bootstrap*, The American Statistician 69(4), section 4.6 (studentised).
+    """
+    over_trainings = len(values) >= TRAININGS if over_trainings is None else over_trainings
+    ends = np.full((2, values.shape[2]), np.nan)
+    bounds, bounded = np.stack([low, high]), np.isfinite(low) & np.isfinite(high)
+    used = np.isfinite(values).any(axis=0)
+    patterns, pattern_of = np.unique(used, axis=1, return_inverse=True)
+    for number, rows in enumerate(patterns.T):
+        members = numbered(clusters[rows])
+        if len(np.unique(members)) < 2:
+            continue
+        for draw, kind in ((_gaffke, bounded), (_studentised, ~bounded)):
+            chosen = np.flatnonzero((pattern_of.reshape(-1) == number) & kind)
+            if len(chosen):
+                part = values[:, rows][:, :, chosen]
+                sums, counts = (
+                    cluster_sums(array.sum(axis=0), members) for array in (np.nan_to_num(part), np.isfinite(part))
+                )
+                drawn = draw(sums, counts.astype(np.float64), bounds[:, chosen], draws, seed)
+                if over_trainings and len(values) > 1:
+                    drawn += np.sqrt(training_variances(part, members)) * _student(draws, len(values) - 1, seed)
+                for end, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
+                    ends[end, chosen] = np.quantile(drawn[end], share, axis=0)
+    return np.maximum(ends[0], low), np.minimum(ends[1], high)
+
+
+def _gaffke(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
+    """float64 (2, draws, K): weighted means of the clusters and of one more at the lower, then at the upper bound."""
+    weights = _exponentials(draws, len(sums) + 1, seed)
+    size = counts.mean(axis=0)
+    total, count = weights[:, :-1] @ sums, weights[:, :-1] @ counts
+    more = weights[:, -1:] * size
+    return np.stack([(total + more * bound) / (count + more) for bound in bounds])
+
+
+def _studentised(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
+    """float64 (2, draws, K): the mean less its standard error times the studentised errors of resampled clusters.
+
+    Both of the first axis are the same. The mean itself where no cluster differs from another.
+    """
+    mean, error = _mean_and_error(sums, counts, np.ones((1, len(sums))))
+    drawn, errors = _mean_and_error(sums, counts, _multiplicities(draws, len(sums), seed))
+    away = np.divide(drawn - mean, errors, out=np.zeros_like(drawn), where=errors > 0)
+    return np.stack([mean - away * error] * 2)
+
+
+def _mean_and_error(sums: Float64, counts: Float64, weights: Float64) -> tuple[Float64, Float64]:
+    """Means and their standard errors, float64 (draws, K), where clusters count as often as `weights` (draws, G)."""
+    count = weights @ counts
+    mean = (weights @ sums) / count
+    squares = weights @ sums**2 - 2 * mean * (weights @ (sums * counts)) + mean**2 * (weights @ counts**2)
+    clusters = weights.sum(axis=1, keepdims=True)
+    rounding = 1e-12 * (weights @ sums**2)
+    squares = np.where(squares > rounding, squares, 0.0)
+    return mean, np.sqrt(squares * clusters / (clusters - 1)) / count
+
+
+@lru_cache(maxsize=4)  # every table of a run draws the same
+def _exponentials(draws: int, count: int, seed: int) -> Float64:
+    """float64 (draws, count): standard exponential variables."""
+    return _fixed(-np.log1p(-Stream(seed, "interval", "weights").uniform(draws * count)).reshape(draws, count))
+
+
+@lru_cache(maxsize=4)
+def _multiplicities(draws: int, count: int, seed: int) -> Float64:
+    """float64 (draws, count): how often each of `count` clusters is drawn, with replacement."""
+    drawn = Stream(seed, "interval", "resamples").integers(count, draws * count).reshape(draws, count)
+    places = (drawn + count * np.arange(draws)[:, np.newaxis]).ravel()
+    return _fixed(np.bincount(places, minlength=draws * count).reshape(draws, count).astype(np.float64))
+
+
+@lru_cache(maxsize=4)
+def _student(draws: int, freedom: int, seed: int) -> Float64:
+    """float64 (draws, 1): Student variables."""
+    midpoints = np.clip(Stream(seed, "interval", "trainings").uniform(draws), 1e-12, 1 - 1e-12)
+    return _fixed(t.ppf(midpoints, freedom)[:, np.newaxis])
+
+
+def _fixed(array: Float64) -> Float64:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,129 @@
+"""The spread of means between trainings, beyond what the samples' noise gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.evaluation.statistics.clusters import cluster_sums
+from salgen.types import Float64
+
+
+def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
+    """The variance of means over S trainings that is due to the trainings.
+
+    Parameters
+    ----------
+    values
+        float64 (S, N, K), NaN where undefined.
+    clusters
+        int64 (N,): cluster numbers without gaps.
+
+    Returns
+    -------
+    float64 (K,): the variance between the seeds' means over S, less what the interaction of seeds and clusters adds
+    to it; at least 0.
+    """
+    means, residuals = _parts(values, clusters)
+    between = means.var(axis=0, ddof=1) / len(values)
+    return np.asarray(np.maximum(between - _interaction((residuals**2).sum(axis=(0, 1)), residuals), 0.0))
+
+
+@dataclass(frozen=True)
+class TrainingNoise:
+    """What trainings add to the differences between methods, for each pair of them.
+
+    Attributes
+    ----------
+    error
+        float64 (K, K): the standard error of the mean difference that is due to trainings.
+    freedom
+        float64 (K, K): its degrees of freedom.
+    """
+
+    error: Float64
+    freedom: Float64
+
+
+def training_noise(values: Float64, clusters: NDArray[np.int64]) -> TrainingNoise:
+    """The noise of trainings in the mean differences between methods.
+
+    Parameters
+    ----------
+    values
+        float64 (S, N, K): the scores of K methods, NaN where undefined for any of them; two trainings or more.
+    clusters
+        int64 (N,): cluster numbers without gaps.
+
+    Notes
+    -----
+    Three trainings say too little about one pair. So the variance is pooled over the family: a two-way analysis of
+    variance of the seeds' means (S x methods) gives the variance of the interaction, with (S - 1)(m - 1) degrees of
+    freedom for the m methods whose scores depend on the training, and that of one method against what does not
+    depend on it, with Satterthwaite's degrees of freedom. A pair that differs more than that between its own trainings
+    keeps its own variance. The part that is noise of the samples, which the test counts anyway, is taken off.
+
+    References
+    ----------
+    Satterthwaite 1946, *An approximate distribution of estimates of variance components*, Biometrics Bulletin 2(6).
+    """
+    seeds, _, methods = values.shape
+    means, residuals = _parts(values, clusters)
+    centred = means - means.mean(axis=0)
+    spread = _of_pairs(centred.T @ centred) / (seeds - 1) / seeds
+    flat = residuals.reshape(-1, methods)
+    sampled = _interaction(_of_pairs(flat.T @ flat), residuals)
+    varies = (centred**2).sum(axis=0) > 1e-24
+    kinds = varies[:, np.newaxis].astype(int) + varies
+    variance, freedom = np.zeros((methods, methods)), np.full((methods, methods), float(seeds - 1))
+    others = ~np.eye(methods, dtype=bool)
+    for kind, (pooled, degrees) in _pooled(centred[:, varies]).items():
+        pairs = (kinds == kind) & others
+        if pairs.any():
+            variance[pairs] = np.maximum(np.maximum(spread[pairs], pooled / seeds) - sampled[pairs].mean(), 0.0)
+            freedom[pairs] = degrees
+    return TrainingNoise(np.sqrt(variance), freedom)
+
+
+def _pooled(centred: Float64) -> dict[int, tuple[float, float]]:
+    """Number of methods of a pair that depend on the training to the pooled variance and its degrees of freedom.
+
+    `centred` are the seeds' means of those methods, float64 (S, m), each less its mean.
+    """
+    seeds, methods = centred.shape
+    if methods == 0:
+        return {}
+    common = centred.mean(axis=1)
+    of_seed = methods * (common**2).sum() / (seeds - 1)
+    if methods == 1:
+        return {1: (of_seed, seeds - 1.0)}
+    degrees = (seeds - 1.0) * (methods - 1.0)
+    interaction = ((centred - common[:, np.newaxis]) ** 2).sum() / degrees
+    parts = np.array([of_seed / methods, (1 - 1 / methods) * interaction])
+    effective = parts.sum() ** 2 / (parts**2 / np.array([seeds - 1.0, degrees])).sum()
+    return {1: (parts.sum(), effective), 2: (2 * interaction, degrees)}
+
+
+def _parts(values: Float64, clusters: NDArray[np.int64]) -> tuple[Float64, Float64]:
+    """The seeds' means (S, K), and the interaction of seeds and clusters (S, G, K) in what makes them up."""
+    defined = np.isfinite(values)
+    counts = np.maximum(defined.sum(axis=1), 1)
+    means = np.where(defined, values, 0.0).sum(axis=1) / counts
+    away = np.where(defined, values - means[:, np.newaxis], 0.0) / counts[:, np.newaxis]
+    shares = np.stack([cluster_sums(of_seed, clusters) for of_seed in away])
+    residuals = shares - shares.mean(axis=0) - shares.mean(axis=1, keepdims=True) + shares.mean(axis=(0, 1))
+    return means, residuals
+
+
+def _interaction(squares: Float64, residuals: Float64) -> Float64:
+    """The variance of the mean over seeds that the interaction makes, from its sums of squares."""
+    seeds, clusters, _ = residuals.shape
+    return np.asarray(squares / ((seeds - 1) * max(clusters - 1, 1)) * clusters / seeds)
+
+
+def _of_pairs(products: Float64) -> Float64:
+    """Sums of squares of all differences (K, K) from the sums of products of the columns."""
+    squares = np.diag(products)
+    return np.maximum(squares[:, np.newaxis] + squares - 2 * products, 0.0)

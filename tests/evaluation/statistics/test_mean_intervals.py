@@ -1,0 +1,176 @@
+"""Intervals of means against closed forms and slow loops, and what share of them holds the truth."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import beta, binomtest, t
+
+from salgen.evaluation.statistics.mean_intervals import mean_intervals
+
+INFINITE = np.inf
+
+
+def intervals(values, clusters=None, low=-INFINITE, high=INFINITE, **how):
+    """Ends float64 (2, K) of values (S, N, K), each sample its own cluster by default."""
+    clusters = np.arange(values.shape[1]) if clusters is None else clusters
+    return np.stack(mean_intervals(values, clusters, *(np.full(values.shape[2], end) for end in (low, high)), **how))
+
+
+@pytest.mark.parametrize("hits", [0, 1, 7, 19, 20])
+def test_of_hits_and_misses_it_is_clopper_and_pearsons(hits):
+    values = (np.arange(20) < hits).astype(float)[None, :, None]
+    expected = binomtest(hits, 20).proportion_ci()
+    np.testing.assert_allclose(intervals(values, low=0.0, high=1.0, draws=100_000).ravel(), expected, atol=4e-3)
+
+
+def test_of_clusters_that_are_alike_the_ends_are_those_of_a_beta_variable():
+    """The mean moves towards a bound by the weight of the one more, which is Beta(1, G)."""
+    values = np.full((1, 30, 1), 0.6)
+    reach = beta(1, 30).ppf(0.975)
+    found = intervals(values, low=0.0, high=2.0, draws=100_000).ravel()
+    np.testing.assert_allclose(found, [0.6 - reach * 0.6, 0.6 + reach * 1.4], atol=3e-3)
+
+
+def slow_gaffke(clusters, low, high, draws):
+    """Ends of the mean of clusters, each a list of values, by exponential weights drawn one by one."""
+    rng = np.random.default_rng(0)
+    size = np.mean([len(values) for values in clusters])
+    ends = []
+    for bound in (low, high):
+        means = []
+        for _ in range(draws):
+            weights = rng.exponential(size=len(clusters) + 1)
+            total = (
+                sum(w * sum(values) for w, values in zip(weights, clusters, strict=False)) + weights[-1] * size * bound
+            )
+            count = sum(w * len(values) for w, values in zip(weights, clusters, strict=False)) + weights[-1] * size
+            means.append(total / count)
+        ends.append(means)
+    return [np.quantile(ends[0], 0.025), np.quantile(ends[1], 0.975)]
+
+
+def slow_studentised(clusters, draws):
+    """Ends of the mean of clusters of equal size, from resamples drawn one by one."""
+    rng = np.random.default_rng(0)
+    means = np.array([np.mean(values) for values in clusters])
+    error = means.std(ddof=1) / np.sqrt(len(means))
+    away = []
+    for _ in range(draws):
+        again = rng.choice(means, len(means))
+        away.append((again.mean() - means.mean()) / (again.std(ddof=1) / np.sqrt(len(means))))
+    return [means.mean() - np.quantile(away, q) * error for q in (0.975, 0.025)]
+
+
+def test_of_a_bounded_score_it_equals_a_slow_loop():
+    rng = np.random.default_rng(1)
+    clusters = np.sort(rng.integers(0, 12, 40))
+    values = rng.beta(5, 2, 40)
+    groups = [values[clusters == number].tolist() for number in np.unique(clusters)]
+    found = intervals(values[None, :, None], clusters, 0.0, 1.0, draws=20_000).ravel()
+    np.testing.assert_allclose(found, slow_gaffke(groups, 0.0, 1.0, 20_000), atol=4e-3)
+
+
+def test_of_an_unbounded_score_it_equals_a_slow_loop():
+    rng = np.random.default_rng(2)
+    values = rng.lognormal(size=60)
+    groups = values.reshape(15, 4).tolist()
+    found = intervals(values[None, :, None], np.repeat(np.arange(15), 4), draws=20_000).ravel()
+    expected = slow_studentised(groups, 20_000)
+    np.testing.assert_allclose(found, expected, atol=0.03 * (expected[1] - expected[0]))
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, INFINITE)])
+def test_copies_of_a_sample_in_its_cluster_change_nothing(bounds):
+    """Ten scenes around one object are no more information than one, if all score alike."""
+    values = np.random.default_rng(3).random((1, 20, 2))
+    copied = np.repeat(values, 10, axis=1)
+    found = intervals(copied, np.repeat(np.arange(20), 10), *bounds)
+    np.testing.assert_allclose(found, intervals(values, None, *bounds), rtol=1e-9)
+    as_if_alone = intervals(copied, None, *bounds)
+    assert ((as_if_alone[1] - as_if_alone[0]) < 0.5 * (found[1] - found[0])).all()
+
+
+def test_three_trainings_are_part_of_it_and_two_are_not():
+    values = np.random.default_rng(4).random((3, 30, 1)) + np.array([0.0, 0.5, 1.0])[:, None, None]
+    over, given_models = (intervals(values, over_trainings=over).ravel() for over in (True, False))
+    np.testing.assert_array_equal(intervals(values).ravel(), over)
+    assert np.ptp(over) > 3 * np.ptp(given_models)
+    two = values[:2]
+    np.testing.assert_array_equal(intervals(two), intervals(two, over_trainings=False))
+    error = np.std([0.0, 0.5, 1.0], ddof=1) / np.sqrt(3)  # the samples' noise is a tenth of that
+    assert np.ptp(over) == pytest.approx(2 * t(2).ppf(0.975) * error, rel=0.15)
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-INFINITE, INFINITE)])
+def test_it_depends_neither_on_other_scores_nor_on_undefined_samples(bounds):
+    rng = np.random.default_rng(5)
+    values = rng.random((2, 20, 3))
+    alone = intervals(values[:, :, 1:2], None, *bounds)
+    values[:, 4, 0] = np.nan
+    np.testing.assert_allclose(intervals(values, None, *bounds)[:, 1:2], alone, rtol=1e-12)
+    padded = np.concatenate([values[:, :7, 1:2], np.full((2, 4, 1), np.nan), values[:, 7:, 1:2]], axis=1)
+    np.testing.assert_allclose(intervals(padded, None, *bounds), alone, rtol=1e-12)
+
+
+def test_of_one_cluster_it_is_unknown():
+    values = np.full((1, 6, 3), np.nan)
+    values[0, 2, 1] = 0.5
+    values[0, :2, 2] = 0.5
+    np.testing.assert_array_equal(np.isnan(intervals(values)), [[True, True, False]] * 2)
+    np.testing.assert_array_equal(intervals(values)[:, 2], [0.5, 0.5])
+    assert np.isnan(intervals(values, np.zeros(6, dtype=int))).all()
+
+
+@given(arrays(float, (1, 8, 1), elements=st.integers(-100, 100).map(float)), st.floats(0.1, 10), st.floats(-5, 5))
+def test_it_moves_with_the_scores_and_holds_their_mean(values, scale, shift):
+    ends = intervals(values, low=-100.0, high=100.0, draws=400)
+    low, high = (bound * scale + shift for bound in (-100.0, 100.0))
+    moved = intervals(values * scale + shift, low=low, high=high, draws=400)
+    np.testing.assert_allclose(moved, ends * scale + shift, atol=1e-6)
+    assert ends[0] - 1e-9 <= values.mean() <= ends[1] + 1e-9
+    assert -100 <= ends[0] <= ends[1] <= 100
+
+
+# Coverage ------------------------------------------------------------------------------------------
+
+REPEATS = 1000
+SLACK = 3 * np.sqrt(0.05 * 0.95 / REPEATS)  # of the simulation itself
+
+
+def coverage(values, truth, clusters=None, **how):
+    low, high = intervals(values, clusters, draws=2000, **how)
+    return np.mean((low <= truth) & (truth <= high))
+
+
+@pytest.mark.parametrize(("trainings", "between"), [(1, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)])
+@pytest.mark.parametrize(("clusters", "size"), [(100, 1), (40, 10), (15, 4)])
+def test_dependent_samples_and_trainings_are_covered(clusters, size, trainings, between):
+    """Seven tenths of the variance are common to a cluster."""
+    rng = np.random.default_rng(clusters)
+    common = np.repeat(rng.normal(size=(1, clusters, REPEATS)), size, axis=1)
+    values = np.sqrt(0.7) * common + np.sqrt(0.3) * rng.normal(size=(1, clusters * size, REPEATS))
+    values = values + between * rng.normal(size=(trainings, 1, REPEATS))
+    values = values + 0.3 * rng.normal(size=(trainings, clusters * size, REPEATS)) * (trainings > 1)
+    numbers = np.repeat(np.arange(clusters), size)
+    assert 0.93 - SLACK <= coverage(values, 0.0, numbers) <= 0.985 + SLACK * (trainings > 1)
+    if size > 1 and trainings == 1:
+        assert coverage(values, 0.0) < 0.85, "as if samples were independent"
+
+
+@pytest.mark.parametrize("count", [20, 50, 100])
+@pytest.mark.parametrize("misses", [0.02, 0.05])
+def test_rare_failures_of_bounded_scores_are_covered(count, misses):
+    rng = np.random.default_rng(count)
+    failed = rng.random((1, count, REPEATS)) < misses
+    for values, right in (
+        (np.where(failed, 0.0, 1.0), 1.0),
+        (np.where(failed, 0.0, rng.beta(90, 10, failed.shape)), 0.9),
+    ):
+        assert coverage(values, right * (1 - misses), low=0.0, high=1.0) >= 0.95 - SLACK
+
+
+def test_a_long_tail_without_a_bound_is_nearly_covered():
+    values = np.random.default_rng(6).lognormal(size=(1, 100, REPEATS))
+    assert coverage(values, np.exp(0.5)) >= 0.92 - SLACK

@@ -1,0 +1,71 @@
+"""Samples that share a cause are in one cluster, and no others."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from salgen.datasets.importers.lisa_lights import LisaLights
+from salgen.generators.factory import generator
+from salgen.generators.traffic_signs.gtsrb import SignPhotographs
+from salgen.registry import GENERATORS
+
+ALONE = ["gtsrb-square", "imagenet-s50", "lisa-lights", "zings"]
+
+
+def recipes(made, count=40):
+    return [made.recipe(0, "test", index) for index in range(count)]
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_is_drawn_by_itself_is_its_own_cluster(name):
+    made = generator(name, **GENERATORS.load(name).quick)
+    found = recipes(made)
+    assert [made.cluster(recipe) for recipe in found] == [recipe.id for recipe in found]
+
+
+@pytest.mark.parametrize("name", ["bam", "ebam"])
+def test_pictures_of_an_object_on_all_scenes_are_one_cluster(name):
+    made = generator(name, **GENERATORS.load(name).quick)
+    found = recipes(made, 4 * len(made.plugin.objects) * len(made.plugin.scenes))
+    pictures = [(r.parameters["object"], r.parameters["object_number"]) for r in found]
+    assert partition([made.cluster(recipe) for recipe in found]) == partition(pictures)
+    assert min(Counter(pictures).values()) >= len(made.plugin.scenes)
+
+
+def test_an_image_that_counts_once_for_each_class_is_one_cluster():
+    made = generator("multi-objects", **GENERATORS.load("multi-objects").quick)
+    found = recipes(made)
+    images = [made.render(recipe).image.tobytes() for recipe in found]
+    assert partition([made.cluster(recipe) for recipe in found]) == partition(images)
+    assert len(set(images)) < len(found)
+
+
+def test_lesions_on_one_slice_are_one_cluster():
+    made = generator("perlin-lesions", **GENERATORS.load("perlin-lesions").quick)
+    found = recipes(made)
+    slices = [recipe.parameters["slice"] for recipe in found]
+    assert partition([made.cluster(recipe) for recipe in found]) == partition(slices)
+    assert len(set(slices)) < len(found)
+
+
+def partition(names):
+    """The groups of places that have the same name."""
+    return sorted(tuple(np.flatnonzero([other == name for other in names])) for name in set(names))
+
+
+def test_a_subject_a_track_and_a_clip_are_one_cluster(tmp_path):
+    material = SimpleNamespace(bank=SimpleNamespace(volumes=np.array([0, 0, 1, 2])))
+    lesions = generator("perlin-lesions", **GENERATORS.load("perlin-lesions").quick).plugin
+    assert [lesions.cluster({"slice": number}, material) for number in range(4)] == [
+        *("subject-0", "subject-0", "subject-1", "subject-2")
+    ]
+    files = {name: tmp_path / name for name in ("00007_00001.ppm", "00007_00002.ppm", "00008_00001.ppm", "00009.ppm")}
+    signs = SignPhotographs(SimpleNamespace(files=files), {})
+    tracks = [signs.track({"sign_class": 3, "item": name}) for name in files]
+    assert tracks == ["3-00007", "3-00007", "3-00008", "3-00009"]
+    clips = [
+        LisaLights().cluster({"frame": f"{name}.jpg"}, None) for name in ("dayClip1--001", "dayClip1--002", "b--001")
+    ]
+    assert clips == ["dayClip1", "dayClip1", "b"]
