@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         lowest,
         networks_on,
         on,
+        on_each,
         share_left,
     )
     from salgen.evaluation.protocols.paper_table import PaperTable, Row
@@ -68,7 +69,7 @@ _NAMES = {
     "salgen.evaluation.models.declarations": "FromFile FromScratch FromTorchvision",
     "salgen.evaluation.models.start_weights": "Seams",
     "salgen.evaluation.protocols.claims": (
-        "Claim among_the_best averaged between higher_median highest lowest networks_on on share_left"
+        "Claim among_the_best averaged between higher_median highest lowest networks_on on on_each share_left"
     ),
     "salgen.evaluation.protocols.paper_table": "PaperTable Row",
     "salgen.evaluation.protocols.protocol": "Experiment Protocol",
@@ -132,6 +133,7 @@ __all__ = [
     "lowest",
     "networks_on",
     "on",
+    "on_each",
     "oval",
     "paint",
     "param",

@@ -107,6 +107,15 @@ def on(name: str, *networks: str) -> Choice:
     return choice
 
 
+def on_each(*names: str) -> Choice:
+    """Several data sets or rows, each on every network with scores."""
+
+    def choice(rankings: Rankings) -> list[Ranking]:
+        return [ranking for name in names for ranking in on(name)(rankings)]
+
+    return choice
+
+
 def averaged(dataset: str) -> Choice:
     """A data set, averaged over the networks that have scores, with the methods that all of them have."""
 

@@ -107,6 +107,10 @@ class Protocol(ABC):
         """The networks that are evaluated on a data set."""
         return self.networks[scale]
 
+    def methods_for(self, model: str, experiment: Experiment, scale: str) -> Sequence[str]:
+        """The methods of an experiment, as calls, for one network."""
+        return experiment.methods
+
     def trained_network(self, dataset: str, model: str) -> str | None:
         """A network as ``package.module:function`` if it is not to be trained."""
         return None
@@ -114,6 +118,10 @@ class Protocol(ABC):
     def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:
         """Training settings of a network, or None for its defaults."""
         return None
+
+    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[Table, ...]:
+        """The paper's tables with this study's means."""
+        return tuple(table.filled(runs, scale) for table in self.tables)
 
     def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
         """Pictures for the report."""
@@ -146,7 +154,8 @@ class Protocol(ABC):
             for model in self.networks_on(dataset, scale):
                 for experiment in experiments:
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
-                        calls = [*experiment.methods, *(extra_methods if experiment.extra_methods else ())]
+                        extra = extra_methods if experiment.extra_methods else ()
+                        calls = [*self.methods_for(model, experiment, scale), *extra]
                         self._evaluate(experiment, data, model, runs, {"methods": calls, **common})
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
@@ -190,7 +199,7 @@ class Protocol(ABC):
                 Variants(model, {name.removeprefix("test_"): run for name, run in splits.items()}, self.marked)
                 for (_, model), splits in runs.of(self.variants).items()
             ),
-            tables=tuple(table.filled(runs, scale) for table in self.tables),
+            tables=self.filled_tables(runs, scale),
             plates=self.plates(runs, scale),
             notes=(*drawn, *self.notes),
         )
