@@ -103,6 +103,10 @@ class Protocol(ABC):
     def experiments(self, scale: str) -> Sequence[Experiment]:
         """All experiments, in the report's order."""
 
+    def stand_ins(self) -> Sequence[str]:
+        """The data sets that are drawn in place of the paper's."""
+        return [name for name, how in self.datasets().items() if how.get("source") is None]
+
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks that are evaluated on a data set."""
         return self.networks[scale]
@@ -187,8 +191,8 @@ class Protocol(ABC):
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
         """The tables, figures and judged claims of finished runs."""
-        stand_ins = [name for name, how in self.datasets().items() if how.get("source") is None]
-        drawn = [f"Drawn stand-ins, not the paper's images: {', '.join(stand_ins)}."] if stand_ins else []
+        stand_ins = ", ".join(self.stand_ins())
+        drawn = [f"Drawn stand-ins, not the paper's images: {stand_ins}."] if stand_ins else []
         study = Study(
             title=self.title,
             reference=self.reference,
