@@ -211,23 +211,31 @@ def test_a_methods_column_takes_what_a_network_has_other_parameters_for(tmp_path
     assert both.means["lrp-alpha-beta"] == pytest.approx((one.means["lrp-alpha-beta"] + other) / 2)
 
 
-def test_the_nearer_convention_is_that_of_the_smaller_mean_distance():
-    table = papers(TABLE_2)
-    rows = [
-        replace(row, means={name: mean - 0.1 * (1 + k % 2) for name, mean in row.means.items()})
-        for k, row in enumerate(table.rows)
+def moved(table, rows, by):
+    """The table with the backward methods' means moved in some rows, and all means of every row raised by a half."""
+    shifts = {name: by if name in METHODS[:3] else 0.0 for name in METHODS}
+    means = [
+        {name: mean + 0.5 + (shifts[name] if row.label in rows else 0.0) for name, mean in row.means.items()}
+        for row in table.rows
     ]
-    found = distances(replace(table, rows=tuple(rows)))
-    assert [row.label for row in found.rows][-1] == "distance from Table 2"
+    return replace(table, rows=tuple(replace(row, means=of) for row, of in zip(table.rows, means, strict=True)))
+
+
+def test_the_nearer_convention_is_told_relative_to_the_other_methods():
+    """A level that all methods share is no distance; 0.2 for three methods is one of 0.2."""
+    signed, absolute = ([row.label for row in rows] for rows in (SIGNED_ROWS, ABSOLUTE_ROWS))
+    found = distances(moved(moved(papers(TABLE_2), signed, -0.2), absolute, 0.1))
+    assert [row.label for row in found.rows][-2:] == ["SENS, r = 0.2, distance", "distance from Table 2"]
     for row in found.rows:
-        assert row.means == pytest.approx({"signed": 0.1, "absolute": 0.2})
-    rows[1] = replace(rows[1], means=dict.fromkeys(METHODS, 5.0))  # of PG: |5 - .536|, |5 - .551|, |5 - .557|
-    far = distances(replace(table, rows=tuple(rows))).rows
-    assert far[0].means["absolute"] == pytest.approx(5 - (0.536 + 0.551 + 0.557) / 3)
-    assert far[-1].means["absolute"] == pytest.approx((far[0].means["absolute"] + 0.2 * 3) / 4)
-    assert verdicts(papers(TABLE_1), table, found)[-1] == "held"
-    turned = replace(found, rows=tuple(replace(row, means={"signed": 0.2, "absolute": 0.1}) for row in found.rows))
-    assert verdicts(papers(TABLE_1), table, turned)[-1] == "not held"
+        assert row.means == pytest.approx({"signed": 0.2, "absolute": 0.1})
+    one = distances(moved(papers(TABLE_2), ["CS"], 0.4)).rows  # of five metrics, SENS does not count
+    assert one[-1].means == pytest.approx({"signed": 0.1, "absolute": 0.0})
+    sens = distances(moved(papers(TABLE_2), ["SENS, r = 0.2"], 0.4)).rows
+    assert sens[-2].means["signed"] == pytest.approx(0.4)
+    assert sens[-1].means == pytest.approx({"signed": 0.0, "absolute": 0.0})
+    assert verdicts(papers(TABLE_1), papers(TABLE_2), found)[-1] == "held"
+    turned = distances(moved(papers(TABLE_2), absolute, 0.1))
+    assert verdicts(papers(TABLE_1), papers(TABLE_2), turned)[-1] == "not held"
 
 
 def test_table_1_has_the_numbers_of_the_network_or_both(tmp_path):

@@ -47,7 +47,7 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
     assert (reported_runs, study.tables) == (runs, tables)
     assert [how["out"] for _, how in evaluated] == runs
     assert page == tmp_path / "report.html"
-    for said in ("the best of three", "about half show lesions", "of one head"):  # in which it is not the paper's
+    for said in ("the best of three", "about half show lesions", "one head"):  # in which it is not the paper's
         assert any(said in note for note in study.notes)
     assert not any("stand-ins" in note for note in study.notes)
 
