@@ -29,9 +29,13 @@ if TYPE_CHECKING:
         higher_median,
         highest,
         lowest,
+        mean_of,
         networks_on,
         on,
+        on_each,
+        rows_by,
         share_left,
+        spread,
     )
     from salgen.evaluation.protocols.paper_table import PaperTable, Row
     from salgen.evaluation.protocols.protocol import Experiment, Protocol
@@ -68,7 +72,8 @@ _NAMES = {
     "salgen.evaluation.models.declarations": "FromFile FromScratch FromTorchvision",
     "salgen.evaluation.models.start_weights": "Seams",
     "salgen.evaluation.protocols.claims": (
-        "Claim among_the_best averaged between higher_median highest lowest networks_on on share_left"
+        "Claim among_the_best averaged between higher_median highest lowest mean_of networks_on on on_each rows_by "
+        "share_left spread"
     ),
     "salgen.evaluation.protocols.paper_table": "PaperTable Row",
     "salgen.evaluation.protocols.protocol": "Experiment Protocol",
@@ -130,8 +135,10 @@ __all__ = [
     "higher_median",
     "highest",
     "lowest",
+    "mean_of",
     "networks_on",
     "on",
+    "on_each",
     "oval",
     "paint",
     "param",
@@ -142,8 +149,10 @@ __all__ = [
     "refuse_edit",
     "resize_nearest",
     "resize_rgb",
+    "rows_by",
     "share_left",
     "smooth_field",
+    "spread",
 ]
 
 

@@ -28,7 +28,9 @@ from salgen.parameters import param
 NAMES = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
 
 OUTLIERS = 0.001  # of a map's values, at either end
-FLOOR = 1e-6  # of a map's largest value: a local mean below it counts as that much
+AUTHORS_FLOOR = 1e-12  # a local mean below it counts as that much
+FLOOR = 1e-6  # the same of a map's largest value
+LARGEST = 1e30  # of a map's value: where local means are zero, detail grows 1e12 times with each layer
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,11 @@ class PolyCam(Explanation):
         None, "per layer, only this many channels, those of largest mean; all by default", low=1
     )
     output: str = output_param()
-    compat: bool = param(False, "masks as the authors' code makes them: (x - p0.1) / p99.9, before enlarging")
+    compat: bool = param(
+        True,
+        "masks and local means of the authors' code: (x - p0.1) / p99.9, then enlarged, and a floor of 1e-12; if not, "
+        "enlarged, then (x - p0.1) / (p99.9 - p0.1), and a floor of 1e-6 of the largest value",
+    )
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Raise a SalgenError if there is no layer, or one that gives no channels, or is named twice."""
@@ -79,17 +85,18 @@ class PolyCam(Explanation):
         combined = self._map(context, first)
         for layer in finer_layers:
             finer = self._map(context, layer)
-            combined = _locally_normalised(finer, _size(combined)) * resize(combined, _size(finer))
-        return combined
+            floor = AUTHORS_FLOOR if self.compat else FLOOR * finer.amax(dim=(2, 3), keepdim=True)
+            combined = _locally_normalised(finer, _size(combined), floor) * resize(combined, _size(finer))
+        return combined.clamp(max=LARGEST)
 
     def _layers(self, model: ModelView, image: Tensor) -> list[str]:
         return list(layer_names(self.layers) if self.layers else NetworkTrace.of(model, image).stages)
 
     def _map(self, context: AttributionContext, layer: str) -> Tensor:
-        """One layer's channels, weighted, summed and rectified: (n, 1, h, w)."""
+        """One layer's channels, weighted, summed and rectified: float64 (n, 1, h, w)."""
         activations = activations_at(layer, context)
         weights = self._weights(context, layer).to(activations)
-        return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].clamp(min=0)
+        return torch.einsum("nk,nkhw->nhw", weights, activations)[:, None].double().clamp(min=0)
 
     def _weights(self, context: AttributionContext, layer: str) -> Tensor:
         """The weight of each channel, (n, K)."""
@@ -127,6 +134,7 @@ class PolyCam(Explanation):
         """Channels (m, 1, h, w) as masks of the image's size, in [0, 1]."""
         if self.compat:
             low, high = _percentiles(channels)
+            # so a channel that is nowhere near zero hardly masks anything
             return resize(((channels - low) / high.clamp(min=1e-12)).clamp(0, 1), size)
         enlarged = resize(channels, size)
         low, high = _percentiles(enlarged)
@@ -188,11 +196,10 @@ def _percentiles(maps: Tensor) -> tuple[Tensor, Tensor]:
     return value(largest=False), value(largest=True)
 
 
-def _locally_normalised(maps: Tensor, coarse: tuple[int, int]) -> Tensor:
-    """Each map divided by itself at a coarser resolution, so that only detail remains."""
+def _locally_normalised(maps: Tensor, coarse: tuple[int, int], floor: Tensor | float) -> Tensor:
+    """Each map divided by itself at a coarser resolution, at least `floor`, so that only detail remains."""
     local = resize(resize(maps, coarse), _size(maps))
-    floor = (FLOOR * maps.amax(dim=(2, 3), keepdim=True)).clamp(min=torch.finfo(maps.dtype).tiny)
-    return maps / torch.maximum(local, floor)
+    return maps / local.clamp(min=floor).clamp(min=torch.finfo(maps.dtype).tiny)
 
 
 def _size(maps: Tensor) -> tuple[int, int]:

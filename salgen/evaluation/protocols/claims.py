@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -107,6 +107,15 @@ def on(name: str, *networks: str) -> Choice:
     return choice
 
 
+def on_each(*names: str) -> Choice:
+    """Several data sets or rows, each on every network with scores."""
+
+    def choice(rankings: Rankings) -> list[Ranking]:
+        return [ranking for name in names for ranking in on(name)(rankings)]
+
+    return choice
+
+
 def averaged(dataset: str) -> Choice:
     """A data set, averaged over the networks that have scores, with the methods that all of them have."""
 
@@ -146,6 +155,30 @@ def share_left(after: str, before: str) -> Choice:
         return chosen
 
     return choice
+
+
+def rows_by(value: Callable[[Means], float], places: Mapping[str, Mapping[str, str]]) -> Choice:
+    """For each place, things by a value of their rows' means, where it is finite: place to thing to row."""
+
+    def choice(rankings: Rankings) -> list[Ranking]:
+        chosen = []
+        for place, rows in places.items():
+            scored = {thing: ranking.means for thing, row in rows.items() for ranking in on(row)(rankings)}
+            values = {thing: value(means) for thing, means in scored.items() if means}
+            chosen.append(Ranking(place, {thing: found for thing, found in values.items() if isfinite(found)}, PLAIN))
+        return chosen
+
+    return choice
+
+
+def mean_of(method: str) -> Callable[[Means], float]:
+    """One method's mean, NaN where it has none."""
+    return lambda means: means.get(method, nan)
+
+
+def spread(means: Means) -> float:
+    """How far the methods' means lie apart: the largest less the least."""
+    return max(means.values()) - min(means.values())
 
 
 # Comparisons of the named methods with the others --------------------------------------------------------

@@ -50,6 +50,8 @@ class Row(NamedTuple):
         The experiment of its scores, if not the table's.
     likeliest_class
         Whether only one sample counts of each image: that of the class that the model finds likeliest.
+    otherwise
+        The experiment for methods that the row's experiment does not have.
     """
 
     label: str
@@ -57,6 +59,7 @@ class Row(NamedTuple):
     printed: Sequence[str] = ()
     experiment: str = ""
     likeliest_class: bool = False
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,13 +95,15 @@ class PaperTable:
         self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], Run]
     ) -> TableRow:
         means: dict[str, list[float]] = {call: [] for call in calls}
-        for (dataset, model), splits in runs.of(row.experiment or self.experiment).items():
+        experiments = [row.experiment or self.experiment, *([row.otherwise] if row.otherwise else [])]
+        for dataset, model in runs.of(experiments[0]):
             if network in ("", model):
-                run = read(splits["test"])
-                metric = _call_in(run, row.metric)
-                counted = likeliest_class(run, runs.out / dataset) if row.likeliest_class else None
+                found = [read(runs.of(experiment)[dataset, model]["test"]) for experiment in experiments]
                 for call in calls:
-                    means[call].append(cell_entry([(run, model)], call, metric, counted).mean)
+                    run, own = next(((run, own) for run in found if (own := _method_in(run, call))), (found[0], call))
+                    metric = _call_in(run, row.metric)
+                    counted = likeliest_class(run, runs.out / dataset) if row.likeliest_class else None
+                    means[call].append(cell_entry([(run, model)], own, metric, counted).mean)
         texts = dict(zip(self.networks, row.printed, strict=False))
         columns = zip(*(text.split() for text in ([texts[network]] if network in texts else row.printed)), strict=True)
         printed = [" / ".join(numbers).replace("-", "\N{MINUS SIGN}") for numbers in columns]
@@ -109,6 +114,12 @@ class PaperTable:
             higher_is_better=run.higher_is_better[metric],
             network=network,
         )
+
+
+def _method_in(run: Run, call: str) -> str | None:
+    """The call of a method in a run, which may have other parameters for one network; None if it has no such method."""
+    calls = [own for _, own, _ in run.cube.series]
+    return call if call in calls else next((own for own in calls if parse_call(own)[0] == parse_call(call)[0]), None)
 
 
 def _call_in(run: Run, metric: str) -> str:

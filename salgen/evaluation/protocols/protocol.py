@@ -103,9 +103,17 @@ class Protocol(ABC):
     def experiments(self, scale: str) -> Sequence[Experiment]:
         """All experiments, in the report's order."""
 
+    def stand_ins(self) -> Sequence[str]:
+        """The data sets that are drawn in place of the paper's."""
+        return [name for name, how in self.datasets().items() if how.get("source") is None]
+
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks that are evaluated on a data set."""
         return self.networks[scale]
+
+    def methods_for(self, model: str, experiment: Experiment, scale: str) -> Sequence[str]:
+        """The methods of an experiment, as calls, for one network."""
+        return experiment.methods
 
     def trained_network(self, dataset: str, model: str) -> str | None:
         """A network as ``package.module:function`` if it is not to be trained."""
@@ -114,6 +122,10 @@ class Protocol(ABC):
     def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:
         """Training settings of a network, or None for its defaults."""
         return None
+
+    def filled_tables(self, runs: RunFolders, scale: str) -> tuple[Table, ...]:
+        """The paper's tables with this study's means."""
+        return tuple(table.filled(runs, scale) for table in self.tables)
 
     def plates(self, runs: RunFolders, scale: str) -> tuple[Plate, ...]:
         """Pictures for the report."""
@@ -146,7 +158,8 @@ class Protocol(ABC):
             for model in self.networks_on(dataset, scale):
                 for experiment in experiments:
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
-                        calls = [*experiment.methods, *(extra_methods if experiment.extra_methods else ())]
+                        extra = extra_methods if experiment.extra_methods else ()
+                        calls = [*self.methods_for(model, experiment, scale), *extra]
                         self._evaluate(experiment, data, model, runs, {"methods": calls, **common})
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
@@ -178,8 +191,8 @@ class Protocol(ABC):
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
         """The tables, figures and judged claims of finished runs."""
-        stand_ins = [name for name, how in self.datasets().items() if how.get("source") is None]
-        drawn = [f"Drawn stand-ins, not the paper's images: {', '.join(stand_ins)}."] if stand_ins else []
+        stand_ins = ", ".join(self.stand_ins())
+        drawn = [f"Drawn stand-ins, not the paper's images: {stand_ins}."] if stand_ins else []
         study = Study(
             title=self.title,
             reference=self.reference,
@@ -190,7 +203,7 @@ class Protocol(ABC):
                 Variants(model, {name.removeprefix("test_"): run for name, run in splits.items()}, self.marked)
                 for (_, model), splits in runs.of(self.variants).items()
             ),
-            tables=tuple(table.filled(runs, scale) for table in self.tables),
+            tables=self.filled_tables(runs, scale),
             plates=self.plates(runs, scale),
             notes=(*drawn, *self.notes),
         )

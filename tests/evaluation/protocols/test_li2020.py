@@ -14,7 +14,7 @@ from salgen.cli import reproduce_command
 from salgen.errors import SalgenError
 from salgen.evaluation.protocols import li2020, paper_table, protocol
 from salgen.evaluation.protocols.claims import judge
-from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, TABLE_2, Li2020
+from salgen.evaluation.protocols.li2020 import CLAIMS, FULL_TRAINING, TABLE_1, TABLE_2, Li2020, distances
 from salgen.evaluation.protocols.paper_table import RunFolders
 from salgen.evaluation.protocols.protocol import Reproduction
 from salgen.evaluation.report.paper_tables import tables_text
@@ -28,6 +28,7 @@ METHODS = (
 )
 
 
+SIGNED_ROWS, ABSOLUTE_ROWS = TABLE_2.rows[::2], TABLE_2.rows[1::2]
 PRINTED_1 = {row.metric: [list(map(float, text.split())) for text in row.printed] for row in TABLE_1.rows}
 
 
@@ -42,7 +43,7 @@ def recorded(monkeypatch):
     monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
     monkeypatch.setattr(protocol, "judge", lambda claims, study: ())
     monkeypatch.setattr(li2020, "clever_hans", lambda run, call: [])
-    monkeypatch.setattr(paper_table.PaperTable, "filled", lambda *given: Table("t", "c", (), ()))
+    monkeypatch.setattr(paper_table.PaperTable, "filled", lambda table, *given: papers(table))
     return made, evaluated, reported
 
 
@@ -54,18 +55,24 @@ def test_the_methods_and_the_printed_numbers_are_the_papers():
         columns = (PRINTED_1[metric][network] for metric in ("g-cf:of=paired", "g-cf", "mcs"))
         for scene, both, contrast in zip(*columns, strict=True):
             assert abs(both - scene - contrast) < 0.0031
-    assert [[len(text.split()) for text in row.printed] for row in TABLE_2.rows] == [[7]] * 5
+    assert [[len(text.split()) for text in row.printed] for row in TABLE_2.rows] == [[7]] * 10
+    assert [row.printed for row in SIGNED_ROWS] == [row.printed for row in ABSOLUTE_ROWS]
 
 
 def test_one_run_pairs_the_models_and_the_others_share_a_network(recorded, tmp_path):
     made, evaluated, reported = recorded
     Li2020(seed=4).run(tmp_path, "demo", ["lrp-z"])
     assert made == [(name, {"scale": "demo", "seed": 4, "source": None}) for name in ("multi-objects", "ebam")]
-    where, stability, curve, contrast = (how for _, how in evaluated)
-    assert [name for name, _ in evaluated] == ["multi-objects"] * 3 + ["ebam"]
+    where, stability, curve, absolute, absolute_stability, contrast = (how for _, how in evaluated)
+    assert [name for name, _ in evaluated] == ["multi-objects"] * 5 + ["ebam"]
     assert where["methods"] == [*METHODS, "lrp-z"]
     assert where["metrics"] == ["pointing-game", "iosr", "insertion-auc:variant=li2020", "class-sensitivity"]
     assert where["mask"] == stability["mask"] == curve["mask"] == "boxes"
+    assert where["reduce"] == stability["reduce"] == curve["reduce"] == "sum"
+    for how, signed in ((absolute, where), (absolute_stability, stability)):  # gradient and its kin all alike
+        assert (how["methods"], how["reduce"]) == (list(METHODS[:3]), "max_abs")
+        assert how["model"] == where["out"] / "scnn-seed0"
+        assert all(how[name] == signed[name] for name in ("metrics", "mask", "limit"))
     assert (where["limit"], stability["limit"], curve["limit"], contrast["limit"]) == (48, 6, 3, 100)
     assert stability["metrics"] == ["max-sensitivity:norm=rms"]
     assert curve["metrics"] == ["max-sensitivity:norm=rms,radius=0.05|0.1|0.2|0.4"]
@@ -75,7 +82,7 @@ def test_one_run_pairs_the_models_and_the_others_share_a_network(recorded, tmp_p
     assert contrast["metrics"] == ["g-cf:of=paired", "g-cf", "mcs", "mcr", "idr:of=paired", "iir:of=paired"]
     assert "mask" not in contrast
     ((runs, study),) = reported
-    assert len(runs) == 4
+    assert len(runs) == len({how["out"] for _, how in evaluated}) == 6
     assert any("stand-ins" in note for note in study.notes)
     assert study.cells == ()
 
@@ -96,6 +103,8 @@ def test_own_copies_take_the_stand_ins_place_and_full_is_the_papers_training(rec
             assert how["limit"] is None
             choose_settings(how["model"], "full", how["settings"])
     assert {how["limit"] for name, how in evaluated if how["out"].name.endswith("stability")} == {50}
+    masks = {how["out"].name.split("-")[2]: call for _, how in evaluated for call in how["methods"] if "rise" in call}
+    assert masks == {"vgg16": "rise", "resnet50": "rise:n=8000"}
     assert [how["out"].name for _, how in evaluated if how["out"].name.endswith("radii")] == ["voc-2012-vgg16-radii"]
     assert not any("stand-ins" in note for note in reported[0][1].notes)
 
@@ -129,7 +138,7 @@ def filled(table, scale="demo", **folders):
 
 def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_path, monkeypatch):
     """Samples 2k and 2k + 1 are one image; of the odd ones the class is surer."""
-    rows = TABLE_2.rows[:4]
+    rows = SIGNED_ROWS[:4]
     how = {
         "name": "multi-objects",
         "methods": ("gradient", "random", "oracle"),
@@ -145,7 +154,8 @@ def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_pat
     data = SimpleNamespace(ids=table["sample_id"].tolist(), column=images.__getitem__)
     monkeypatch.setattr(paper_table, "open_dataset", lambda path, split: data)
     cell = ("multi-objects", "scnn")
-    found = filled(replace(TABLE_2, methods=["gradient"]), localisation={cell: run}, stability={cell: stability})
+    table = replace(TABLE_2, methods=["gradient"], rows=SIGNED_ROWS)
+    found = filled(table, localisation={cell: run}, stability={cell: stability})
     means = {row.label: row.means["gradient"] for row in found.rows}
     cube = read_scores(run)
     series = [call for _, call, _ in cube.series].index("gradient")
@@ -164,13 +174,68 @@ def test_table_2_has_means_over_networks_and_the_papers_numbers(tmp_path):
         )
         for model, shift in (("vgg16", 0.0), ("scnn", -0.2))
     }
-    table = replace(TABLE_2, methods=["gradient"], rows=[TABLE_2.rows[1]._replace(printed=("-.435",))])
+    table = replace(TABLE_2, methods=["gradient"], rows=[SIGNED_ROWS[1]._replace(printed=("-.435",))])
     (row,) = filled(table, localisation=runs).rows
     cubes = [read_scores(run) for run in runs.values()]
     own = [cube.value[[call for _, call, _ in cube.series].index("gradient")].mean() for cube in cubes]
     assert own[0] != own[1]
     assert row.means["gradient"] == pytest.approx(np.mean(own))
     assert (row.title, row.printed) == ("IoSR", {"gradient": "\N{MINUS SIGN}.435"})
+
+
+def test_rows_of_absolute_maps_take_the_other_methods_from_the_signed_run(tmp_path):
+    how = {"name": "multi-objects", "model": "scnn", "metrics": ["iosr"], "variants": ("region:image",), "pictures": 0}
+    methods = ("gradient", "grad-cam", "random", "oracle")
+    signed = make_run(tmp_path / "signed", methods=methods, **how)
+    absolute = make_run(tmp_path / "absolute", methods=("gradient", "random", "oracle"), shift=0.1, **how)
+    cell = ("multi-objects", "scnn")
+    table = replace(TABLE_2, methods=["gradient", "grad-cam"], rows=[SIGNED_ROWS[1], ABSOLUTE_ROWS[1]])
+    first, second = filled(table, localisation={cell: signed}, absolute={cell: absolute}).rows
+    assert (first.label, second.label) == ("IoSR", "IoSR, absolute maps")
+    assert second.means["gradient"] > first.means["gradient"] + 0.01
+    assert second.means["grad-cam"] == first.means["grad-cam"]
+
+
+def test_a_methods_column_takes_what_a_network_has_other_parameters_for(tmp_path):
+    how = {"name": "multi-objects", "metrics": ["iosr"], "variants": ("region:image",), "pictures": 0}
+    calls = {"vgg16": "lrp-alpha-beta", "resnet50": "lrp-alpha-beta:alpha=1,beta=0"}
+    runs = {
+        ("multi-objects", model): make_run(tmp_path / model, model=model, methods=(call, "random", "oracle"), **how)
+        for model, call in calls.items()
+    }
+    table = replace(TABLE_2, methods=["lrp-alpha-beta"], rows=[SIGNED_ROWS[1]])
+    (both,) = filled(table, localisation=runs).rows
+    (one,) = filled(table, localisation=dict([*runs.items()][:1])).rows
+    cube = read_scores(runs["multi-objects", "resnet50"])
+    other = np.nanmean(cube.worst[0, cube.metrics.index("iosr")])
+    assert both.means["lrp-alpha-beta"] == pytest.approx((one.means["lrp-alpha-beta"] + other) / 2)
+
+
+def moved(table, rows, by):
+    """The table with the backward methods' means moved in some rows, and all means of every row raised by a half."""
+    shifts = {name: by if name in METHODS[:3] else 0.0 for name in METHODS}
+    means = [
+        {name: mean + 0.5 + (shifts[name] if row.label in rows else 0.0) for name, mean in row.means.items()}
+        for row in table.rows
+    ]
+    return replace(table, rows=tuple(replace(row, means=of) for row, of in zip(table.rows, means, strict=True)))
+
+
+def test_the_nearer_convention_is_told_relative_to_the_other_methods():
+    """A level that all methods share is no distance; 0.2 for three methods is one of 0.2."""
+    signed, absolute = ([row.label for row in rows] for rows in (SIGNED_ROWS, ABSOLUTE_ROWS))
+    found = distances(moved(moved(papers(TABLE_2), signed, -0.2), absolute, 0.1))
+    assert [row.label for row in found.rows][-2:] == ["SENS, r = 0.2, distance", "distance from Table 2"]
+    for row in found.rows:
+        assert row.means == pytest.approx({"signed": 0.2, "absolute": 0.1})
+    one = distances(moved(papers(TABLE_2), ["CS"], 0.4)).rows  # of five metrics, SENS does not count
+    assert one[-1].means == pytest.approx({"signed": 0.1, "absolute": 0.0})
+    sens = distances(moved(papers(TABLE_2), ["SENS, r = 0.2"], 0.4)).rows
+    assert sens[-2].means["signed"] == pytest.approx(0.4)
+    assert sens[-1].means == pytest.approx({"signed": 0.0, "absolute": 0.0})
+    assert verdicts(papers(TABLE_1), papers(TABLE_2), found)[-1] == "held"
+    turned = distances(moved(papers(TABLE_2), absolute, 0.1))
+    assert verdicts(papers(TABLE_1), papers(TABLE_2), turned)[-1] == "not held"
 
 
 def test_table_1_has_the_numbers_of_the_network_or_both(tmp_path):
@@ -202,7 +267,8 @@ def papers(table, change=lambda mean: mean):
     rows = tuple(
         TableRow(
             *(row.label, dict(zip(table.methods, (change(float(n)) for n in row.printed[-1].split()), strict=True))),
-            *({}, None, "vgg16" if table.networks else ""),
+            dict(zip(table.methods, row.printed[-1].replace("-", "\N{MINUS SIGN}").split(), strict=True)),
+            *(None, "vgg16" if table.networks else ""),
         )
         for row in table.rows
         if row.printed
@@ -216,17 +282,18 @@ def verdicts(*tables):
 
 
 def test_what_the_paper_found_holds_of_its_own_numbers():
-    assert verdicts(papers(TABLE_1), papers(TABLE_2)) == ["held"] * 6
+    assert verdicts(papers(TABLE_1), papers(TABLE_2)) == ["held"] * 6 + ["not testable here"]
     findings = judge(CLAIMS, Study("t", "r", "", METHODS, tables=(papers(TABLE_1), papers(TABLE_2))))
     assert findings[0].numbers == "MCS, vgg16: grad-cam at 0.320"
     assert findings[3].claim == "grad-cam and rise have the highest PG"
-    assert findings[3].numbers == ("PG: lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709")
-    assert findings[4].numbers == "CS: guided-backprop 0.990, grad-cam 0.013"
+    numbers = "lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709"
+    assert findings[3].numbers == f"PG: {numbers}; PG, absolute maps: {numbers}"
+    assert findings[4].numbers.startswith("CS: guided-backprop 0.990, grad-cam 0.013; CS, absolute maps: ")
 
 
 def test_findings_turn_with_the_numbers():
     swapped = papers(TABLE_2, lambda mean: 1 - mean)
-    assert verdicts(papers(TABLE_1), swapped) == ["held", "held", "held", "not held", "not held", "not held"]
+    assert verdicts(papers(TABLE_1), swapped)[:6] == ["held"] * 3 + ["not held"] * 3
     empty = papers(TABLE_1, lambda mean: math.nan)
     assert verdicts(empty, papers(TABLE_2))[:3] == ["not testable here"] * 3
 

@@ -9,6 +9,8 @@ import pytest
 import salgen
 from salgen.evaluation.protocols import protocol
 from salgen.evaluation.protocols.budding2021 import Budding2021
+from salgen.evaluation.protocols.paper_table import PaperTable
+from salgen.evaluation.report.study import Table
 from salgen.evaluation.runs.running import evaluate
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -22,6 +24,7 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
     monkeypatch.setattr(protocol, "make", lambda name, out, **how: made.append((name, how)) or out)
     monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
     monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
+    monkeypatch.setattr(PaperTable, "filled", lambda table, *given: Table(table.title, "", (), ()))
     runs, page, tables = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
     assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
     for data, how in evaluated:
@@ -40,9 +43,13 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
         ]
         assert how["out"].name == f"{data.name}-run"
         assert how["metrics"] is how["settings"] is None
-    assert reported == [(runs, None)]
-    assert tables == ()
+    ((reported_runs, study),) = reported
+    assert (reported_runs, study.tables) == (runs, tables)
+    assert [how["out"] for _, how in evaluated] == runs
     assert page == tmp_path / "report.html"
+    for said in ("the best of three", "about half show lesions", "one head"):  # in which it is not the paper's
+        assert any(said in note for note in study.notes)
+    assert not any("stand-ins" in note for note in study.notes)
 
 
 @pytest.fixture(scope="module")
