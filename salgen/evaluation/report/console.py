@@ -124,7 +124,8 @@ def _images_line(table: MeansTable) -> str:
     whole_image = [head.metric for head in table.heads if head.variant]
     aside = f" (the whole image: {', '.join(whole_image)})" if whole_image else ""
     trainings = len(table.run.cube.seeds_of(table.model))
-    sampled = f"{images} in {clusters_counted(table.run)} clusters, {trainings} training{'s' if trainings > 1 else ''}"
+    plural = "s" if trainings > 1 else ""
+    sampled = f"{images} in {clusters_counted(table.run, table.model)} clusters, {trainings} training{plural}"
     return f"means over {sampled}, {table.variant}{aside}{f'; {exceptions}' if exceptions else ''}"
 
 

@@ -17,9 +17,9 @@ def in_clusters(samples: int, clusters: int) -> str:
     return f"{samples} images" + (f" in {clusters} clusters" if clusters < samples else "")
 
 
-def clusters_counted(run: Run) -> int:
-    """The number of clusters that the run's samples form."""
-    return len(np.unique(run.cube.clusters))
+def clusters_counted(run: Run, model: str) -> int:
+    """The number of clusters that the headline metric's samples form."""
+    return len(np.unique(run.cube.clusters[samples_counted(run, model).any(axis=0)]))
 
 
 def of_all_images(metrics: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
 from salgen.evaluation.report.gallery import SATURATED, legend_urls
 from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv
-from salgen.evaluation.report.images import images_counted, of_all_images, wrong
+from salgen.evaluation.report.images import clusters_counted, images_counted, of_all_images, wrong
 from salgen.evaluation.report.introduction import introduction
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
@@ -131,6 +131,7 @@ CONSTANTS = {
     "tolerated": TOLERATED,
     "by_model": by_model,
     "and_list": and_list,
+    "clusters_counted": clusters_counted,
     "images_counted": images_counted,
     "wrong": wrong,
     "colours": COLOURS,

@@ -28,7 +28,7 @@ def test_the_columns_are_those_of_the_design():
     names = [column.name for column in schema.columns(manifest())]
     assert names == [
         *("id", "image", "label", "corner", "mask", "mask_frame"),
-        *("alternative_masks", "twin", "recipe", "factors", "pixels_sha256"),
+        *("alternative_masks", "twin", "cluster", "recipe", "factors", "pixels_sha256"),
     ]
 
 

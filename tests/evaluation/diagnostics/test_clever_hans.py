@@ -52,7 +52,14 @@ def run(tmp_path):
     for metric, column in (("pointing-game", 2), (FAITHFULNESS, 3)):
         for variant in ("region:brain", "region:image") if column == 2 else ("region:image",):
             for name, case in zip(ids, cases, strict=True):
-                row = {"model": "m", "training_seed": 0, "sample_id": name, "method": "grad-cam", "metric": metric}
+                row = {
+                    "model": "m",
+                    "training_seed": 0,
+                    "sample_id": name,
+                    "cluster": name,
+                    "method": "grad-cam",
+                    "metric": metric,
+                }
                 row |= {"reduction": "none", "reason": "", "certified": None}
                 right = (case[0] > 0.5) == case[1]
                 value = case[column] if variant == "region:brain" or column == 3 else 1.0 - case[column]

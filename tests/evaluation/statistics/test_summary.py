@@ -65,7 +65,7 @@ def test_summary_of_one_method():
     assert row.ci_low_worst_case <= row.mean_worst_case <= row.ci_high_worst_case
     assert row.normalised == pytest.approx((0.8 - 0.45) / (1.0 - 0.45))  # over the two samples where all are defined
     assert row.reasons == {"empty_mask": 1, "trivial_full_mask": 1, "zero_energy": 1}
-    assert row.interval == "samples"
+    assert row.interval == "clusters; of this one model"
 
 
 @pytest.mark.parametrize("metric", ["roc-auc", "edge-correlation"])
