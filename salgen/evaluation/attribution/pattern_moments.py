@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.patterns import NO_CEILING
 from salgen.evaluation.attribution.propagation.operations import (
     DROPOUT,
     LINEAR,
@@ -135,6 +136,8 @@ class _Observed(RelevanceNetwork):
         """Run the operation; one that only moves, drops or selects values passes its sources on."""
         place = self.linear_maps
         result = super().operate(operation, args, kwargs)
+        if self.clipped:
+            raise self.refuse("ReLU6", NO_CEILING)
         taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
         sources = frozenset().union(*taken)
         if operation in RELU:
