@@ -15,7 +15,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.patterns import NO_CEILING
 from salgen.evaluation.attribution.propagation.operations import (
     DROPOUT,
     LINEAR,
@@ -28,6 +27,9 @@ from salgen.evaluation.attribution.propagation.operations import (
 from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork
 from salgen.evaluation.models.inspection.model_view import ModelView
 
+NO_CEILING = (
+    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method"
+)
 BLOCK = 32e6  # bytes of patches and outputs at once: more does not fit into a cache
 NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 BATCH_SIZE = 32
 KIND = "salgen-patterns"
 VERSION = "1"  # changes whenever the patterns do
-NO_CEILING = (
-    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method"
-)
 ADVICE = "fit patterns to this model with salgen.fit_patterns(model, images)"
 
 

@@ -12,7 +12,8 @@ from zennit.core import BasicHook, ParamMod
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.patterns import NO_CEILING, Patterns
+from salgen.evaluation.attribution.pattern_moments import NO_CEILING
+from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.attribution.propagation.scaled_backward import project, projected
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, relevance_network
