@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
-from salgen.evaluation.models.inspection.layers import as_channels
+from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.memory import MicroBatches
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits, score_gradient
 from salgen.seeding import Stream
@@ -87,11 +87,11 @@ class AttributionContext:
 
     def activations(self, layer: str) -> Tensor:
         """The layer's output (n, K, h, w)."""
-        return as_channels(self.passes.output(layer), layer)
+        return layer_grid(self.model, self.inputs, layer).channels(self.passes.output(layer))
 
     def gradients(self, layer: str) -> Tensor:
         """The score's gradient at the layer's output, (n, K, h, w)."""
-        return as_channels(self.passes.gradient(layer), layer)
+        return layer_grid(self.model, self.inputs, layer).channels(self.passes.gradient(layer))
 
     def streams(self, method: str) -> list[Stream]:
         """One stream of random numbers per sample, the same in whatever batch the sample is."""

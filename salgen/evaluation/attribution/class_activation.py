@@ -12,7 +12,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.models.inspection.layers import check_layer, last_spatial_layer
+from salgen.evaluation.models.inspection.layers import last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
@@ -32,7 +32,7 @@ class ClassActivation(Explanation):
     reduction: ClassVar[str] = "sum"  # of one channel per layer
     signed: ClassVar[bool] = False
     resolution: ClassVar[str] = "the layer's"
-    defined_for: ClassVar[str] = "networks with a layer of channels, or of tokens on a square grid"
+    defined_for: ClassVar[str] = "networks with a layer whose channels show an image: a map, or tokens on a grid"
     reads_gradients: ClassVar[bool] = True
 
     layer: str | None = param(
@@ -40,9 +40,9 @@ class ClassActivation(Explanation):
     )
 
     def check(self, model: ModelView, image: Tensor) -> None:
-        """Refuse layers that are unknown, do not run, or have no channels."""
+        """Refuse layers that are unknown, do not run, or give no channels of an image."""
         for layer in self.layers_of(model, image):
-            check_layer(model, image, layer)
+            layer_grid(model, image, layer)
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The layers, with the gradients there if the method reads them."""

@@ -21,12 +21,14 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
     AVERAGE,
+    CLIP,
     DROPOUT,
     LINEAR,
     MOVE,
     RELU,
     SCALE,
     name_of,
+    rectifier,
     tensors_in,
 )
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -43,6 +45,7 @@ _FUNCTIONS: dict[Any, type[nn.Module]] = {
 }
 _MAX_POOL = frozenset({functional.max_pool2d, torch.max_pool2d})
 _POOL_ARGUMENTS = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
+_CLIPS = (nn.ReLU6, nn.Hardtanh)
 _IN_PLACE: dict[Any, str] = {Tensor.add_: "add", Tensor.sub_: "sub"}
 _SUMS = ADD | {
     Tensor.sub_,
@@ -154,6 +157,11 @@ def _separate_module(operation: Any, node: fx.Node) -> nn.Module | None:
     options: dict[str, Any] = {key: value for key, value in node.kwargs.items() if key not in ("input", "inplace")}
     if type(operation) is nn.MaxPool2d and not operation.return_indices:
         return _SeparatePool(**{key: getattr(operation, key) for key in _POOL_ARGUMENTS[1:]})
+    clip = operation if type(operation) in _CLIPS else None
+    if operation in CLIP:
+        clip = rectifier(operation, node.args, node.kwargs)
+    if isinstance(clip, nn.Hardtanh) and clip.min_val == 0:
+        return _SeparateClip(clip.max_val)
     if type(operation) in ACTIVATIONS:
         own = copy.deepcopy(operation)
         own.inplace = False
@@ -190,6 +198,19 @@ def _is_affine(operation: Any, node: fx.Node, signals: list[fx.Node]) -> bool:
     if operation in _PRODUCTS:
         return sum(value in signals for value in values) == 1
     return operation in _SUMS
+
+
+class _SeparateClip(nn.Module):
+    """A ReLU with a ceiling, such as ReLU6, as the difference of two ReLUs, whose shares add up to its own."""
+
+    def __init__(self, ceiling: float) -> None:
+        super().__init__()
+        self.ceiling = ceiling
+        self.below, self.above = nn.ReLU(), nn.ReLU()
+
+    def forward(self, signal: Tensor) -> Tensor:
+        clipped: Tensor = self.below(signal.clone()) - self.above(signal - self.ceiling)
+        return clipped
 
 
 class _SeparatePool(nn.Module):

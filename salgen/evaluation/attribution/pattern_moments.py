@@ -27,6 +27,9 @@ from salgen.evaluation.attribution.propagation.operations import (
 from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork
 from salgen.evaluation.models.inspection.model_view import ModelView
 
+NO_CEILING = (
+    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method"
+)
 BLOCK = 32e6  # bytes of patches and outputs at once: more does not fit into a cache
 NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below
 
@@ -135,6 +138,8 @@ class _Observed(RelevanceNetwork):
         """Run the operation; one that only moves, drops or selects values passes its sources on."""
         place = self.linear_maps
         result = super().operate(operation, args, kwargs)
+        if self.clipped:
+            raise self.refuse("ReLU6", NO_CEILING)
         taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
         sources = frozenset().union(*taken)
         if operation in RELU:

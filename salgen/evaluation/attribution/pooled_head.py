@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.inspection.layers import find_layer, last_map
+from salgen.evaluation.models.inspection.layers import find_layer, last_map, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hooked
 from salgen.seeding import Stream
@@ -39,10 +39,11 @@ def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
     view, image
         The network and one normalised image (1, C, h, w).
     layer
-        A layer that gives (N, K, h, w).
+        A layer that gives channels, all of whose numbers are pixels.
     """
-    shape = NetworkTrace.of(view, image).outputs[layer]
-    if len(shape) == 4 and _is_linear_in_means(view, image, layer, _random_outputs(shape, image, layer)):
+    grid, shape = layer_grid(view, image, layer), NetworkTrace.of(view, image).outputs[layer]
+    outputs = _random_outputs(shape, grid.channel_axis, image, layer)
+    if grid.whole and _is_linear_in_means(view, image, layer, grid.channel_axis, outputs):
         return
     raise SalgenError(
         f"cam is not defined for this network: after layer {layer!r} must come global average pooling and one linear "
@@ -50,8 +51,9 @@ def check_pooled_head(view: ModelView, image: Tensor, layer: str) -> None:
     )
 
 
-def _is_linear_in_means(view: ModelView, image: Tensor, layer: str, outputs: Tensor) -> bool:
-    means, count = outputs.mean(dim=(2, 3), keepdim=True), len(outputs)
+def _is_linear_in_means(view: ModelView, image: Tensor, layer: str, axis: int, outputs: Tensor) -> bool:
+    pixels = [other for other in range(1, outputs.ndim) if other != axis]
+    means, count = outputs.mean(dim=pixels, keepdim=True), len(outputs)
     mixed = (-2 * means - _partners(means) / 2).expand_as(outputs)
     images = [torch.zeros_like(image), *[image] * count, *[-image] * count]
     logits = _logits_with(view, layer, torch.cat([torch.zeros_like(outputs[:1]), outputs, mixed]), images)
@@ -73,13 +75,14 @@ def _largest(values: Tensor) -> Tensor:
     return values.abs().amax(dim=1).view(-1, len(_SIZES), _PER_SIZE).amax(dim=(0, 2))
 
 
-def _random_outputs(shape: Any, image: Tensor, layer: str) -> Tensor:
-    """Different outputs of the layer, (m, K, h, w), small to large; their means vary as much as their pixels."""
+def _random_outputs(shape: Any, axis: int, image: Tensor, layer: str) -> Tensor:
+    """Different outputs of the layer, (m, ...), small to large; their means vary as much as their pixels."""
     stream, count = Stream(0, "pooled head", layer), len(_SIZES) * _PER_SIZE
-    means, pixels = stream.normal(count * shape[1]), stream.normal(count * prod(shape))
-    values = pixels.reshape(count, *shape[1:]) + means.reshape(count, shape[1], 1, 1)
+    means, pixels = stream.normal(count * shape[axis]), stream.normal(count * prod(shape))
+    mean_shape = [shape[axis] if other == axis else 1 for other in range(1, len(shape))]
+    values = pixels.reshape(count, *shape[1:]) + means.reshape(count, *mean_shape)
     sizes = torch.tensor(_SIZES).double().repeat_interleave(_PER_SIZE)
-    return (torch.from_numpy(values) * sizes.view(-1, 1, 1, 1)).to(image)
+    return (torch.from_numpy(values) * sizes.view(-1, *[1] * (len(shape) - 1))).to(image)
 
 
 def _logits_with(view: ModelView, layer: str, outputs: Tensor, images: list[Tensor]) -> Tensor:

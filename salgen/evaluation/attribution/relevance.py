@@ -77,10 +77,13 @@ class FirstMaps:
         value do not count, but what they scale does.
     unbounded
         The reason why the bounds of their inputs are not known; empty if they are.
+    clipped
+        Whether the network has a ReLU with a ceiling, such as ReLU6.
     """
 
     positions: tuple[int, ...]
     unbounded: str
+    clipped: bool = False
 
 
 def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
@@ -100,7 +103,7 @@ def _find_first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
         mixing_maps = [call.map for call in network.calls.values() if not call.map.elementwise]
         first = {layer.position: layer.from_input for layer in mixing_maps if layer.from_input is not None}
         first.pop(last_mixing(network), None)
-        return FirstMaps(tuple(first), _why_unbounded(network.leaf.detach(), first.values()))
+        return FirstMaps(tuple(first), _why_unbounded(network.leaf.detach(), first.values()), network.clipped)
     finally:
         network.release()
 

@@ -13,7 +13,7 @@ from salgen.evaluation.attribution.channels import every_channel
 from salgen.evaluation.attribution.class_activation import ClassActivation, activations_at
 from salgen.evaluation.attribution.forward_values import value_of, values_of
 from salgen.evaluation.methods.grad_cam import weighted
-from salgen.evaluation.models.inspection.layers import find_layer
+from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
 from salgen.evaluation.models.inspection.network_trace import hooked
 
 NAMES = ("ablation-cam",)
@@ -37,7 +37,8 @@ class AblationCam(ClassActivation):
         activations = activations_at(layer, context)
         owners, channels = every_channel(activations)
         before = value_of(context, context.passes.logits(), context.targets, "score")
-        ablation = _Ablation(_calls(context, layer))
+        axis = layer_grid(context.model, context.inputs, layer).channel_axis
+        ablation = _Ablation(_calls(context, layer), axis)
 
         def inputs(part: slice) -> Tensor:
             ablation.begin(channels[part])
@@ -56,10 +57,13 @@ class _Ablation:
     ----------
     calls
         Number of times that the layer runs in a forward pass.
+    axis
+        The axis of its output that counts channels.
     """
 
-    def __init__(self, calls: int) -> None:
+    def __init__(self, calls: int, axis: int) -> None:
         self._calls = self._left = calls
+        self._axis = axis
         self._channels = torch.empty(0)
 
     def begin(self, channels: Tensor) -> None:
@@ -67,13 +71,13 @@ class _Ablation:
         self._left, self._channels = self._calls, channels
 
     def hook(self, _module: nn.Module, _inputs: Any, output: Tensor) -> Tensor | None:
-        """The layer's output (m, K, h, w), or tokens (m, T, K), without the channels."""
+        """The layer's output for m images without the channels, of a class token too."""
         self._left -= 1
         if self._left:
             return None
         ablated = output.clone()
         each = torch.arange(len(output), device=output.device)
-        ablated.movedim(1 if output.ndim == 4 else 2, 1)[each, self._channels] = 0
+        ablated.movedim(self._axis, 1)[each, self._channels] = 0
         return ablated
 
 

@@ -13,7 +13,7 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.attribution.relevance import last_mixing, relevance_network, stabilised
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.models.inspection.layers import as_channels, find_layer
+from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.parameters import param
 
@@ -60,7 +60,7 @@ class ExcitationBackprop(RelevanceMethod):
         network = relevance_network(context, self.name)
         start = context.start(network.output)
         layer = self._layer(context.model, network)
-        return _reduce(network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
+        return _reduce(context, network.propagate(self._rules(), network.output, start, place(network, layer)), layer)
 
     def _layer(self, model: ModelView, network: RelevanceNetwork) -> str:
         return default_layer(model, network) if self.layer is None else self.layer
@@ -68,7 +68,8 @@ class ExcitationBackprop(RelevanceMethod):
     def _check_layers(self, model: ModelView, network: RelevanceNetwork) -> None:
         layer = self._layer(model, network)
         self._check_ran(model, network, layer)
-        as_channels(place(network, layer), layer)
+        if layer != INPUT:
+            layer_grid(model, network.leaf.detach(), layer)
         self._check_path(network, network.output, layer, "from the logits")
 
     def _check_ran(self, model: ModelView, network: RelevanceNetwork, layer: str) -> None:
@@ -124,7 +125,7 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
         rules = self._rules()
         excited = network.propagate(rules, network.output, start, contrast)
         opposed = network.propagate(self._dual_rules(last_mixing(network)), network.output, start, contrast)
-        return _reduce(network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
+        return _reduce(context, network.propagate(rules, contrast, excited - opposed, place(network, layer)), layer)
 
     def _contrast(self, model: ModelView, network: RelevanceNetwork) -> str:
         return default_contrast(model, network) if self.contrast is None else self.contrast
@@ -187,9 +188,11 @@ def _siblings_before(ran: list[str], parent: list[str], name: str) -> list[str]:
     return siblings[: siblings.index(name)] if name in siblings else []
 
 
-def _reduce(excitation: Tensor, layer: str) -> Tensor:
+def _reduce(context: AttributionContext, excitation: Tensor, layer: str) -> Tensor:
     """The excitation summed over channels, then clamped, since channels of one pixel may differ in sign."""
-    return as_channels(excitation, layer).sum(dim=1, keepdim=True).clamp(min=0)
+    if layer != INPUT:
+        excitation = layer_grid(context.model, context.inputs, layer).channels(excitation)
+    return excitation.sum(dim=1, keepdim=True).clamp(min=0)
 
 
 def _excitation(epsilon: float, zeroed: list[str] | None, *, negated: bool = False) -> Any:

@@ -15,7 +15,7 @@ from salgen.evaluation.attribution.passes import Passes, PassRequirements, Timed
 from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.grad_cam import grad_cam, grad_cam_plus_plus
 from salgen.evaluation.methods.smoe import SPREAD, smoe_scale, squashed
-from salgen.evaluation.models.inspection.layers import as_channels, check_layer
+from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
@@ -48,14 +48,14 @@ class FastActivation(ClassActivation):
         super().check(model, image)
         layers = self._rectified(model, image)
         for layer in layers:
-            check_layer(model, image, layer)
+            layer_grid(model, image, layer)
         self._shares(layers)
         if self.layers:  # the default ones are rectified
             passes = Passes(
                 model, image, "logit", PassRequirements(layers=frozenset(layers)), None, TimedCache(image.device)
             )
             for layer in layers:
-                self._check_rectified(as_channels(passes.output(layer), layer), layer)
+                self._check_rectified(passes.output(layer), layer)
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The rectified layers, and those of the class activation map with their gradients."""

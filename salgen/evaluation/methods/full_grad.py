@@ -45,7 +45,7 @@ class FullGrad(Explanation):
         inputs = context.inputs
         total = (inputs * context.passes.input_gradient()).abs().sum(dim=1, keepdim=True)
         for layer, bias in biases(context.model, inputs).items():
-            share = (bias.view(-1, 1, 1) * context.gradients(layer)).abs().sum(dim=1, keepdim=True)
+            share = (bias.view(-1, 1, 1) * context.passes.gradient(layer)).abs().sum(dim=1, keepdim=True)
             total = total + resize(share, (inputs.shape[2], inputs.shape[3]))
         return total
 

@@ -23,7 +23,9 @@ class RelevanceMethod(Explanation):
 
     name: ClassVar[str]
     reduction: ClassVar[str] = "sum"
-    defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
+    defined_for: ClassVar[str] = (
+        "networks of convolutions, linear maps, batch norm, ReLU, ReLU6, pooling, sums and dropout"
+    )
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations."""

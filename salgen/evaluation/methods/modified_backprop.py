@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
 from salgen.evaluation.attribution.propagation.operations import (
     DROPOUT,
-    RELU,
     WINNER,
     Operation,
     Rewiring,
     name_of,
+    rectifier,
     tensors_in,
 )
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
@@ -33,7 +33,7 @@ class ModifiedBackprop(Explanation):
 
     name: ClassVar[str]
     reduction: ClassVar[str] = "max_abs"
-    defined_for: ClassVar[str] = "networks whose only activation is ReLU"
+    defined_for: ClassVar[str] = "networks whose only activation is ReLU, or ReLU6"
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other activations, products and the like."""
@@ -42,7 +42,10 @@ class ModifiedBackprop(Explanation):
 
 @dataclass(frozen=True)
 class GuidedBackprop(ModifiedBackprop):
-    """The gradient, passing a ReLU only where both its input and the gradient are positive."""
+    """The gradient, passing a ReLU only where both its input and the gradient are positive.
+
+    A ReLU6 passes nothing above its ceiling either, as in the gradient itself.
+    """
 
     name: ClassVar[str] = "guided-backprop"
     reference: ClassVar[str] = "Springenberg et al. 2015, Striving for simplicity"
@@ -115,8 +118,9 @@ class ReluNetwork(Rewiring):
 
     def operate(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The operation itself, but for ReLUs; others that are neither affine nor max pools are refused."""
-        if operation in RELU:
-            return self.run(nn.ReLU(), lambda: self._rule, args[0])
+        relu = rectifier(operation, args, kwargs)
+        if relu is not None:
+            return self.run(relu, lambda: self._rule, args[0])
         if operation in DROPOUT and kwargs.get("training", True):
             raise self.refuse("dropout that stays on", "pass training=self.training to it in the model")
         result = operation(*args, **kwargs)

@@ -10,12 +10,15 @@ from typing import ClassVar
 from torch import Tensor
 from zennit.core import BasicHook, ParamMod
 
+from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.pattern_moments import NO_CEILING
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.attribution.propagation.scaled_backward import project, projected
-from salgen.evaluation.attribution.relevance import STARTS, relevance, relevance_network
+from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, relevance_network
 from salgen.evaluation.methods.lrp import RelevanceMethod
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
 NAMES = ("pattern-net", "pattern-attribution")
@@ -36,6 +39,7 @@ class PatternMethod(RelevanceMethod):
     name: ClassVar[str]
     reference: ClassVar[str] = REFERENCE
     needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
+    defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
 
     project: bool = param(
         True,
@@ -43,6 +47,11 @@ class PatternMethod(RelevanceMethod):
         "value of 1; without it, values of a deep network may overflow",
     )
     start: str = param("one", "where the output starts", choices=STARTS)
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse networks with other operations, and ReLUs with a ceiling."""
+        if first_maps(self.name, model, image).clipped:
+            raise SalgenError(f"{self.name} has no rule for ReLU6: {NO_CEILING}")
 
     def through(self, context: AttributionContext, replaced: Replacement) -> Tensor:
         """The gradient, signed (n, C, h, w), with each map's weights replaced by ``replaced(weights, patterns)``.

@@ -20,7 +20,7 @@ from salgen.evaluation.attribution.class_activation import activations_at, layer
 from salgen.evaluation.attribution.forward_values import output_param, value_of, values_of
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
-from salgen.evaluation.models.inspection.layers import check_layer
+from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
@@ -68,7 +68,7 @@ class PolyCam(Explanation):
         if not names:
             raise SalgenError(f"{self.name} finds no ReLU with a spatial output in the model: name layers=")
         for name in names:
-            check_layer(model, image, name)
+            layer_grid(model, image, name)
         running = [name for name in NetworkTrace.of(model, image).outputs if name in names]
         if running != names:
             raise SalgenError(

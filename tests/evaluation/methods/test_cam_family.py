@@ -94,7 +94,7 @@ def test_a_layer_that_gives_no_tensor_is_refused(images):
         def forward(self, x):
             return super().forward(self.pair(x)[0])
 
-    with pytest.raises(SalgenError, match="layer 'pair' gives tuple: choose a layer that gives one tensor"):
+    with pytest.raises(SalgenError, match="layer 'pair' gives tuple, not one tensor: choose another, such as 'coarse'"):
         salgen.explain(Paired(), images, 0, method="grad-cam", layer="pair")
 
 

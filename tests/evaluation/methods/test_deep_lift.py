@@ -160,7 +160,7 @@ def drops_its_result(x):
 REFUSED = [
     (nn.GELU(), "no rule for GELU"),
     (nn.Softmax(dim=1), "no rule for Softmax"),
-    (nn.ReLU6(), "no rule for ReLU6"),
+    (nn.Hardtanh(), "no rule for Hardtanh"),
     (nn.GroupNorm(2, 4), "no rule for GroupNorm"),
     (nn.BatchNorm2d(4, track_running_stats=False), "no rule for BatchNorm2d"),
     (nn.AdaptiveMaxPool2d(2), "no rule for AdaptiveMaxPool2d"),

@@ -103,26 +103,28 @@ class ChannelsLast(nn.Module):
 
 
 @pytest.mark.parametrize("tokens", [False, True])
-def test_a_model_whose_last_map_has_its_channels_last_has_no_default(tokens):
-    with pytest.raises(SalgenError, match=r"'end', is \(1, .*12\), channels last: name a layer that gives channels"):
-        salgen.explain(ChannelsLast(tokens), IMAGE, 0, method="grad-cam")
-
-
-@pytest.mark.parametrize("layer", ["block", "norm", "end"])
-def test_channels_last_are_refused(layer):
-    with pytest.raises(SalgenError, match=rf"layer '{layer}' gives \(1, 8, 8, 12\), channels last"):
-        salgen.explain(ChannelsLast(), IMAGE, 0, method="grad-cam", layer=layer)
-    assert salgen.explain(ChannelsLast(), IMAGE, 0, method="grad-cam", layer="patches").native_resolution == (8, 8)
-    if layer != "norm":  # a branch
-        tokens = salgen.explain(ChannelsLast(tokens=True), IMAGE, 0, method="grad-cam", layer=layer)
-        assert tokens.native_resolution == (8, 8)
+@pytest.mark.parametrize("layer", [None, "block", "norm", "end"])
+def test_channels_last_are_channels(tokens, layer):
+    """Grad-CAM by hand, with the axes moved by hand; the default is the last layer."""
+    net = ChannelsLast(tokens).eval()
+    found = salgen.explain(net, IMAGE, 0, method="grad-cam", layer=layer, reduce=None)
+    kept = []
+    handle = net.get_submodule(layer or "end").register_forward_hook(lambda _m, _i, output: kept.append(output))
+    (gradient,) = torch.autograd.grad(net(IMAGE)[0, 0], kept)
+    handle.remove()
+    weights = gradient.flatten(1, -2).mean(dim=1)
+    expected = (weights * kept[0].detach()).sum(dim=-1).clamp(min=0).view(1, 1, 8, 8)
+    expected = nn.functional.interpolate(expected, (64, 64), mode="bilinear")
+    assert found.native_resolution == (8, 8)
+    assert expected.max() > 0
+    torch.testing.assert_close(found.values, expected, rtol=1e-4, atol=1e-7)
 
 
 def test_a_layer_norm_over_a_whole_map_leaves_its_channels_first():
     net = nn.Sequential(nn.Conv2d(3, 4, 8, 8), nn.LayerNorm([4, 8, 8]), nn.Flatten(), nn.Linear(256, 2))
     view = ModelView.of(net)
     assert last_spatial_layer(view, IMAGE) == "1"
-    assert NetworkTrace.of(view, IMAGE).features_last == frozenset()
+    assert NetworkTrace.of(view, IMAGE).grids["1"].channel_axis == 1
 
 
 def test_a_model_of_two_branches_has_no_default():

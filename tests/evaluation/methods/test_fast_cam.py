@@ -192,7 +192,8 @@ def test_a_constant_class_map_gives_exactly_zero(method, side):
         def forward(self, x):
             x = self.relu1(self.conv1(x))
             rounding = 1 + 1e-7 * torch.arange(side * side).view(side, side)
-            last = self.end(self.conv2(x).mean(dim=(2, 3), keepdim=True).exp() * rounding)
+            mean = nn.functional.interpolate(self.conv2(x).mean(dim=(2, 3), keepdim=True), (side, side))
+            last = self.end(mean.exp() * rounding)
             return self.head(last.mean(dim=(2, 3)))
 
     net = Flat()
@@ -207,7 +208,7 @@ def test_a_constant_class_map_gives_exactly_zero(method, side):
 FAULTS = [
     ({"layers": "relu1+conv2"}, "layer 'conv2' gives negative ones: choose layers that end in a ReLU"),
     ({"layers": "relu1+relu3"}, "unknown layer 'relu3'"),
-    ({"layers": "relu1+head"}, r"'head' gives \(1, 3\): must be channels"),
+    ({"layers": "relu1+head"}, r"'head' gives \(1, 3\), which has no known axes"),
     ({"weights": (1, 2, 3)}, r"weights = 1,2,3: must be 2, one for each of relu1\+relu2"),
     ({"weights": (0, 0)}, "not all 0"),
     ({"weights": (1, -1)}, "at least 0"),

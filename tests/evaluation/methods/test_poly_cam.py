@@ -250,7 +250,7 @@ def test_faults_name_the_layer(network, images):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="stage1+stage9")
     with pytest.raises(SalgenError, match="must be different names"):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="stage1+stage1")
-    with pytest.raises(SalgenError, match="must be channels"):
+    with pytest.raises(SalgenError, match="has no known axes of channels"):
         salgen.explain(network, images, 0, method="poly-cam-pm", layers="head")
     with pytest.raises(SalgenError, match="name layers="):
         salgen.explain(nn.Sequential(nn.Flatten(), nn.Linear(126, 2)), images, 0, method="poly-cam-pm")

@@ -26,6 +26,7 @@ from salgen.evaluation.models.inspection.network_trace import hooked
 Operation = Callable[..., Any]
 
 RELU = frozenset({functional.relu, torch.relu, torch.relu_, Tensor.relu, Tensor.relu_, functional.relu_})
+CLIP = frozenset({functional.hardtanh, functional.hardtanh_, functional.relu6})
 LINEAR = frozenset({functional.linear, torch.conv1d, torch.conv2d, torch.conv3d})
 DROPOUT = frozenset(
     {functional.dropout, functional.dropout1d, functional.dropout2d, functional.dropout3d, functional.alpha_dropout}
@@ -59,7 +60,7 @@ MOVE = frozenset(
         *(Tensor.type_as, Tensor.view_as, Tensor.reshape_as, Tensor.expand_as),
     }
 )
-IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, Tensor.add_})
+IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_})
 
 
 class Chosen(BasicHook):  # type: ignore[misc]
@@ -202,6 +203,23 @@ class Rewiring(TorchFunctionMode):
             raise self.refuse(
                 "this use of in-place operations", "use their results (x = relu(x)), or set inplace=False in the model"
             )
+
+
+def rectifier(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> nn.Module | None:
+    """A ReLU, or one with a ceiling such as ReLU6, as a module of its own; None for any other operation."""
+    if operation in RELU:
+        return nn.ReLU()
+    if operation is functional.relu6:
+        return nn.ReLU6()
+    if operation in CLIP:
+        bounds = {
+            "min_val": -1.0,
+            "max_val": 1.0,
+            **dict(zip(("min_val", "max_val"), args[1:], strict=False)),
+            **kwargs,
+        }
+        return None if bounds["min_val"] else nn.Hardtanh(0.0, bounds["max_val"])
+    return None
 
 
 def tensors_in(values: Any) -> Iterator[Tensor]:

@@ -2,7 +2,8 @@
 
 Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
 before it, or is a map of its own where there is none; sums and averages share relevance in
-proportion; a max pool passes it to the winner; a ReLU and whatever only moves values pass it on.
+proportion; a max pool passes it to the winner; a ReLU, with a ceiling or without, and whatever only
+moves values pass it on.
 Anything else is refused.
 """
 
@@ -25,19 +26,19 @@ from salgen.evaluation.attribution.propagation.operations import (
     DROPOUT,
     LINEAR,
     MOVE,
-    RELU,
     SCALE,
     WINNER,
     Operation,
     Rewiring,
     name_of,
+    rectifier,
     tensors_in,
 )
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
 
-NOT_FOLLOWED = LINEAR | RELU | {functional.batch_norm}  # after these a signal is no longer the input
+NOT_FOLLOWED = LINEAR | {functional.batch_norm}  # after these, or a ReLU, a signal is no longer the input
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ class RelevanceNetwork(Rewiring):
         is not elementwise.
     output
         The logits (n, K).
+    clipped
+        Whether a ReLU with a ceiling was called, such as ReLU6.
     calls
         Each linear operation by its position, with the batch norm that was merged into it.
     """
@@ -112,6 +115,7 @@ class RelevanceNetwork(Rewiring):
         self.linear_maps = 0
         self.before_last_map: tuple[str, ...] = ()
         self.output = leaf
+        self.clipped = False
         self.calls: dict[int, Affine] = {}
         self._rules = Rules(linear=lambda _: None)
         self._affine: dict[int, Affine] = {}
@@ -154,7 +158,7 @@ class RelevanceNetwork(Rewiring):
         affine = self._affine.get(id(result))
         if affine is not None and affine.map.elementwise:
             self._bounds.follow(affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
-        elif operation not in NOT_FOLLOWED:
+        elif operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
             self._bounds.follow(operation, args, kwargs, result)
         return result
 
@@ -163,8 +167,10 @@ class RelevanceNetwork(Rewiring):
             return self._linear(operation, args, kwargs)
         if operation is functional.batch_norm:
             return self._batch_norm(*args, **kwargs)
-        if operation in RELU:
-            return self.run(nn.ReLU(), self._passing, args[0])
+        relu = rectifier(operation, args, kwargs)
+        if relu is not None:
+            self.clipped |= isinstance(relu, nn.Hardtanh)
+            return self.run(relu, self._passing, args[0])
         if operation in DROPOUT:
             return self._dropout(*args, **kwargs)
         if operation in AVERAGE:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import isqrt
-
-import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 
@@ -20,53 +18,59 @@ def find_layer(view: ModelView, name: str) -> nn.Module:
     return modules[name]
 
 
-def check_layer(view: ModelView, image: Tensor, name: str) -> None:
-    """Check that a layer gives channels of an image.
+def layer_grid(view: ModelView, image: Tensor, name: str) -> Grid:
+    """The arrangement of a layer's output as channels of images (n, C, h, w) like this one.
+
+    It is found by following which place in the image each number comes from, so that channels may stand
+    first or last, and pixels as rows and columns, windows or tokens, beside a class token or not.
 
     Raises
     ------
     SalgenError
-        If the layer is unknown, does not run, or gives anything but (N, K, h, w) or tokens of a
-        square grid; also if it gives (N, h, w, K), where a layer norm over K before or after it
-        tells so.
+        If the layer is unknown, does not run, gives no tensor whose numbers have a place each, or has
+        pixels that do not count for the logits, as those of a transformer's last block.
     """
     find_layer(view, name)
-    layout = NetworkTrace.of(view, image)
-    outputs = layout.outputs
-    if name not in outputs:
-        raise SalgenError(f"layer {name!r} does not run when the model does: choose another layer")
-    shape = outputs[name]
+    trace = NetworkTrace.of(view, image[:1])
+    if name not in trace.outputs:
+        raise SalgenError(f"layer {name!r} does not run when the model does: {_advice(view, trace)}")
+    shape = trace.outputs[name]
     if isinstance(shape, str):
-        raise SalgenError(f"layer {name!r} gives {shape}: choose a layer that gives one tensor")
-    if len(shape) == 4 and name in layout.features_last:
-        raise SalgenError(f"layer {name!r} gives {shape}, channels last: must be channels (N, K, h, w), or tokens")
-    as_channels(torch.empty(shape, device="meta"), name)
+        raise SalgenError(f"layer {name!r} gives {shape}, not one tensor: {_advice(view, trace)}")
+    if name not in trace.grids:
+        raise SalgenError(
+            f"layer {name!r} gives {shape}, which has no known axes of channels and of an image's pixels: "
+            f"{_advice(view, trace)}"
+        )
+    if name in trace.unread:
+        raise SalgenError(
+            f"layer {name!r} gives {shape}, of which the logits read no pixel, only the class token: "
+            f"{_advice(view, trace)}"
+        )
+    return trace.grids[name]
 
 
 def last_spatial_layer(view: ModelView, inputs: Tensor) -> str:
     """The module of the last map that every path from the image to the logits passes through.
 
-    So ``layer4`` of a ResNet and ``features.29`` of VGG-16: never a branch, a map inside a residual
-    block, or a pool.
+    So ``layer4`` of a ResNet, ``features.29`` of VGG-16, and the last block but one of a ViT, after which
+    only the class token counts: never a branch, a map inside a residual block, or a pool.
 
     Raises
     ------
     SalgenError
-        If no such map has more than one pixel, or the last one is tokens or has its channels last.
+        If no such map has more than one pixel.
     """
-    layout = NetworkTrace.of(view, inputs[:1])
-    layer = layout.bottleneck
-    if layer is None:
+    trace = NetworkTrace.of(view, inputs[:1])
+    if trace.bottleneck is None:
+        name = _working_layer(view, trace)
         raise SalgenError(
             "the model has no layer of more than one pixel through which every path from the image to the logits "
-            "goes: name one with layer="
+            f"goes: name one with layer=, such as {name!r}"
+            if name
+            else f"the model has no layer whose numbers have a place in the image each: {_NO_LAYER}"
         )
-    if layer in layout.features_last:
-        raise SalgenError(
-            f"the model's last map, of layer {layer!r}, is {layout.outputs[layer]}, channels last: name a layer that "
-            "gives channels (N, K, h, w), or tokens of a square grid that reach the logits, with layer="
-        )
-    return layer
+    return trace.bottleneck
 
 
 def last_map(view: ModelView, inputs: Tensor) -> str | None:
@@ -75,26 +79,15 @@ def last_map(view: ModelView, inputs: Tensor) -> str | None:
     return next((name for name in reversed(layout.outputs) if layout.pixels(name) > 1), None)
 
 
-def as_channels(output: Tensor, layer: str) -> Tensor:
-    """A layer's output as (n, K, h, w).
+_NO_LAYER = "choose a method that needs no layer, such as gradient"
 
-    Tokens (n, T, K) become a square grid without the leading class token, if there is one. Four
-    axes are taken as they are: a shape alone cannot tell (n, h, w, K) from (n, K, h, w), so that is
-    refused by `check_layer`, which sees what comes before and after, where it can be told.
 
-    Raises
-    ------
-    SalgenError
-        If it has neither shape.
-    """
-    if output.ndim == 4:
-        return output
-    if output.ndim == 3:
-        tokens = output.shape[1]
-        side = isqrt(tokens)
-        if side * side in (tokens, tokens - 1):
-            grid = output[:, tokens - side * side :].transpose(1, 2)
-            return grid.reshape(*grid.shape[:2], side, side)
-    raise SalgenError(
-        f"layer {layer!r} gives {tuple(output.shape)}: must be channels (N, K, h, w), or tokens of a square grid"
-    )
+def _advice(view: ModelView, trace: NetworkTrace) -> str:
+    name = _working_layer(view, trace)
+    return f"choose another, such as {name!r}" if name else _NO_LAYER
+
+
+def _working_layer(view: ModelView, trace: NetworkTrace) -> str | None:
+    """The model's own choice of a layer, or else the default, or else the last; of those that have a grid."""
+    names = (view.cam_layer, trace.bottleneck, *reversed(trace.outputs))
+    return next((name for name in names if name and name not in trace.unread and trace.pixels(name) > 1), None)

@@ -17,12 +17,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.positions import Positions
 from salgen.evaluation.models.inspection.random_state import random_state
 
 _RELU_NODE = "ReluBackward"
-_NORM_NODE = "NativeLayerNormBackward"
+_CLIP_NODE = "HardtanhBackward"
 _POOL_NODE = "Pool"
 
 
@@ -43,9 +45,11 @@ class NetworkTrace:
         The module that gave the last map, of more than one pixel per channel, through which alone
         the logits depend on the image; of modules that give the same map, the outermost. Pools only
         make a map coarser, and don't count. None if there is none.
-    features_last
-        The modules whose outputs evidently have their channels last, (N, h, w, K) or (N, T, K): a
-        layer norm over the last axis gave or took them.
+    grids
+        The arrangement of each module's output as channels of an image, where it can be told.
+    unread
+        The modules of whose grids no pixel counts for the logits, only what is beside them: the last
+        block of a transformer whose class token alone is read.
     bytes
         All that the forward pass of one image computes, intermediate results included.
     """
@@ -53,7 +57,8 @@ class NetworkTrace:
     outputs: dict[str, tuple[int, ...] | str]
     stages: tuple[str, ...]
     bottleneck: str | None
-    features_last: frozenset[str]
+    grids: Mapping[str, Grid]
+    unread: frozenset[str]
     bytes: int
 
     @classmethod
@@ -67,7 +72,7 @@ class NetworkTrace:
 
     def pixels(self, name: str) -> int:
         """Number of pixels of each channel that a module gives; 0 if it gives no channels, or does not run."""
-        return _pixels(self.outputs.get(name, ""))
+        return prod(self.grids[name].size) if name in self.grids else 0
 
 
 def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
@@ -165,57 +170,80 @@ class _Trace:
 
     outputs: dict[str, tuple[int, ...] | str]
     nodes: dict[str, Any]
+    tensors: dict[str, Tensor]
+    grids: dict[str, Grid]
+    unread: frozenset[str] = frozenset()
     end: Any = None
     bytes: int = 0
 
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> _Trace:
-        trace = cls({}, {})
+        trace = cls({}, {}, {}, {})
         named = list(view.network.named_modules())
         hooks = [(m, partial(trace.note, name)) for name, m in named if not isinstance(m, torch.jit.ScriptModule)]
-        with torch.enable_grad(), hooked(hooks), _Counter() as counter:
-            trace.end = view.logits(image.detach().requires_grad_()).grad_fn
-        trace.bytes = counter.bytes
+        leaf = image.detach().requires_grad_()
+        with torch.enable_grad(), hooked(hooks), Positions(leaf.detach()) as positions, _Counter() as counter:
+            logits = view.logits(leaf)
+        trace.end, trace.bytes = logits.grad_fn, counter.bytes
+        trace.find_grids(positions)
+        trace.unread = trace.find_unread(logits)
         return trace
 
     def note(self, name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
         self.outputs.pop(name, None)  # a module that runs again goes to the end
         self.nodes.pop(name, None)
+        self.tensors.pop(name, None)
         if isinstance(output, Tensor):
-            self.outputs[name], self.nodes[name] = tuple(output.shape), output.grad_fn
+            self.outputs[name], self.nodes[name], self.tensors[name] = tuple(output.shape), output.grad_fn, output
         else:
             self.outputs[name] = type(output).__name__
 
+    def find_grids(self, positions: Positions) -> None:
+        """Find the arrangement of each module's output."""
+        for name, tensor in self.tensors.items():
+            grid = Grid.of(tuple(tensor.shape), positions.of(tensor)) if tensor.numel() else None
+            if grid is not None:
+                self.grids[name] = grid
+
+    def find_unread(self, logits: Tensor) -> frozenset[str]:
+        """The modules of whose numbers only those count that are no pixel, by the way back from the logits."""
+        names = [name for name, grid in self.grids.items() if not grid.whole and self.tensors[name].requires_grad]
+        if not names or not logits.requires_grad:
+            return frozenset()
+        start = torch.full_like(logits, torch.nan)  # reaches all that counts, whatever the weights are
+        gradients = torch.autograd.grad(
+            logits, [self.tensors[name] for name in names], start, retain_graph=True, allow_unused=True
+        )
+        reached = {
+            name: gradient.isnan() for name, gradient in zip(names, gradients, strict=True) if gradient is not None
+        }
+        return frozenset(
+            name for name, at in reached.items() if bool(at.any()) and not bool(self.grids[name].channels(at).any())
+        )
+
     def layout(self) -> NetworkTrace:
         """The trace without the nodes, which hold the pass's tensors."""
-        features_last = self._features_last()
-        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(features_last), features_last, self.bytes)
+        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(), self.grids, self.unread, self.bytes)
 
     def _stages(self) -> tuple[str, ...]:
-        sizes: dict[tuple[int, ...], list[str]] = {}
+        sizes: dict[tuple[int, int], list[str]] = {}
         for name, node in self.nodes.items():
-            shape = self.outputs[name]
-            if _pixels(shape) > 1 and node is not None and node.name().startswith(_RELU_NODE):
-                sizes.setdefault(tuple(shape[2:]), []).append(name)  # type: ignore[arg-type]
+            if self._pixels(name) > 1 and _is_rectifier(node):
+                sizes.setdefault(self.grids[name].size, []).append(name)
         stages = (
             next((n for n in reversed(names) if self._carries_all(self.nodes[n])), None) for names in sizes.values()
         )
         return tuple(name for name in stages if name is not None)
 
-    def _bottleneck(self, features_last: frozenset[str]) -> str | None:
-        maps = (n for n in self.nodes if n in features_last or _pixels(self.outputs[n]) > 1)
+    def _bottleneck(self) -> str | None:
+        maps = (n for n in self.nodes if self._pixels(n) > 1 and n not in self.unread)
         return next((n for n in reversed([*maps]) if not self._pooled(n) and self._carries_all(self.nodes[n])), None)
+
+    def _pixels(self, name: str) -> int:
+        return prod(self.grids[name].size) if name in self.grids else 0
 
     def _pooled(self, name: str) -> bool:
         return self.nodes[name] is not None and _POOL_NODE in self.nodes[name].name()
-
-    def _features_last(self) -> frozenset[str]:
-        norms = [
-            n for n in _ancestors(self.end) if n.name().startswith(_NORM_NODE) and len(n._saved_normalized_shape) == 1
-        ]
-        norm_nodes = {*norms, *(norm.next_functions[0][0] for norm in norms)} - {None}
-        candidates = {name for name, shape in self.outputs.items() if len(shape) in (3, 4) and shape[1] != 1}
-        return frozenset(name for name in candidates if self.nodes.get(name) in norm_nodes)
 
     def _carries_all(self, node: Any) -> bool:
         """True if the logits depend on the image through this node alone."""
@@ -234,8 +262,10 @@ def _ancestors(end: Any, seen: Iterable[Any] = ()) -> Iterator[Any]:
             waiting.extend(parent for parent, _ in node.next_functions)
 
 
-def _pixels(shape: tuple[int, ...] | str) -> int:
-    return prod(shape[2:]) if len(shape) == 4 and not isinstance(shape, str) else 0
+def _is_rectifier(node: Any) -> bool:
+    """True if the node is that of a ReLU, or of a ReLU with a ceiling."""
+    name = "" if node is None else node.name()
+    return name.startswith(_RELU_NODE) or (name.startswith(_CLIP_NODE) and node._saved_min_val == 0)
 
 
 class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -1,0 +1,231 @@
+"""One network with its numbers arranged in several ways: every method with a layer has the same map."""
+
+import pytest
+import torch
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.layers import last_spatial_layer
+from salgen.evaluation.models.inspection.model_view import ModelView
+
+IMAGES = torch.rand(2, 1, 8, 8, generator=torch.Generator().manual_seed(4)) - 0.3
+
+
+def first(x):
+    return x
+
+
+def last(x):
+    return x.permute(0, 2, 3, 1)
+
+
+def transposed(x):
+    return x.transpose(2, 3)
+
+
+def tokens(x):
+    return x.flatten(2).transpose(1, 2)
+
+
+def windows(x):
+    n, k, h, w = x.shape
+    return x.view(n, k, h // 2, 2, w // 2, 2).permute(0, 2, 4, 3, 5, 1).reshape(n, -1, 4, k)
+
+
+def shuffled(x):
+    return tokens(x)[:, torch.randperm(16, generator=torch.Generator().manual_seed(1))]
+
+
+def from_windows(x):
+    return x.view(len(x), 2, 2, 2, 2, -1).permute(0, 5, 1, 3, 2, 4).reshape(len(x), -1, 4, 4)
+
+
+ARRANGEMENTS = {
+    "channels last": (last, lambda x: x.permute(0, 3, 1, 2)),
+    "columns before rows": (transposed, transposed),
+    "tokens": (tokens, lambda x: x.transpose(1, 2).reshape(len(x), -1, 4, 4)),
+    "windows": (windows, from_windows),
+    "tokens in any order": (shuffled, lambda x: x.mT.reshape(len(x), -1, 4, 4)),
+}
+
+
+class Arranged(nn.Module):
+    """Four channels of 4 x 4 pixels, so that no axis can be told by its length."""
+
+    def __init__(self, there=first, back=first):
+        super().__init__()
+        torch.manual_seed(5)
+        self.there, self.back = there, back
+        self.conv, self.layer, self.head = nn.Conv2d(1, 4, 3, 2, 1), nn.ReLU(), nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.head(self.back(self.layer(self.there(self.conv(x)))).mean(dim=(2, 3)))
+
+
+METHODS = [
+    *("cam", "grad-cam", "grad-cam++", "xgrad-cam", "hires-cam", "layer-cam", "eigen-cam", "eigen-grad-cam"),
+    *("score-cam", "ablation-cam", "smooth-grad-cam++", "guided-grad-cam", "excitation-backprop"),
+    *("fast-cam:layers=layer", "poly-cam-plus:layers=layer"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
+def test_the_arrangement_of_a_layer_does_not_matter(arrangement, method):
+    if arrangement == "tokens in any order":
+        if method in ("excitation-backprop", "guided-grad-cam"):
+            pytest.skip("these follow no operation that gathers by an index")
+        back = torch.randperm(16, generator=torch.Generator().manual_seed(1)).argsort()
+        there, to_map = ARRANGEMENTS[arrangement]
+        other = Arranged(there, lambda x: to_map(x[:, back]))
+    else:
+        other = Arranged(*ARRANGEMENTS[arrangement])
+    options = {} if "poly" in method else {"layer": "layer"}
+    expected = salgen.explain(Arranged(), IMAGES, [0, 1], method=method, reduce=None, **options)
+    found = salgen.explain(other, IMAGES, [0, 1], method=method, reduce=None, **options)
+    assert found.native_resolution == expected.native_resolution
+    assert expected.values.abs().max() > 0
+    torch.testing.assert_close(found.values, expected.values, rtol=1e-4, atol=1e-6)
+    assert last_spatial_layer(ModelView.of(Arranged()), IMAGES) == "layer"
+
+
+class Tokens(nn.Module):
+    """A class token and registers beside the patches of an oblong image, mixed by one attention."""
+
+    def __init__(self, reads="mean"):
+        super().__init__()
+        torch.manual_seed(6)
+        self.embed, self.extra = nn.Conv2d(1, 8, 4, 4), nn.Parameter(torch.randn(1, 3, 8))
+        self.before, self.after = nn.Identity(), nn.Identity()
+        self.attention, self.head, self.reads = nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 3), reads
+
+    def forward(self, x):
+        extra = self.extra.expand(len(x), -1, -1)
+        x = self.before(torch.cat([extra[:, :1], self.embed(x).flatten(2).mT, extra[:, 1:]], dim=1))
+        x = self.after(x + self.attention(x, x, x)[0])
+        return self.head(x[:, 0] if self.reads == "class token" else x.mean(dim=1))
+
+
+OBLONG = torch.rand(2, 1, 8, 16, generator=torch.Generator().manual_seed(2))
+
+
+@pytest.mark.parametrize("layer", ["before", "after"])
+def test_tokens_beside_the_patches_are_left_out_wherever_they_are(layer):
+    net = Tokens().eval()
+    kept = []
+    handle = net.get_submodule(layer).register_forward_hook(lambda _m, _i, output: kept.append(output))
+    (gradient,) = torch.autograd.grad(net(OBLONG)[:, 1].sum(), kept)
+    handle.remove()
+    weights = gradient[:, 1:9].mean(dim=1, keepdim=True)
+    expected = (weights * kept[0][:, 1:9]).detach().sum(dim=2).clamp(min=0).view(2, 1, 2, 4)
+    expected = nn.functional.interpolate(expected, (8, 16), mode="bilinear")
+    found = salgen.explain(net, OBLONG, 1, method="grad-cam", layer=layer, reduce=None)
+    assert expected.max() > 0
+    assert found.native_resolution == (2, 4)
+    torch.testing.assert_close(found.values, expected, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("zero", [False, True])
+def test_patches_that_do_not_count_are_no_layer(zero):
+    """Whatever the weights are: an untrained head of zeros gives zero gradients everywhere."""
+    net = Tokens("class token")
+    if zero:
+        nn.init.zeros_(net.head.weight)
+    with pytest.raises(SalgenError, match=r"'after' .* read no pixel, only the class token: .*, such as 'before'$"):
+        salgen.explain(net, OBLONG, 0, method="grad-cam", layer="after")
+    assert last_spatial_layer(ModelView.of(net), OBLONG) == "before"
+
+
+class Through(nn.Module):
+    """A convolution, then anything, then its rectified output."""
+
+    def __init__(self, function):
+        super().__init__()
+        torch.manual_seed(7)
+        self.conv, self.function, self.layer, self.head = (
+            nn.Conv2d(1, 4, 3, 1, 1),
+            function,
+            nn.ReLU(),
+            nn.LazyLinear(2),
+        )
+
+    def forward(self, x):
+        return self.head(self.layer(self.function(self.conv(x))).flatten(1))
+
+
+def written(x):
+    out = torch.zeros(len(x), 6, *x.shape[2:])
+    out[:, 1:5] = x
+    return out
+
+
+def sequence_first(x):
+    return x.flatten(2).permute(2, 0, 1)
+
+
+TAKEN = {
+    "padding by zeros": (nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(4, 2, 3, 2)), (4, 4)),
+    "circular padding": (nn.Conv2d(4, 3, 3, padding=1, padding_mode="circular"), (8, 8)),
+    "reflected padding": (nn.Conv2d(4, 3, 3, padding=1, padding_mode="reflect"), (8, 8)),
+    "transposed convolution": (nn.ConvTranspose2d(4, 2, 2, 2), (16, 16)),
+    "pixel shuffle": (nn.PixelShuffle(2), (16, 16)),
+    "pixels to channels": (nn.PixelUnshuffle(2), (4, 4)),
+    "nearest neighbours": (nn.Upsample(scale_factor=3), (24, 24)),
+    "written into memory": (written, (8, 8)),
+    "two branches": (lambda x: torch.cat([nn.functional.avg_pool2d(x, 2), x[:, :, ::2, ::2]], dim=1), (4, 4)),
+    "gated": (lambda x: x * x.mean(dim=(2, 3), keepdim=True).sigmoid(), (8, 8)),
+    "dense layers over channels": (lambda x: (x.movedim(1, 3) @ torch.ones(4, 5)).movedim(3, 1), (8, 8)),
+    "tokens mixed beside a shortcut": (lambda x: x + (x.flatten(2) @ torch.ones(64, 64)).view_as(x), (8, 8)),
+    "a shift and its undoing": (lambda x: x.roll((3, 1), (2, 3)).relu().roll((-3, -1), (2, 3)), (8, 8)),
+    "rows of patches": (nn.Unfold(2, stride=2), (4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_followed(name):
+    function, size = TAKEN[name]
+    net = Through(function)
+    net(IMAGES)
+    found = salgen.explain(net, IMAGES, 0, method="grad-cam", layer="layer", reduce=None)
+    assert found.native_resolution == size
+
+
+REFUSED = {
+    "sorted": lambda x: x.sort(dim=3).values,
+    "shifted": lambda x: x.roll(3, dims=2) + x,
+    "tokens mixed": lambda x: (x.flatten(2) @ torch.ones(64, 64)).view_as(x),
+    "a part of the pixels": lambda x: x.flatten(2)[:, :, :11],
+    "images on the second axis": sequence_first,
+    "several heads": lambda x: x.flatten(2).unflatten(1, (2, 2)),
+    "a mean over pixels": lambda x: x.mean(dim=(2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_arrangement_is_refused_and_another_layer_named(name):
+    def function(x):
+        return REFUSED[name](x)
+
+    class Flat(Through):
+        def forward(self, x):
+            out = self.layer(self.function(self.conv(x)))
+            return self.head((out.movedim(1, 0) if name == "images on the second axis" else out).flatten(1))
+
+    net = Flat(function)
+    net(IMAGES)
+    with pytest.raises(SalgenError, match=r"^layer 'layer' gives \(.*\), which has no known axes .*, such as 'conv'$"):
+        salgen.explain(net, IMAGES, 0, method="grad-cam", layer="layer")
+    assert salgen.explain(net, IMAGES, 0, method="grad-cam", layer="conv", reduce=None).native_resolution == (8, 8)
+
+
+def test_a_network_without_any_layer_names_another_kind_of_method():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
+    for options in ({}, {"layer": "1"}):
+        with pytest.raises(SalgenError, match="choose a method that needs no layer, such as gradient"):
+            salgen.explain(net, IMAGES, 0, method="grad-cam", **options)
+
+
+def test_one_channel_of_one_pixel_is_a_map():
+    net = nn.Sequential(nn.Conv2d(1, 1, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2))
+    assert salgen.explain(net, IMAGES, 0, method="grad-cam", layer="1", reduce=None).native_resolution == (1, 1)

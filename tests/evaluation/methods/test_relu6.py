@@ -1,0 +1,154 @@
+"""ReLU6: a ReLU with a ceiling, which relevance passes as it passes a ReLU."""
+
+import copy
+
+import pytest
+import torch
+import zennit.composites
+import zennit.rules
+from torch import nn
+from torch.nn import functional
+
+import salgen
+from salgen.errors import SalgenError
+
+IMAGES = 4 * torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+TARGETS = [0, 1, 0]
+STYLES = {
+    "module": nn.ReLU6(),
+    "in place": nn.ReLU6(inplace=True),
+    "function": functional.relu6,
+    "bounds": lambda x: functional.hardtanh(x, 0.0, max_val=6.0),
+}
+
+
+class Network(nn.Module):
+    """Some units are off, some between, some at the ceiling, in both layers."""
+
+    def __init__(self, clip=None):
+        super().__init__()
+        torch.manual_seed(2)
+        self.conv1, self.conv2, self.head = nn.Conv2d(1, 6, 3), nn.Conv2d(6, 6, 3), nn.Linear(96, 2)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=1 if parameter.ndim > 2 else 0.1)
+        self.clip1, self.clip2 = (copy.deepcopy(clip or nn.ReLU6()) for _ in range(2))
+
+    def forward(self, x):
+        return self.head(self.clip2(self.conv2(self.clip1(self.conv1(x)))).flatten(1))
+
+
+def test_the_network_has_units_of_each_kind():
+    net = Network()
+    first = net.conv1(IMAGES)
+    for values in (first, net.conv2(net.clip1(first))):
+        assert all(0.05 < float(share) < 0.9 for share in ((values < 0).float().mean(), (values > 6).float().mean()))
+
+
+def by_zennit(composite):
+    leaf = IMAGES.clone().requires_grad_()
+    net = Network().eval()
+    with composite.context(net) as changed:
+        logits = changed(leaf)
+        (relevance,) = torch.autograd.grad(logits, leaf, functional.one_hot(torch.tensor(TARGETS), 2).float())
+    return relevance
+
+
+RULES = {
+    "lrp-z": lambda: zennit.rules.Epsilon(epsilon=1e-6),
+    "lrp-alpha-beta": lambda: zennit.rules.AlphaBeta(alpha=2, beta=1, stabilizer=1e-6, zero_params=["bias"]),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("method", RULES)
+def test_relevance_is_zennits(method, style):
+    maps = [(zennit.types.Activation, zennit.rules.Pass()), (zennit.types.Linear, RULES[method]())]
+    expected = by_zennit(zennit.composites.LayerMapComposite(maps))
+    found = salgen.explain(Network(STYLES[style]), IMAGES, TARGETS, method=method, reduce=None).values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("method", ["guided-backprop", "deconvnet"])
+def test_modified_gradients_by_hand(method, style):
+    """What comes back is made positive; guided backpropagation stops it where the unit is off or at its ceiling."""
+    net = Network()
+    signals = [net.conv1(IMAGES)]
+    signals.append(net.conv2(net.clip1(signals[0])))
+    back = net.head.weight[TARGETS].view_as(signals[1])
+    for conv, signal in zip((net.conv2, net.conv1), reversed(signals), strict=True):
+        passing = (signal > 0) & (signal < 6) if method == "guided-backprop" else torch.ones_like(signal).bool()
+        back = functional.conv_transpose2d(back.clamp(min=0) * passing, conv.weight)
+    found = salgen.explain(Network(STYLES[style]), IMAGES, TARGETS, method=method, reduce=None).values
+    assert back.abs().max() > 0
+    torch.testing.assert_close(found, back.detach(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("style", ["module", "in place", "function", "bounds"])
+def test_deep_lift_is_the_rescale_rule(style):
+    """Backwards by hand: at every unit the multiplier is the change of its output by that of its input."""
+    net = Network()
+    black = torch.zeros_like(IMAGES)
+    passes = []
+    for images in (IMAGES, black):
+        first = net.conv1(images)
+        passes.append((first, net.conv2(net.clip1(first))))
+    multipliers = net.head.weight[TARGETS].view_as(passes[0][1])
+    for layer, conv in ((1, net.conv2), (0, net.conv1)):
+        signal, base = passes[0][layer].double(), passes[1][layer].double()
+        ratio = (functional.relu6(signal) - functional.relu6(base)) / (signal - base)
+        multipliers = functional.conv_transpose2d(multipliers.double() * ratio, conv.weight.double())
+    expected = (multipliers * (IMAGES - black)).detach().float()
+    found = salgen.explain(Network(STYLES[style]), IMAGES, TARGETS, method="deep-lift", reduce=None).values
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max()))
+    change = (net(IMAGES) - net(black))[torch.arange(3), TARGETS]
+    torch.testing.assert_close(found.sum(dim=(1, 2, 3)), change.detach(), rtol=1e-3, atol=1e-3)
+
+
+METHODS = ["deep-taylor:low=0,high=4", "excitation-backprop:layer=clip1", "contrastive-excitation-backprop:layer=clip1"]
+
+
+@pytest.mark.parametrize("method", [*METHODS, "guided-grad-cam:layer=clip2", "fast-cam:layer=clip2"])
+def test_without_a_unit_at_the_ceiling_it_is_a_relu(method):
+    found = salgen.explain(Network(), IMAGES / 100, TARGETS, method=method, reduce=None).values
+    expected = salgen.explain(Network(nn.ReLU()), IMAGES / 100, TARGETS, method=method, reduce=None)
+    assert expected.values.abs().max() > 0
+    torch.testing.assert_close(found, expected.values)
+
+
+def test_deep_taylor_is_zennits():
+    rules = [
+        (["conv1"], zennit.rules.ZBox(torch.zeros(1, 1, 8, 8), torch.full((1, 1, 8, 8), 4.0), stabilizer=1e-6)),
+        (["conv2"], zennit.rules.ZPlus(stabilizer=1e-6, zero_params=["bias"])),
+        (["head"], zennit.rules.WSquare(stabilizer=1e-6, zero_params=["bias"])),
+        (["clip1", "clip2"], zennit.rules.Pass()),
+    ]
+    expected = by_zennit(zennit.composites.NameMapComposite(rules))
+    found = salgen.explain(Network(), IMAGES, TARGETS, method="deep-taylor:first=box,low=0,high=4", reduce=None).values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.abs().max()))
+
+
+def test_mobilenet_v2_is_explained():
+    from torchvision.models import mobilenet_v2
+
+    torch.manual_seed(0)
+    net, images = mobilenet_v2(width_mult=0.25, num_classes=3).eval(), torch.rand(1, 3, 32, 32)
+    for method in ("lrp-z", "guided-backprop", "deep-lift", "fast-cam:layer=features.6", "excitation-backprop"):
+        assert salgen.explain(net, images, 0, method=method).values.abs().max() > 0
+
+
+def test_patterns_know_no_ceiling():
+    with pytest.raises(SalgenError, match="fit_patterns has no rule for ReLU6: above its ceiling a unit fires but"):
+        salgen.fit_patterns(Network(), IMAGES)
+    patterns = salgen.fit_patterns(Network(nn.ReLU()), IMAGES)
+    for method in ("pattern-net", "pattern-attribution"):
+        with pytest.raises(SalgenError, match=f"{method} has no rule for ReLU6: above its ceiling"):
+            salgen.explain(Network(), IMAGES, 0, method=method, patterns=patterns)
+
+
+@pytest.mark.parametrize("method", ["lrp-z", "guided-backprop"])
+def test_a_floor_below_zero_is_no_relu(method):
+    with pytest.raises(SalgenError, match=f"{method} has no rule for hardtanh"):
+        salgen.explain(Network(nn.Hardtanh()), IMAGES, 0, method=method)
