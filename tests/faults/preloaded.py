@@ -7,6 +7,7 @@ from salgen.registry import GENERATORS, METHODS, METRICS, MODELS
 MODULES = (
     "lightning_fabric",
     "jinja2",
+    "matplotlib.colors",
     "pandas",
     "salgen.cli.main",
     "salgen.datasets.making",

@@ -126,7 +126,7 @@ class Stage:
             "lesion-cnn": (f"epochs={self.amount.epochs}", "widths=4,4,4", "hidden=8"),
         }[model]
         pairs = [word for pair in settings for word in ("--set", pair)]
-        chosen = ("--model", model, "--methods", self.amount.methods)
+        chosen = ("--model", model, "--seeds", "1", "--methods", self.amount.methods)
         return ("evaluate", str(self.data), "--out", "run", *chosen, *pairs)
 
     def _make(self, workers: str) -> tuple[str, ...]:

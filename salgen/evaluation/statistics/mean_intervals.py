@@ -13,7 +13,7 @@ from salgen.evaluation.statistics.training_noise import training_variances
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-DRAWS = 4000
+DRAWS = 2000
 LEVEL = 0.95
 TRAININGS = 3  # fewer say too little about how trainings differ: the interval is then about these models
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.stats import t
@@ -185,19 +186,25 @@ def _count_hits(tables: Sequence[_Pairs], signs: Iterator[Float64], seed: int) -
             moves = _moves(table.noise, chances)
             _add_hits(sums[of_columns], table, count, moves)
             for pair, flipped in zip(table.apart, sums[of_pairs], strict=True):
-                count[pair] += (np.abs(flipped + moves(*pair)) >= table.limits[pair]).sum()
+                moved = np.abs(flipped + moves(pair[0], [pair[1]]))
+                count[pair] += (moved >= table.limits[pair]).sum()
     return [np.array([count[pair] for pair in combinations(range(len(count)), 2)]) for count in hits]
 
 
-def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, int], Float64 | float]:
-    """A function from a pair to what other trainings would add to its sums, float64 (b,), or 0 for one training."""
+def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, Any], Float64 | float]:
+    """A function from pairs, of one method and others, to what other trainings would add to their sums.
+
+    It gives float64 (pairs, b), or 0 for one training.
+    """
     if noise is None:
-        return lambda first, second: 0.0
-    students = {freedom: t.ppf(chances, freedom) for freedom in np.unique(noise.freedom).tolist()}
-    return lambda first, second: noise.error[first, second] * students[float(noise.freedom[first, second])]
+        return lambda first, others: 0.0
+    degrees, kind = np.unique(noise.freedom, return_inverse=True)
+    students = np.stack([t.ppf(chances, freedom) for freedom in degrees])
+    kinds = kind.reshape(noise.freedom.shape)
+    return lambda first, others: noise.error[first, others][:, None] * students[kinds[first, others]]
 
 
-def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64, moves: Callable[[int, int], Float64 | float]) -> None:
+def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64, moves: Callable[[int, Any], Float64 | float]) -> None:
     """Add to hits (K, K), above the diagonal, how many of sums (K, b) differ by a pair's limit or more."""
     low, high = sums.min(axis=1), sums.max(axis=1)
     left = np.ones(hits.shape, dtype=bool)
@@ -210,6 +217,5 @@ def _add_hits(sums: Float64, pairs: _Pairs, hits: Float64, moves: Callable[[int,
         if pairs.noise is not None:
             near |= pairs.noise.error[i, later] > 0
         others = i + 1 + np.flatnonzero(near & left[i, later])
-        moved = np.array([np.broadcast_to(moves(i, other), sums.shape[1:]) for other in others.tolist()])
-        away = np.abs(sums[others] - sums[i] + moved.reshape(-1, sums.shape[1]))
+        away = np.abs(sums[others] - sums[i] + moves(i, others))
         hits[i, others] += (away >= pairs.limits[i, others, None]).sum(axis=1)
