@@ -117,6 +117,7 @@ def test_without_the_feature_a_classifier_stays_at_chance(name):
         assert max(found.values()) <= most_by_chance(classes), found
 
 
+@pytest.mark.torture
 def test_a_leak_about_one_of_two_classes_is_found_among_fifty():
     images, labels = left_over("imagenet-s50")
     darker = images.copy()

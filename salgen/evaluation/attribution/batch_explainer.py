@@ -20,7 +20,7 @@ from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace, check_model
+from salgen.evaluation.models.inspection.network_trace import ForwardPass, check_model
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
 from salgen.parameters import call_text
@@ -130,10 +130,10 @@ class BatchExplainer:
                     "salgen evaluate fits them itself"
                 )
 
-    def _check_targets(self, layout: NetworkTrace) -> None:
+    def _check_targets(self, forward: ForwardPass) -> None:
         """Check that the targets are classes of the model, and that it has enough classes for the score."""
         stated = torch.zeros(1, dtype=torch.long) if self.targets is None else self.targets.cpu()
-        score_gradient(torch.zeros(len(stated), class_count(layout)), stated, self.score)
+        score_gradient(torch.zeros(len(stated), forward.classes), stated, self.score)
 
     def _darkest_image(self) -> Tensor:
         """The image (1, C, H, W) with the lowest value, on which some methods check the batch."""
@@ -204,11 +204,6 @@ class BatchExplainer:
 
 def _copied(values: Any) -> Tensor:
     return values.detach().clone() if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
-
-
-def class_count(layout: NetworkTrace) -> int:
-    """Number of logits that the network gives for an image."""
-    return int(layout.outputs[""][1])
 
 
 def _join(parts: Sequence[Explained]) -> Explained:

@@ -126,6 +126,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, whole, orders, 
 
 
 @needs_ray
+@pytest.mark.torture
 def test_a_stopped_make_goes_on_with_ray_and_without(tmp_path, whole, orders):
     out = by_ray(tmp_path / "watched")
     shards = sorted(out.glob("data/*.parquet"))
@@ -158,6 +159,7 @@ def test_a_fault_of_the_generator_comes_back_as_it_is_and_leaves_nothing(tmp_pat
 
 
 @needs_ray
+@pytest.mark.torture
 def test_workers_that_die_every_time_end_it_with_one_line(tmp_path, orders, monkeypatch):
     monkeypatch.setattr(ray_tasks, "RETRIES", 1)
     (orders / "die always").touch()
@@ -237,6 +239,7 @@ def test_a_wrong_address_is_one_line(address):
 
 
 @needs_ray
+@pytest.mark.torture
 def test_an_address_where_something_else_listens_is_refused_in_time(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(ray_setup, "ANSWER_S", 2.0)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)

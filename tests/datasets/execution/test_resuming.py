@@ -21,10 +21,11 @@ def finish(name, out, workers):
     return contents(out)
 
 
-OTHERS = ["perlin-lesions", "gtsrb-square", "lisa-lights", "imagenet-s50"]
+NAMES = ["zings", "perlin-lesions", "gtsrb-square", "lisa-lights", "imagenet-s50"]
 
 
-@pytest.mark.parametrize("name", ["zings", *(pytest.param(name, marks=pytest.mark.torture) for name in OTHERS)])
+@pytest.mark.torture
+@pytest.mark.parametrize("name", NAMES)
 def test_killed_and_run_again_it_ends_with_the_same_bytes(tmp_path, name):
     whole = finish(name, tmp_path / "whole", 2)
     out = tmp_path / "killed"

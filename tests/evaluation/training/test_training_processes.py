@@ -27,6 +27,7 @@ def lesions(tmp_path_factory):
     )
 
 
+@pytest.mark.torture
 def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path):
     code = TRAIN.format(settings=SETTINGS)
     process = subprocess.Popen([sys.executable, "-c", code, lesions, tmp_path / "killed"], stderr=subprocess.DEVNULL)

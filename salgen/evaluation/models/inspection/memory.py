@@ -14,7 +14,7 @@ from torch import Tensor
 
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.inspection.network_trace import forward_pass
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, pas
     """
     if image.device.type == "cpu":
         most = min(most, CPU_PIXELS // (image.shape[2] * image.shape[3]))
-    return max(1, min(most, int(budget // max(1, passes * NetworkTrace.of(view, image).bytes))))
+    return max(1, min(most, int(budget // max(1, passes * forward_pass(view, image).bytes))))
 
 
 def memory_budget(device: torch.device, max_memory: float | None) -> float:

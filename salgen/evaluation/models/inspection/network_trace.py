@@ -50,8 +50,6 @@ class NetworkTrace:
     unread
         The modules of whose grids no pixel counts for the logits, only what is beside them: the last
         block of a transformer whose class token alone is read.
-    bytes
-        All that the forward pass of one image computes, intermediate results included.
     """
 
     outputs: dict[str, tuple[int, ...] | str]
@@ -59,7 +57,6 @@ class NetworkTrace:
     bottleneck: str | None
     grids: Mapping[str, Grid]
     unread: frozenset[str]
-    bytes: int
 
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> NetworkTrace:
@@ -67,7 +64,7 @@ class NetworkTrace:
         traces = _traces.setdefault(view.network, {})
         size = tuple(image.shape[1:])
         if size not in traces:
-            traces[size] = _Trace.of(view, image[:1]).layout()
+            traces[size] = _Trace.of(view, view.like(image[:1])).layout()
         return traces[size]
 
     def pixels(self, name: str) -> int:
@@ -75,8 +72,38 @@ class NetworkTrace:
         return prod(self.grids[name].size) if name in self.grids else 0
 
 
-def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
-    """The trace of a network for one normalised image (1, C, h, w) and those like it.
+@dataclass(frozen=True)
+class ForwardPass:
+    """One image's forward pass.
+
+    Attributes
+    ----------
+    classes
+        The number of logits.
+    bytes
+        The size of all that it computes, intermediate results included.
+    """
+
+    classes: int
+    bytes: int
+
+
+def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
+    """The forward pass of images (1, C, h, w) like this one; measured by running it, once per network and size."""
+    return _forward_pass.of("", view, image)
+
+
+def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
+    with torch.no_grad(), _Counter() as counter:
+        logits = view.logits(image)
+    return ForwardPass(logits.shape[1], counter.bytes)
+
+
+_forward_pass = NetworkCache(_run_forward)
+
+
+def check_model(view: ModelView, image: Tensor) -> ForwardPass:
+    """The forward pass of a network for one normalised image (1, C, h, w) and those like it.
 
     Raises
     ------
@@ -85,7 +112,7 @@ def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
     """
     try:
         check_deterministic(view, image)
-        layout = NetworkTrace.of(view, image)
+        found = forward_pass(view, image)
     except (RuntimeError, ValueError, IndexError, TypeError) as error:
         if is_out_of_memory(error):
             raise
@@ -94,7 +121,7 @@ def check_model(view: ModelView, image: Tensor) -> NetworkTrace:
             f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
             f"{reason[:300]}"
         ) from error
-    return layout
+    return found
 
 
 def check_deterministic(view: ModelView, image: Tensor) -> None:
@@ -174,7 +201,6 @@ class _Trace:
     grids: dict[str, Grid]
     unread: frozenset[str] = frozenset()
     end: Any = None
-    bytes: int = 0
 
     @classmethod
     def of(cls, view: ModelView, image: Tensor) -> _Trace:
@@ -182,9 +208,9 @@ class _Trace:
         named = list(view.network.named_modules())
         hooks = [(m, partial(trace.note, name)) for name, m in named if not isinstance(m, torch.jit.ScriptModule)]
         leaf = image.detach().requires_grad_()
-        with torch.enable_grad(), hooked(hooks), Positions(leaf.detach()) as positions, _Counter() as counter:
+        with torch.enable_grad(), hooked(hooks), Positions(leaf.detach()) as positions:
             logits = view.logits(leaf)
-        trace.end, trace.bytes = logits.grad_fn, counter.bytes
+        trace.end = logits.grad_fn
         trace.find_grids(positions)
         trace.unread = trace.find_unread(logits)
         return trace
@@ -223,7 +249,7 @@ class _Trace:
 
     def layout(self) -> NetworkTrace:
         """The trace without the nodes, which hold the pass's tensors."""
-        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(), self.grids, self.unread, self.bytes)
+        return NetworkTrace(self.outputs, self._stages(), self._bottleneck(), self.grids, self.unread)
 
     def _stages(self) -> tuple[str, ...]:
         sizes: dict[tuple[int, int], list[str]] = {}

@@ -8,7 +8,7 @@ import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.inspection.memory import MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+from salgen.evaluation.models.inspection.network_trace import forward_pass
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
 CPU = torch.device("cpu")
@@ -90,7 +90,7 @@ def test_an_image_that_does_not_fit_is_one_line():
 
 def test_a_footprint_is_what_the_forward_pass_computes():
     network = nn.Sequential(nn.Conv2d(1, 3, 1, bias=False), nn.Flatten(), nn.Linear(48, 2, bias=False))
-    bytes_of = NetworkTrace.of(ModelView.of(network), IMAGES[:1]).bytes
+    bytes_of = forward_pass(ModelView.of(network), IMAGES[:1]).bytes
     computed = 4 * (16 + 3 * 16 + 2)  # the input's copy, the convolution, the logits
     assert computed <= bytes_of <= 4 * computed
 
