@@ -11,8 +11,6 @@ from hypothesis import settings
 from salgen.evaluation.models.inspection.random_state import seed_generators
 from salgen.evaluation.training.training_settings import SEEDS
 
-collect_ignore = ["faults/preloaded.py", "mutants.py", "support"]  # for doctests they would be imported
-
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("random", deadline=None, max_examples=20)

@@ -1,5 +1,7 @@
 """The documentation says what the code says."""
 
+import doctest
+import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -25,3 +27,13 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         if not target.startswith("http"):
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+EXAMPLES = sorted(path for path in (ROOT / "salgen").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_examples_in_docstrings_give_what_they_show(path):
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0

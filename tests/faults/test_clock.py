@@ -55,7 +55,9 @@ class JumpingClocks:
         return lambda: looks
 
 
-@pytest.mark.parametrize("name", ["make", "evaluate", "publish .tar", "publish .zip", "unpack"])
+@pytest.mark.parametrize(
+    "name", ["make", pytest.param("evaluate", marks=pytest.mark.torture), "publish .tar", "publish .zip", "unpack"]
+)
 def test_where_clocks_jump_by_years_nothing_else_changes(stage, name, record_property):
     work = stage.works[name]
     looks = 0

@@ -12,7 +12,7 @@ from works import assert_equal, assert_refused
 from salgen.datasets import making
 from salgen.datasets.format.output_folder import State, sole_writer
 
-NAMES = ["make", "make with workers", "publish .tar", "unpack", "evaluate"]
+NAMES = ["make", "make with workers", "publish .tar", "unpack", pytest.param("evaluate", marks=pytest.mark.torture)]
 BUSY = "is being written by another salgen process: wait until it is done"
 DONE = ("already exists", "is not empty")
 

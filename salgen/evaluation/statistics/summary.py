@@ -6,7 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +99,12 @@ def summarise(scores: Any) -> list[SummaryRow]:
     rows: list[SummaryRow] = []
     for model in dict.fromkeys(model for model, _, _ in cube.series):
         seeds = cube.seeds_of(model)
-        for chosen in [[seed] for seed in seeds] + ([seeds] if seeds else []):
-            label = ALL_SEEDS if chosen is seeds else str(cube.seeds[chosen[0]])
-            rows.extend(_rows(cube, model, chosen, label))
+        for seed in seeds:
+            rows.extend(_rows(cube, model, [seed], str(cube.seeds[seed])))
+        if len(seeds) == 1:
+            rows += [replace(row, training_seed=ALL_SEEDS) for row in rows if row.model == model]
+        elif seeds:
+            rows.extend(_rows(cube, model, seeds, ALL_SEEDS))
     return rows
 
 

@@ -385,7 +385,10 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", KINDS)
+SLOW = "of a named class, by whole data sets"
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.torture if n == SLOW else ()) for n in KINDS])
 def test_a_sound_run_of_each_kind_has_no_problems(run, tmp_path, name):
     given = {"model": run / MODEL, "settings": None, **KINDS[name]}
     assert salgen.verify(make_run(run.parent / "lesions", tmp_path / "run", **given)) == []
