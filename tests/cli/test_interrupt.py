@@ -9,7 +9,7 @@ import time
 from salgen.evaluation.verification.verifying import verify
 
 COMMAND = [sys.executable, "-m", "salgen.cli.main", "make", "perlin-lesions", "data", "--workers", "2"]
-SIZES = ["--train", "2048", "--val", "64", "--test", "64"]
+SIZES = ["--train", "1024", "--val", "64", "--test", "64"]
 SMALL = ["--set", "image_size=32,32", "--set", "diameter=4", "--set", "slices=8"]
 
 

@@ -27,7 +27,9 @@ def assert_stopped_cleanly(work, place, done):
     assert leftovers(place) == []
 
 
-@pytest.mark.parametrize("name", [*NAMES, slow("make with workers"), slow("publish run")])
+@pytest.mark.parametrize(
+    "name", [*(n for n in NAMES if n != "evaluate"), *map(slow, ("evaluate", "make with workers", "publish run"))]
+)
 def test_where_files_cannot_grow_it_says_so_and_goes_on(stage, name, record_property):
     work = stage.works[name]
     sizes = some(largest(work, stage), stage.size.sizes)

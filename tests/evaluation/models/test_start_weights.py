@@ -20,7 +20,7 @@ from salgen.evaluation.training.training import train
 from salgen.registry import MODELS
 
 # Of two networks that differ only in depth or groups, one; with --torture both.
-LEFT_OUT = {"lesion-cnn"} | (set() if repeats.torture else {"resnet50", "vgg19"})
+LEFT_OUT = {"lesion-cnn"} | (set() if repeats.torture else {"resnet50", "resnext50", "vgg19"})
 NAMES = [name for name in MODELS.names() if name not in LEFT_OUT]
 SEAMS = {name: MODELS.load(name).seams for name in NAMES}
 

@@ -54,10 +54,10 @@ def test_a_table_without_a_name_is_found():
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """A study with variants on a page of three runs with several seeds and certificates."""
+    """A study with variants on a page of two runs with several seeds and certificates."""
     root = tmp_path_factory.mktemp("named")
     runs = [
-        make_run(root / f"run{i}", name=f"data-{i}", seeds=2, coverage=0.5, shift=-0.1 * i, **SMALL) for i in range(3)
+        make_run(root / f"run{i}", name=f"data-{i}", seeds=2, coverage=0.5, shift=-0.1 * i, **SMALL) for i in range(2)
     ]
     variants = Variants("lesion-cnn", {"original": runs[0], "moved": runs[1]})
     cells = tuple(Cell(f"data-{i}", "lesion-cnn", (run,)) for i, run in enumerate(runs))

@@ -127,6 +127,7 @@ def predicted_by_task(job, part=range(2)):
 
 
 @needs_ray
+@pytest.mark.torture
 def test_two_nodes_find_what_one_process_finds_and_load_a_model_once_each(tmp_path, data, whole, orders, monkeypatch):
     (orders / "wait").touch()  # long enough for both to have a share
     monkeypatch.chdir(tmp_path)
