@@ -177,7 +177,7 @@ def test_after_five_attempts_it_gives_up(small, state, address, waits, fault, sa
 @pytest.mark.parametrize("kind", sorted({*KINDS} - {"tree"}))  # huggingface_hub lists files without a time limit
 def test_a_server_that_does_not_answer_in_time(small, state, address, waits, monkeypatch, kind):
     ready = threading.Event()
-    monkeypatch.setattr(hub, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(hub, "TIMEOUT_S", 0.1)
     state.plan(kind, lambda handler, size: ready.wait(30) and None)
     begun = time.monotonic()
     try:
