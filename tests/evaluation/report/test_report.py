@@ -207,7 +207,7 @@ def test_the_headline_says_what_the_tests_separate(full, loaded):
         "floor": ["sobel"],
     }
     assert headline.labels(headline.verdict.below_edges) == ["deconvnet"]
-    assert "guided-backprop scores highest: mean roc-auc over 3 trainings" in text
+    assert "Over 3 trainings, guided-backprop scores highest: mean roc-auc" in text
     assert "Indistinguishable from it: lrp-alpha-beta , lrp-alpha-beta:alpha=1,beta=0 and deep-taylor ." in text
     assert "It is the strongest floor." in text
     assert not re.search(r"[.;][A-Z]", text.partition("How it was made")[0].partition("Scores")[0])
