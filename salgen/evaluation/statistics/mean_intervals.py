@@ -54,9 +54,10 @@ def mean_intervals(
     Notes
     -----
     A score with bounds has Gaffke's interval; no distribution between them is known for which it covers less than it
-    says, though a proof is open. Each end is a quantile of the mean under random weights, Dirichlet(1, ..., 1) over the clusters and one more, in which all scores have the
-    worse bound. Of scores that are 0 or 1 it is Clopper and Pearson's. A score without a bound on one side has a
-    studentised bootstrap of the clusters. Clusters of unequal size count as their samples do.
+    says, though a proof is open. Each end is a quantile of the mean under random weights, Dirichlet(1, ..., 1) over
+    the clusters and one more, in which all scores have the worse bound. Of scores that are 0 or 1 it is Clopper and
+    Pearson's. A score without a bound on one side has a studentised bootstrap of the clusters. Clusters of unequal
+    size count as their samples do.
 
     Over trainings, each draw is moved by the standard error between trainings times a Student variable with S - 1
     degrees of freedom. Simulated coverage is in docs/statistics.md.
