@@ -279,7 +279,7 @@ def test_a_trained_detector_keeps_objects_that_it_knows_and_drops_others(weights
     found = filtered(every, weights, objects_rule((SIDE, SIDE), LONGEST, 8))
     assert found.library.classes == KNOWN
     assert set(found.dropped) == set(UNKNOWN)
-    assert share_kept(found, "stop sign") >= 0.8
+    assert share_kept(found, "stop sign") >= 0.6
     assert share_kept(found, "kite") >= 0.5
     noise = np.random.default_rng(0)
 
