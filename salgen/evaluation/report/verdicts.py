@@ -61,6 +61,11 @@ class Verdict:
         return in_clusters(self.tests[0].n_samples, self.n_clusters) if self.tests else "no images"
 
     @property
+    def unit(self) -> str:
+        """What was sampled: images, or clusters of them."""
+        return "clusters of images" if self.tests and self.n_clusters < self.tests[0].n_samples else "images"
+
+    @property
     def subject(self) -> str:
         """What the verdict is about: one model, or several trainings of it."""
         trainings = len(self.run.cube.seeds_of(self.model))

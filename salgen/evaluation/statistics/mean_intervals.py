@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from salgen.types import Float64
 
 DRAWS = 2000
 LEVEL = 0.95
+_BLOCK = 4_000_000  # random numbers held at a time
 TRAININGS = 3  # fewer say too little about how trainings differ: the interval is then about these models
 
 
@@ -98,11 +100,13 @@ def mean_intervals(
 
 def _gaffke(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
     """float64 (2, draws, K): weighted means of the clusters and of one more at the lower, then at the upper bound."""
-    weights = _exponentials(draws, len(sums) + 1, seed)
     size = counts.mean(axis=0)
-    total, count = weights[:, :-1] @ sums, weights[:, :-1] @ counts
-    more = weights[:, -1:] * size
-    return np.stack([(total + more * bound) / (count + more) for bound in bounds])
+    parts = []
+    for block in _blocks(draws, len(sums) + 1):
+        weights = _exponentials(block, len(sums) + 1, seed)
+        total, count, more = weights[:, :-1] @ sums, weights[:, :-1] @ counts, weights[:, -1:] * size
+        parts.append([(total + more * bound) / (count + more) for bound in bounds])
+    return np.concatenate(parts, axis=1)
 
 
 def _studentised(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
@@ -111,7 +115,9 @@ def _studentised(sums: Float64, counts: Float64, bounds: Float64, draws: int, se
     Both of the first axis are the same. The mean itself where no cluster differs from another.
     """
     mean, error = _mean_and_error(sums, counts, np.ones((1, len(sums))))
-    drawn, errors = _mean_and_error(sums, counts, _multiplicities(draws, len(sums), seed))
+    blocks = _blocks(draws, len(sums))
+    resampled = [_mean_and_error(sums, counts, _multiplicities(block, len(sums), seed)) for block in blocks]
+    drawn, errors = (np.concatenate(part) for part in zip(*resampled, strict=True))
     away = np.divide(drawn - mean, errors, out=np.zeros_like(drawn), where=errors > 0)
     return np.stack([mean - away * error] * 2)
 
@@ -127,18 +133,27 @@ def _mean_and_error(sums: Float64, counts: Float64, weights: Float64) -> tuple[F
     return mean, np.sqrt(squares * clusters / (clusters - 1)) / count
 
 
+def _blocks(draws: int, count: int) -> Iterator[range]:
+    """The numbers of the draws, in pieces that bound the memory."""
+    size = max(1, _BLOCK // count)
+    for start in range(0, draws, size):
+        yield range(start, min(start + size, draws))
+
+
 @lru_cache(maxsize=4)  # every table of a run draws the same
-def _exponentials(draws: int, count: int, seed: int) -> Float64:
-    """float64 (draws, count): standard exponential variables."""
-    return _fixed(-np.log1p(-Stream(seed, "interval", "weights").uniform(draws * count)).reshape(draws, count))
+def _exponentials(block: range, count: int, seed: int) -> Float64:
+    """float64 (len(block), count): standard exponential variables."""
+    uniform = Stream(seed, "interval", "weights", index=block.start).uniform(len(block) * count)
+    return _fixed(-np.log1p(-uniform).reshape(len(block), count))
 
 
 @lru_cache(maxsize=4)
-def _multiplicities(draws: int, count: int, seed: int) -> Float64:
-    """float64 (draws, count): how often each of `count` clusters is drawn, with replacement."""
-    drawn = Stream(seed, "interval", "resamples").integers(count, draws * count).reshape(draws, count)
-    places = (drawn + count * np.arange(draws)[:, np.newaxis]).ravel()
-    return _fixed(np.bincount(places, minlength=draws * count).reshape(draws, count).astype(np.float64))
+def _multiplicities(block: range, count: int, seed: int) -> Float64:
+    """float64 (len(block), count): how often each of `count` clusters is drawn, with replacement."""
+    rows = len(block)
+    drawn = Stream(seed, "interval", "resamples", index=block.start).integers(count, rows * count).reshape(rows, count)
+    places = (drawn + count * np.arange(rows)[:, np.newaxis]).ravel()
+    return _fixed(np.bincount(places, minlength=rows * count).reshape(rows, count).astype(np.float64))
 
 
 @lru_cache(maxsize=4)

@@ -86,9 +86,8 @@ def sign_flip_p_values(
             drawn.setdefault((len(table), wanted), []).append(number)
     for (clusters, wanted), numbers in drawn.items():
         prepared = [_prepare_pairs(tables[number], given[number]) for number in numbers]
-        for number, hits in zip(
-            numbers, _count_hits(prepared, _random_signs(clusters, wanted, seed), seed), strict=True
-        ):
+        counted = _count_hits(prepared, _random_signs(clusters, wanted, seed), seed)
+        for number, hits in zip(numbers, counted, strict=True):
             p_values[number] = (1.0 + hits) / (1.0 + wanted)
     return [p for p in p_values if p is not None]
 
@@ -153,10 +152,8 @@ def _prepare_pairs(table: Float64, noise: TrainingNoise | None) -> _Pairs:
 
 def _random_signs(clusters: int, permutations: int, seed: int) -> Iterator[Float64]:
     """float64 (b, clusters): 1 for a sign that stays, 0 for one that is flipped."""
-    stream, size = (
-        Stream(seed, "sign-flip"),
-        min(2048, max(1, _BLOCK // clusters // 4) * 4),
-    )  # a stream gives words by fours
+    stream = Stream(seed, "sign-flip")
+    size = min(2048, max(1, _BLOCK // clusters // 4) * 4)  # a stream gives words by fours
     for start in range(0, permutations, size):
         rows, words = min(size, permutations - start), -(-clusters // 64)
         drawn = stream.words(rows * words).reshape(rows, words)

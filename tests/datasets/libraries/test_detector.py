@@ -251,10 +251,13 @@ def frozen(network, images):
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
-    """A file of a detector that was trained here."""
+    """A file of a detector that was trained here, on one thread, as its weights depend on how many there are."""
     torch.manual_seed(0)
-    path = tmp_path_factory.mktemp("detector") / "drawn.safetensors"
-    return saved(trained(), path)
+    path, threads = tmp_path_factory.mktemp("detector") / "drawn.safetensors", torch.get_num_threads()
+    torch.set_num_threads(1)
+    network = trained()
+    torch.set_num_threads(threads)
+    return saved(network, path)
 
 
 def saved(network, path, **about):
@@ -279,7 +282,7 @@ def test_a_trained_detector_keeps_objects_that_it_knows_and_drops_others(weights
     found = filtered(every, weights, objects_rule((SIDE, SIDE), LONGEST, 8))
     assert found.library.classes == KNOWN
     assert set(found.dropped) == set(UNKNOWN)
-    assert share_kept(found, "stop sign") >= 0.6
+    assert share_kept(found, "stop sign") >= 0.8
     assert share_kept(found, "kite") >= 0.5
     noise = np.random.default_rng(0)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import beta, binomtest, t
 
+from salgen.evaluation.statistics import mean_intervals as mean_interval_module
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 
 INFINITE = np.inf
@@ -112,6 +113,15 @@ def test_it_depends_neither_on_other_scores_nor_on_undefined_samples(bounds):
     np.testing.assert_allclose(intervals(values, None, *bounds)[:, 1:2], alone, rtol=1e-12)
     padded = np.concatenate([values[:, :7, 1:2], np.full((2, 4, 1), np.nan), values[:, 7:, 1:2]], axis=1)
     np.testing.assert_allclose(intervals(padded, None, *bounds), alone, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-INFINITE, INFINITE)])
+def test_draws_come_in_pieces_that_bound_the_memory(bounds, monkeypatch):
+    values = np.random.default_rng(7).random((1, 40, 2))
+    whole = intervals(values, None, *bounds, draws=20_000)
+    monkeypatch.setattr(mean_interval_module, "_BLOCK", 41 * 3000)
+    pieces = intervals(values, None, *bounds, draws=20_000)
+    np.testing.assert_allclose(pieces, whole, atol=0.02 * np.ptp(whole))
 
 
 def test_of_one_cluster_it_is_unknown():
