@@ -350,4 +350,4 @@ class ModelRunner:
         if self.plan.source_run is not None:
             return self.plan.source_run.maps(name, inputs.batch.ids)
         path = self.run / name
-        return read_maps(path, inputs.batch.ids) if key_of(path) == self._maps_key(kind, call, inputs.number) else None
+        return read_maps(path) if key_of(path) == self._maps_key(kind, call, inputs.number) else None

@@ -90,6 +90,19 @@ def test_every_single_byte_is_found_without_a_digest_beside_it(tmp_path, suffix)
         assert archive_problems(path, compare), place
 
 
+@pytest.mark.parametrize("cut", [1, 512, 5000])
+def test_the_place_of_the_first_difference_is_named(tmp_path, cut):
+    path = archive(FILES, tmp_path / "x.tar", "root")
+    path.with_name(f"{path.name}.sha256").unlink()
+    data = path.read_bytes()
+    path.write_bytes(data[:-cut])
+    (problem,) = archive_problems(path, lambda folder: [])
+    assert f"after the last file (byte {len(data) - cut}) is not what 'salgen publish' writes" in problem
+    path.write_bytes(flipped(data, len(data) - cut, 3))
+    (problem,) = archive_problems(path, lambda folder: [])
+    assert f"after the last file (byte {len(data) - cut}) is not what 'salgen publish' writes" in problem
+
+
 @every_form
 def test_problems_are_found_all_at_once_and_name_the_member(tmp_path, folder, suffix):
     packed = publish(folder, tmp_path / "sound.tar", **STATED)
