@@ -220,6 +220,11 @@ def answer(fault: Fault, tree: Path, tests: Tests) -> str:
     return f"caught by {'the time-out' if late else failed[1] if failed else said[-300:]}"
 
 
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """What is not copied from the project's folder."""
+    return {".git", ".venv", "demo", "runs"} & set(names) if Path(folder) == ROOT else set()
+
+
 def run_tests(tree: Path) -> None:
     """Run the chosen tests on the tree's salgen, in a process group of their own, until one fails."""
     os.setsid()
@@ -247,7 +252,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.jobs) as pool:
         trees: SimpleQueue[Path] = SimpleQueue()
         for job in range(given.jobs):
-            left_out = shutil.ignore_patterns(".git", ".venv", "demo", "runs")
             trees.put(Path(shutil.copytree(ROOT, Path(folder, str(job)), ignore=left_out)))
 
         def tried(fault: Fault) -> tuple[str, float]:
