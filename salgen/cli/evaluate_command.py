@@ -16,6 +16,7 @@ from salgen.cli.options import (
     max_memory,
     methods,
     out,
+    replace,
     scale,
     seeds,
     settings,
@@ -26,7 +27,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.parameters import parse_pairs
 
-ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "max_memory", "source")
+ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", "scale", "max_memory", "source")
 
 
 @click.command("evaluate", add_help_option=False)
@@ -53,7 +54,8 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
     "--methods",
     "method_names",
     metavar="A,B",
-    help="Names and groups: all methods defined for the model, or a protocol's.  [default: all, if there is no -m]",
+    help="Names and groups: all methods defined for the model, or a protocol's.  [default: all, or those of a run in "
+    "--out, if there is no -m]",
 )
 @click.option(
     "--metrics",
@@ -96,6 +98,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
 @settings
 @seeds
 @out
+@replace
 @from_fields(Conventions)
 @help_with(training_tables)
 def command(
@@ -109,7 +112,8 @@ def command(
 ) -> None:
     """Explain, score and report on the data set PATH.
 
-    Without a checkpoint a model is trained first; an interrupted run resumes where it stopped.
+    Without a checkpoint a model is trained first; an interrupted run resumes where it stopped, and methods and metrics
+    are added to a finished run of the same experiment.
 
     Controls (random, sobel, oracle and others) are always added: no table without floors and
     ceilings. --set takes training settings and parameters of the model.
@@ -147,7 +151,7 @@ def _rescore(maps: str, path: str | None, metrics: list[str] | None) -> Path:
             raise SalgenError(
                 f"{option.opts[0]} cannot be combined with --from-maps: the run sets models, methods and conventions"
             )
-    chosen = {name: ctx.params[name] for name in ("out", "limit", "scale", "max_memory", "source")}
+    chosen = {name: ctx.params[name] for name in ("out", "replace", "limit", "scale", "max_memory", "source")}
     return rescore(maps, metrics=metrics, path=path, command=command_line(), **chosen)
 
 

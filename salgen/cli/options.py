@@ -27,7 +27,10 @@ scale = click.option(
     help="Registered set of defaults: small takes minutes on two cores, demo less, full is the paper's.",
 )
 settings = click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="Set a parameter; repeatable.")
-out = click.option("--out", metavar="RUN", type=click.Path(), help="Run folder.  [default: runs/DATASET-MODEL]")
+out = click.option(
+    "--out", metavar="RUN", type=click.Path(), help="Run folder.  [default: runs/DATASET-MODEL and what else is given]"
+)
+replace = click.option("--replace", is_flag=True, help="Remove a finished run in that folder first, with its models.")
 methods = click.option(
     "-m",
     "--method",

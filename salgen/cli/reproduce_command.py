@@ -13,6 +13,7 @@ from salgen.cli.options import (
     methods,
     parameters_of,
     plugin_name,
+    replace,
     required_name,
     scale,
     settings,
@@ -28,6 +29,7 @@ from salgen.registry import PROTOCOLS
 @settings
 @max_memory
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
+@replace
 @help_with(parameters_of(PROTOCOLS))
 def command(
     name: str | None,
@@ -36,6 +38,7 @@ def command(
     pairs: tuple[str, ...],
     max_memory: float | None,
     out: str | None,
+    replace: bool,
 ) -> None:
     """Run a paper's protocol from data to report.
 
@@ -46,7 +49,7 @@ def command(
 
     name = required_name(name, PROTOCOLS)
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
-    done = protocol.run(Path(out or name), scale, method_calls, max_memory, command_line())
+    done = protocol.run(Path(out or name), scale, method_calls, max_memory, replace, command_line())
     click.echo(console_summary(done.runs))
     if done.tables:
         click.echo(f"\n{tables_text(done.tables)}\n")

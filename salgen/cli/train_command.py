@@ -27,10 +27,11 @@ def command(
 
     An interrupted training resumes where it stopped.
     """
-    from salgen.evaluation.runs.running import default_run
+    from salgen.evaluation.runs.run_folder import default_run
     from salgen.evaluation.training.training import train_seeds
 
-    run = Path(out) if out else default_run(path, model)
-    options: dict[str, Any] = {"model": model, "scale": scale, "settings": parse_pairs(pairs), "seeds": seeds}
+    stated: dict[str, Any] = parse_pairs(pairs)
+    run = Path(out) if out else default_run(path, model, {"scale": scale, "seeds": seeds, **stated})
+    options: dict[str, Any] = {"model": model, "scale": scale, "settings": stated, "seeds": seeds}
     for trained in train_seeds(path, run, source=source, **options):
         click.echo(f"{trained.path}: test accuracy {trained.card.test_accuracy:.1%}")

@@ -74,23 +74,27 @@ def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
             raise SalgenError(f"{method.name} {why}")
 
 
-def select_methods(calls: Sequence[str] | None, scale: str = "full") -> Selection:
+def select_methods(calls: Sequence[str] | None, scale: str = "full", earlier: Sequence[str] = ()) -> Selection:
     """Methods by their calls, the controls always among them.
 
     Parameters
     ----------
     calls
-        Names, calls with parameters, or groups (``all``, a protocol's name); None means ``all``.
+        Names, calls with parameters, or groups (``all``, a protocol's name); None means ``all``, or no others than
+        the `earlier` ones if there are any.
     scale
         The scale whose defaults hold for parameters that a call does not set.
+    earlier
+        Calls with all their parameters, from the record of a run, that come first.
 
     Raises
     ------
     SalgenError
         If a name or a parameter is unknown.
     """
-    requested = list(calls or [ALL])
-    named = [_create(text, scale) for call in requested if call != ALL for text in _expand(call)]
+    requested = list(calls or ([] if earlier else [ALL]))
+    named = [METHODS.create(*parse_call(call)) for call in earlier]
+    named += [_create(text, scale) for call in requested if call != ALL for text in _expand(call)]
     added = METHODS.names() if ALL in requested else [name for name in METHODS.names() if METHODS.load(name).control]
     other_methods = [_create(name, scale) for name in added]
     return Selection({call_text(m): m for m in named}, {call_text(m): m for m in other_methods})

@@ -147,11 +147,15 @@ class Protocol(ABC):
         scale: str,
         extra_methods: Sequence[str] = (),
         max_memory: float | None = None,
+        replace: bool = False,
         command: Sequence[str] | None = None,
     ) -> Reproduction:
-        """Make the data sets, train, explain and score, and write ``report.html``; finished parts are kept."""
+        """Make the data sets, train, explain and score, and write ``report.html``.
+
+        Finished parts are kept, unless they are to be replaced.
+        """
         self.check(scale, extra_methods)
-        common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "command": command}
+        common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace, "command": command}
         experiments, runs = self.experiments(scale), RunFolders(out)
         for dataset, how in self.datasets().items():
             data = make(dataset, out / dataset, scale=scale, seed=self.seed, **how)

@@ -163,7 +163,14 @@ class Pairing:
     @property
     def requested(self) -> bool:
         """True if the run has a second model."""
-        return self.model is not None or self.task is not None
+        return self.label is not None
+
+    @property
+    def label(self) -> str | None:
+        """The task, or the checkpoint as ``run.json`` names it; None without a second model."""
+        if self.model is None or is_factory(self.model):
+            return self.task if self.model is None else str(self.model)
+        return Path(self.model).name
 
     def check(self, dataset: Dataset, first: str | Path) -> None:
         """Raise a SalgenError for whatever can be checked before any work."""

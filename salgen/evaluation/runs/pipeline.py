@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 from salgen.datasets.execution.executors import Executor
-from salgen.datasets.format.manifest import FILE as MANIFEST
-from salgen.datasets.format.output_folder import sole_writer
-from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certificate import certify
 from salgen.evaluation.runs.gallery_maps import save_gallery
@@ -47,60 +43,6 @@ def ray_executor(name: str, workers: int | None, address: str | None) -> Executo
         raise SalgenError(f"workers = {workers}: only for executor = ray; otherwise this process does all the work")
     check_address_of(executor)
     return executor
-
-
-def check_run_folder(run: Path, dataset: Dataset, scored_from: str | None = None) -> None:
-    """Raise a SalgenError if a run on a data set may not be written to a folder.
-
-    Parameters
-    ----------
-    scored_from
-        The digest of the run whose maps are to be scored, if any.
-
-    Raises
-    ------
-    SalgenError
-        If the folder is a data set, or holds a finished run on another one or of another run's maps.
-    """
-    if (run / MANIFEST).exists():
-        raise SalgenError(f"{run} is a data set: choose another folder for the run")
-    if not (run / RECORD).is_file():
-        return
-    try:
-        record = RunRecord.read(run / RECORD)
-    except SalgenError:  # a damaged record does not say of which run it is
-        return
-    evaluated = record.dataset
-    if (evaluated.fingerprint, evaluated.split) != (dataset.fingerprint, dataset.split):
-        raise SalgenError(
-            f"{run} holds a run on {evaluated.name}, split {evaluated.split}: choose another folder, or remove it"
-        )
-    digest = record.scored_from and record.scored_from.record_sha256
-    if digest != scored_from:
-        contents = "a run that explained its maps itself" if digest is None else "scores of another run's maps"
-        raise SalgenError(f"{run} holds {contents}: choose another folder, or remove it")
-
-
-@contextmanager
-def run_folder(run: Path) -> Iterator[None]:
-    """Make a run's folder, and keep other processes from writing to it; on an error an empty one is removed.
-
-    Raises
-    ------
-    SalgenError
-        If it cannot be made, or another process is writing to it.
-    """
-    with sole_writer(run):
-        try:
-            run.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SalgenError(f"{run} cannot be made: {error.strerror or error}") from None
-        try:
-            yield
-        except BaseException:
-            with suppress(OSError):
-                run.rmdir()
-            raise
 
 
 def execute_run(

@@ -17,10 +17,11 @@ from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
-from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, run_folder
+from salgen.evaluation.runs.pipeline import execute_run
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.run_folder import run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.source_run import SourceRun
-from salgen.evaluation.scoring.metric_selection import DEFAULT, swept
+from salgen.evaluation.scoring.metric_selection import DEFAULT, create_metric, swept
 from salgen.parameters import build
 
 MODEL_INPUTS = frozenset({"model", "method"})
@@ -36,6 +37,7 @@ def rescore(
     scale: str = "small",
     max_memory: float | None = None,
     source: str | None = None,
+    replace: bool = False,
     command: Sequence[str] | None = None,
 ) -> Path:
     """Score the maps that a run kept, and write a run folder.
@@ -52,7 +54,8 @@ def rescore(
     path
         The data set, as a folder or an archive, if a metric needs pixels that the run does not hold.
     out
-        The new run folder; ``runs/<data set>-<models>-rescored`` by default.
+        The new run folder; ``runs/<data set>-<models>-rescored`` by default. If it holds scores of the same maps
+        under other metrics, metrics are added to them.
     limit
         Only the first `limit` samples of the split.
     scale
@@ -61,6 +64,8 @@ def rescore(
         Memory in GB that querying the model may use; half of what is free by default.
     source
         The source data, if the run's data set holds recipes only and was made from the user's own copy.
+    replace
+        Remove a finished run in `out` first, whatever its experiment was.
     command
         The command line to record.
 
@@ -79,19 +84,22 @@ def rescore(
         methods = source_run.methods
         conventions, models = _conventions(source_run, limit), source_run.models
     dataset = source_run.dataset(path, source)
-    chosen = _metrics(metrics, scale, source_run, dataset)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
-    left_out = source_run.record.left_out
-    plan = Plan.of(
-        dataset, conventions, models, methods, chosen, left_out=left_out, max_memory=max_memory, source_run=source_run
-    )
     model_names = "-".join(dict.fromkeys(folder_name(model.name) for model in models))
     run = Path(out) if out is not None else Path("runs") / f"{dataset.name}-{model_names}-rescored"
     if run.resolve() == source_run.folder.resolve():
         raise SalgenError(f"{run} is the run whose maps are scored: choose another folder with --out")
-    check_run_folder(run, dataset, source_run.digest)
+    trained = [(model.name, model.seed, model.digest) for model in models]
+    held = run_to_extend(run, dataset, conventions, trained, scored_from=source_run.digest, replace=replace)
+    chosen = _metrics(metrics, held.metrics if held else [], scale, source_run, dataset)
+    if held is not None:
+        say_what_is_added(run, held, methods, chosen)
+    left_out = source_run.record.left_out
+    plan = Plan.of(
+        dataset, conventions, models, methods, chosen, left_out=left_out, max_memory=max_memory, source_run=source_run
+    )
     try:
-        with run_folder(run):
+        with run_folder(run, replace=replace):
             return execute_run(plan, run, started, command=command)
     except SalgenError as error:  # name the archive, not the folder it was unpacked to
         raise SalgenError(str(error).replace(str(source_run.folder), source_run.given_path)) from None
@@ -108,10 +116,13 @@ def _conventions(source_run: SourceRun, limit: int | None) -> Conventions:
     return fewer
 
 
-def _metrics(calls: Sequence[str] | None, scale: str, source_run: SourceRun, dataset: Dataset) -> dict[str, Metric]:
-    """The metrics by their calls; raises a SalgenError if the run lacks an input of one."""
+def _metrics(
+    calls: Sequence[str] | None, earlier: Sequence[str], scale: str, source_run: SourceRun, dataset: Dataset
+) -> dict[str, Metric]:
+    """The metrics by their calls, after the `earlier` ones; raises a SalgenError if the run lacks an input of one."""
     offered = _offered(source_run, dataset)
-    chosen = swept(calls or DEFAULT, offered, scale)
+    chosen = {call: create_metric(call) for call in earlier}
+    chosen |= swept(calls or (() if earlier else DEFAULT), offered, scale)
     for call, metric in chosen.items():
         for need in sorted(metric.needs - offered):
             why = _missing_input(need, source_run, dataset)

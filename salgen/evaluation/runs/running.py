@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,22 @@ from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
-from salgen.evaluation.runs.evaluated_models import Pairing, is_factory, load_model, train_again, train_models
-from salgen.evaluation.runs.pipeline import check_run_folder, execute_run, ray_executor, run_folder
+from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
+from salgen.evaluation.runs.pipeline import execute_run, ray_executor
 from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.runs.run_folder import default_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.scoring.metric_selection import (
     ALL,
     DEFAULT,
     HOW_TO_GIVE,
     check_needs,
     choose_metrics,
+    create_metric,
     swept,
 )
 from salgen.evaluation.training.checkpoints import CARD
 from salgen.evaluation.training.training_config import initial_classifier
+from salgen.evaluation.training.training_settings import SEEDS
 from salgen.parameters import build
 from salgen.registry import MODELS
 
@@ -57,6 +60,7 @@ def evaluate(
     max_memory: float | None = None,
     source: str | None = None,
     keep_maps: bool = False,
+    replace: bool = False,
     executor: str = "local",
     ray_address: str | None = None,
     workers: int | None = None,
@@ -80,12 +84,14 @@ def evaluate(
         trained as the first one. Its maps of the same images explain their class of that task.
     methods
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``; None for all that are defined for the
-        model. The controls are always added.
+        model, or those of the run that `out` holds. The controls are always added.
     metrics
         Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
-        for a metric with each. None for those that rank pixels. The first one is the headline.
+        for a metric with each. None for those that rank pixels, or those of the run that `out` holds. The first one
+        is the headline.
     out
-        The run folder; ``runs/<data set>-<model>`` by default.
+        The run folder; by default ``runs/<data set>-<model>`` and the options that are not the defaults. If it holds
+        a finished run of the same data, models and conventions, methods and metrics are added to that.
     split
         ``"test"`` by default.
     scale, settings, seeds
@@ -99,6 +105,8 @@ def evaluate(
     keep_maps
         Keep the maps, the split's data and the models in the run folder, so that others can score the maps: see
         :func:`salgen.evaluation.runs.rescoring.rescore`.
+    replace
+        Remove a finished run in `out` first, with its models, whatever its experiment was.
     executor
         ``local``, to explain and score in this process, or ``ray``, for workers with a GPU each, or with a
         processor each where there is none. The scores are the same on the same kind of machine.
@@ -121,37 +129,48 @@ def evaluate(
     Raises
     ------
     SalgenError
-        If a name, a number, the data set or the checkpoint is not valid.
+        If a name, a number, the data set or the checkpoint is not valid, or `out` holds another experiment.
     """
     started = time.monotonic()
     _check_types(model, out)
     ray = ray_executor(executor, workers, ray_address)
     dataset = open_dataset(path, split, source)
-    run = Path(out) if out is not None else default_run(path, model)
-    check_run_folder(run, dataset)
-    selection = select_methods(None if methods is None else check_methods_given(methods), scale)
+    options = {"split": split, "scale": scale, "seeds": seeds, **(settings or {}), **conventions}
+    run = Path(out) if out is not None else default_run(path, model, {**options, "paired": paired_model or paired_task})
     pairing = Pairing(paired_model, paired_task)
     pairing.check(dataset, model)
-    chosen = _run_metrics(metrics, scale, dataset, model, pairing.requested)
-    memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     agreed = build(Conventions, conventions)
     loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
     if loaded and (settings or seeds not in (None, 1)):
         raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
+    if loaded and replace and run.resolve() in loaded[0].folder.resolve().parents:
+        raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
     if loaded:
         network = loaded[0].classifier
     else:
         network = initial_classifier(
             dataset.path, model=str(model), scale=scale, settings=settings, source=dataset.source
         )
+    identities: list[tuple[str, int, str | None]] = [(m.name, m.seed, m.digest) for m in loaded]
+    identities = identities or [(str(model), seed, None) for seed in range(seeds or SEEDS[scale])]
+    held = run_to_extend(run, dataset, agreed, identities, second_model=pairing.label, replace=replace)
+    earlier_methods = [method.call for method in held.methods] if held else []
+    earlier_metrics = held.metrics if held else []
+    selection = select_methods(None if methods is None else check_methods_given(methods), scale, earlier_methods)
+    chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, model, pairing.requested)
+    memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     image = torch.from_numpy(dataset[0]["image"][None])
     defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
+    if held is not None:
+        say_what_is_added(run, held, defined, chosen)
+        left_out = {**held.left_out, **left_out}
+        keep_maps = keep_maps or bool(held.maps)
     plan = Plan.of(
         dataset, agreed, loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
     )
     if source is not None and not dataset.manifest.recipes_only:  # recipes were already rendered from it
         Renderer.of(dataset, source, plan.scored[0])  # raises for a wrong source before any work
-    with run_folder(run):
+    with run_folder(run, replace=replace):
         training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
         models = loaded or train_models(dataset, str(model), run, **training)
         shuffled = {
@@ -160,7 +179,7 @@ def evaluate(
             )
             for trained in (models if MapKind.SHUFFLED in plan.needs else ())
         }
-        plan = replace(plan, models=models, paired=pairing.models(models, dataset, run), shuffled=shuffled)
+        plan = dataclasses.replace(plan, models=models, paired=pairing.models(models, dataset, run), shuffled=shuffled)
         return execute_run(plan, run, started, source=source, executor=ray, command=command)
 
 
@@ -182,19 +201,15 @@ def _unmet_needs(dataset: Dataset) -> dict[str, str]:
     return {"patterns": f"fits patterns to the split 'train', which {dataset.name} does not have"}
 
 
-def default_run(path: str | Path, model: str | Path) -> Path:
-    """The default folder of a run."""
-    checkpoint = Path(model).resolve()
-    name = f"{checkpoint.parent.name}-{checkpoint.name}"
-    if str(model) in MODELS.entries or is_factory(model):
-        name = str(model).replace(":", "-")
-    return Path("runs") / f"{Path(path).resolve().name}-{name}"
-
-
 def _run_metrics(
-    calls: Sequence[str] | None, scale: str, dataset: Dataset, model: str | Path, paired: bool
+    calls: Sequence[str] | None,
+    earlier: Sequence[str],
+    scale: str,
+    dataset: Dataset,
+    model: str | Path,
+    paired: bool,
 ) -> dict[str, Metric]:
-    """The metrics by their calls; groups stand for their metrics that take no further training.
+    """The metrics by their calls after those of an `earlier` run; groups stand for those that take no further training.
 
     A warning names the metrics that a group leaves out.
 
@@ -204,7 +219,8 @@ def _run_metrics(
         If a named metric needs an input that this run cannot provide, or no metric uses a second model that is given.
     """
     offered = _offered(dataset, model, paired)
-    chosen = swept(calls or DEFAULT, offered - BY_NAME_ONLY, scale)
+    chosen = {call: create_metric(call) for call in earlier}
+    chosen |= swept(calls or (() if earlier else DEFAULT), offered - BY_NAME_ONLY, scale)
     for call, metric in chosen.items():
         _check_metric(call, metric, offered, dataset, model)
     check_needs(chosen, offered)
