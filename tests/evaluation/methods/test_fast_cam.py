@@ -108,6 +108,12 @@ def test_the_smoe_scale_is_never_negative_and_its_squashing_keeps_the_order(seed
     assert float(share.gather(1, order).diff(dim=1).min()) >= -1e-12
 
 
+def test_differences_that_are_rounding_in_float32_give_zeros():
+    pattern = torch.linspace(0, 1, 12, dtype=torch.float64).reshape(1, 1, 3, 4)
+    assert float(squashed(1e6 + 0.1 * pattern).abs().max()) == 0
+    assert float(squashed(1e6 + 10 * pattern).max()) > 0.5
+
+
 @pytest.mark.parametrize("value", [0.0, 0.25, 1e6])
 def test_equal_channels_and_constant_layers_give_zeros(value):
     equal = torch.rand(2, 1, 3, 4).expand(2, 5, 3, 4)
