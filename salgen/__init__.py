@@ -7,11 +7,13 @@ here is imported on first use, so ``import salgen`` is instant.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.making import make
+    from salgen.datasets.reading.collate import collate
     from salgen.datasets.reading.reader import open_dataset as open
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.explaining import explain, explain_all
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _PUBLIC = {
     "SalgenError": "salgen.errors:SalgenError",
+    "collate": "salgen.datasets.reading.collate:collate",
     "evaluate": "salgen.evaluation.runs.running:evaluate",
     "explain": "salgen.evaluation.attribution.explaining:explain",
     "explain_all": "salgen.evaluation.attribution.explaining:explain_all",
@@ -45,6 +48,7 @@ _PUBLIC = {
 
 __all__ = [
     "SalgenError",
+    "collate",
     "evaluate",
     "explain",
     "explain_all",
@@ -63,6 +67,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("salgen")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'salgen' has no attribute {name!r}")
     module, _, attribute = _PUBLIC[name].partition(":")
@@ -72,4 +78,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return sorted([*globals(), *_PUBLIC, "__version__"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import UserDict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,8 +102,13 @@ class SaliencyMap:
     seed: int = 0
     ids: tuple[str, ...] | None = None
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The values as a NumPy array, which ``np.asarray(maps)`` gives."""
+        values = self.values.detach().cpu().numpy() if hasattr(self.values, "detach") else self.values
+        return np.array(values, dtype) if copy else np.asarray(values, dtype)
 
-class Scores(UserDict[str, Float64]):
+
+class Scores(dict[str, Float64]):
     """Metric name to float64 (N,), with NaN where a value is undefined.
 
     Attributes

@@ -1,11 +1,32 @@
 """The public Python API, used as the design writes it."""
 
+import warnings
+from dataclasses import dataclass
+from importlib.metadata import version
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 
 import salgen
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.methods.gradient import Gradient
+
+
+@dataclass(frozen=True)
+class Mine(Gradient):
+    name = "mine"
+
+
+@dataclass(frozen=True)
+class Broken(Gradient):
+    name = "broken"
+
+    def attribute(self, context):
+        return 1 / 0
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +42,12 @@ def test_open_gives_a_map_dataset_that_torch_can_load(folder):
     assert item["image"].shape == (1, 32, 32)
     assert item["image"].dtype == np.float32
     assert item["mask"].dtype == bool
-    loader = torch.utils.data.DataLoader(
-        ds, batch_size=4, collate_fn=lambda items: torch.from_numpy(np.stack([item["image"] for item in items]))
-    )
-    assert next(iter(loader)).shape == (4, 1, 32, 32)
+    batch = next(iter(torch.utils.data.DataLoader(ds, batch_size=4, collate_fn=salgen.collate)))
+    assert batch["image"].shape == (4, 1, 32, 32)
+    assert torch.equal(batch["label"], torch.tensor([ds[index]["label"] for index in range(4)]))
+    assert torch.equal(batch["regions"]["brain"][1], torch.from_numpy(item["regions"]["brain"]))
+    assert batch["mask"].dtype == torch.bool
+    assert [twin is None for twin in batch["twin"]] == [ds[index]["twin"] is None for index in range(4)]
 
 
 def test_generator_samples_without_disk():
@@ -64,14 +87,60 @@ def test_explain_and_score_work_on_anybodys_model_and_arrays():
     assert len(scores.reasons["prec99"]) == 5
 
 
+def test_maps_are_arrays_and_scores_a_table():
+    maps = salgen.explain(None, torch.rand(5, 3, 16, 12), method="sobel")
+    array = np.asarray(maps)
+    assert array.dtype == np.float32
+    assert np.array_equal(array, maps.values.numpy())
+    assert np.asarray(maps, dtype=np.float64).dtype == np.float64
+    scores = salgen.score(array, np.eye(16, 12, dtype=bool)[None].repeat(5, 0), ["roc-auc", "m-gt"])
+    table = pd.DataFrame(scores)
+    assert table.shape == (5, 2)
+    assert table["m-gt"].to_numpy() == pytest.approx(scores["m-gt"])
+
+
+def test_maps_of_a_method_that_is_not_registered_are_scored():
+    maps = salgen.explain(nn.Sequential(nn.Flatten(), nn.Linear(48, 2)), torch.rand(3, 3, 4, 4), 0, method=Mine())
+    masks = np.tri(4, dtype=bool)[None].repeat(3, 0)
+    assert salgen.score(maps, masks, ["roc-auc"])["roc-auc"].shape == (3,)
+
+
+def test_what_fails_in_a_method_names_it():
+    network = nn.Sequential(nn.Flatten(), nn.Linear(48, 2))
+    with pytest.raises(SalgenError, match=r"^method 'broken' failed: ZeroDivisionError: division by zero$"):
+        salgen.explain(network, torch.rand(3, 3, 4, 4), 0, method=Broken())
+
+
+def test_a_trained_checkpoint_is_not_a_model_but_holds_one():
+    with pytest.raises(
+        SalgenError, match=r"model is SimpleNamespace: must be a torch.nn.Module, such as its .classifier"
+    ):
+        salgen.explain(SimpleNamespace(classifier=nn.Identity()), torch.rand(1, 1, 4, 4), method="gradient")
+
+
+@pytest.mark.parametrize("softmax", [True, False])
+def test_probabilities_in_place_of_logits_are_said(softmax):
+    network = nn.Sequential(nn.Flatten(), nn.Linear(48, 2), *([nn.Softmax(dim=1)] if softmax else []))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        salgen.explain(network, torch.rand(3, 3, 4, 4), 0, method="gradient")
+    assert any("sum to 1, as after a softmax" in str(warning.message) for warning in caught) == softmax
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert salgen.__version__ == version("salgen")
+    assert "__version__" in dir(salgen)
+
+
 def test_evaluate_returns_the_run(folder, tmp_path):
-    run = salgen.evaluate(
-        folder,
-        methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"],
-        metrics=["roc-auc"],
-        settings={"epochs": 1, "widths": (4,), "hidden": 4},
-        out=tmp_path / "run",
-    )
+    with pytest.warns(SalgenWarning, match=r"lesion-cnn seed 0 is near chance"):
+        run = salgen.evaluate(
+            folder,
+            methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"],
+            metrics=["roc-auc"],
+            settings={"epochs": 1, "widths": (4,), "hidden": 4},
+            out=tmp_path / "run",
+        )
     assert (run / "scores.parquet").exists()
     assert salgen.report([run]).read_text(encoding="utf-8").startswith("<!doctype html>")
 

@@ -25,7 +25,7 @@ from salgen.datasets.format.output_folder import State, check_destination, sole_
 from salgen.datasets.format.shards import DATA, Shard, shards_of, write_shard
 from salgen.datasets.metadata.card import card_text
 from salgen.datasets.metadata.croissant import croissant_text
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, unknown_name
 from salgen.files import remove_temporaries, write_text
 from salgen.generators import factory
 from salgen.generators.generator import Generator
@@ -118,6 +118,12 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     A split such as ``test_moved``, which shows the samples of ``test`` in another way, has no more of them than that.
     """
     available = generator.available
+    known = {*("train", "val", "test"), *usual, *(available or ())}
+    if not isinstance(wanted, Mapping):
+        raise SalgenError(f"splits = {wanted!r}: give a number of samples for each, such as {{'train': 1000}}")
+    for split in wanted:
+        if split not in known:
+            raise unknown_name(f"split of {generator.plugin.name}", split, known)
     if available is not None:
         usual = {split: min(count, usual.get(split, count)) for split, count in available.items() if count}
         for split, count in wanted.items():

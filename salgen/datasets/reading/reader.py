@@ -78,7 +78,7 @@ def open_dataset(
 
 
 class Dataset:
-    """One split, indexed like a list; also what a `torch.utils.data.DataLoader` takes.
+    """One split, indexed like a list; a `torch.utils.data.DataLoader` takes it, with ``collate_fn=salgen.collate``.
 
     Attributes
     ----------

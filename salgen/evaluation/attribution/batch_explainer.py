@@ -182,7 +182,12 @@ class BatchExplainer:
 
     def _maps(self, method: Method, context: AttributionContext) -> SaliencyMap:
         with torch.enable_grad():
-            raw = method.attribute(context).detach()
+            try:
+                raw = method.attribute(context).detach()
+            except Exception as error:  # a method of another package may fail in any way
+                if isinstance(error, SalgenError) or is_out_of_memory(error):
+                    raise
+                raise SalgenError(f"method {call_text(method)!r} failed: {type(error).__name__}: {error}") from error
         count, size = len(context.pixels), (context.pixels.shape[2], context.pixels.shape[3])
         if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
             raise SalgenError(

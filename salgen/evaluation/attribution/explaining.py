@@ -204,14 +204,15 @@ def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
     return chosen
 
 
-def _view(model: nn.Module | ModelView | None, methods: Mapping[str, Method]) -> ModelView:
+def _view(model: Any, methods: Mapping[str, Method]) -> ModelView:
     if isinstance(model, ModelView):
         return model
     explains = [method.name for method in methods.values() if "model" in method.needs]
     if isinstance(model, nn.Module):
         return ModelView.of(model if explains else nn.Identity())
     if model is not None:
-        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module")
+        advice = ", such as its .classifier" if hasattr(model, "classifier") else ""
+        raise SalgenError(f"model is {type(model).__name__}: must be a torch.nn.Module{advice}")
     if explains:
         raise SalgenError(f"method {explains[0]!r} explains a model: give one")
     return ModelView.of(nn.Identity())

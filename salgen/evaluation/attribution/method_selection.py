@@ -114,8 +114,9 @@ def check_methods_given(methods: Any) -> list[Any]:
 def _create(call: str, scale: str) -> Method:
     if not isinstance(call, str):
         raise SalgenError(f"method {call!r}: must be text, a name or a call such as 'grad-cam:layer=layer4'")
+    plugin = METHODS.load(call.partition(":")[0].strip())  # an unknown name is said before what is behind the colon
     name, values = parse_call(call)
-    method: Method = METHODS.create(name, {**METHODS.load(name).scales.get(scale, {}), **values})
+    method: Method = METHODS.create(name, {**plugin.scales.get(scale, {}), **values})
     return method
 
 

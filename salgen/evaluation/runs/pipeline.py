@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from salgen.datasets.execution.executors import Executor
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
 from salgen.evaluation.runs.artifacts.score_table import write_scores
@@ -22,6 +23,7 @@ from salgen.evaluation.runs.recording import run_record
 from salgen.evaluation.runs.retraining import retrain
 from salgen.evaluation.runs.run_snapshot import keep_for_scoring
 from salgen.evaluation.statistics.comparisons import write_comparisons
+from salgen.evaluation.statistics.intervals import near_chance
 from salgen.evaluation.statistics.score_cube import SCORES, read_scores
 from salgen.evaluation.statistics.summary import write_summary
 from salgen.files import remove_temporaries
@@ -84,6 +86,8 @@ def execute_run(
             _write_missing(runner, workers)
     models = [(model.name, model.seed) for model in plan.models]
     write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
+    for runner in runners:
+        _warn_of_chance(runner)
     certificates = certify(runners, source) if plan.source_run is None else plan.source_run.copy_certificates(run)
     chunks = [chunk for runner in runners for chunk in runner.all_chunks]
     write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, retrain(runners))
@@ -98,6 +102,14 @@ def execute_run(
     write_summary(run, cube)
     write_comparisons(run, cube)
     return run
+
+
+def _warn_of_chance(runner: ModelRunner) -> None:
+    accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
+    if near_chance(accuracy, chance):
+        name = f"{runner.model.name} seed {runner.model.seed}"
+        message = f"{name} is near chance (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean nothing"
+        warnings.warn(message, SalgenWarning, stacklevel=2)
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:

@@ -83,7 +83,8 @@ class SourceRun:
         if not folder.is_dir():
             fault = "is not a folder" if folder.exists() else "does not exist"
             raise SalgenError(
-                f"{path} {fault}: give a run that 'salgen evaluate --keep-maps' wrote, or an archive of it"
+                f"{path} {fault}: give a run that 'salgen evaluate --keep-maps' wrote, or an archive of it; "
+                "maps from elsewhere are scored by salgen.score(maps, masks) in Python"
             )
         record = RunRecord.read(folder / RECORD)
         if not record.maps:

@@ -106,8 +106,10 @@ class _Origin:
         """True if the method is fitted to a model."""
         if not isinstance(self.method, str) and not hasattr(self.method, "needs"):
             return False
-        needs = METHODS.load(parse_call(self.method)[0]).needs if isinstance(self.method, str) else self.method.needs
-        return "patterns" in needs
+        if not isinstance(self.method, str):
+            return "patterns" in self.method.needs
+        name = parse_call(self.method)[0]
+        return name in METHODS.entries and "patterns" in METHODS.load(name).needs
 
     def explain(self, view: Any, model: Any, seed: int, max_memory: Any, patterns: Any) -> Explain | None:
         """A function that explains again by the same method, or None where that is not possible."""

@@ -53,3 +53,8 @@ def test_what_is_named_must_be_defined():
         select_methods(["raw-attention"]).defined_for(convolutional(), PIXELS)
     with pytest.raises(SalgenError, match="cam"):
         select_methods(["all", "cam"]).defined_for(convolutional(), PIXELS)
+
+
+def test_an_unknown_name_is_said_before_what_stands_behind_it():
+    with pytest.raises(SalgenError, match="unknown method 'my_methods'"):
+        select_methods(["my_methods:mine"])

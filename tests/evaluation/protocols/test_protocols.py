@@ -60,10 +60,10 @@ def folder(tmp_path_factory):
 
 def test_the_predicted_class_is_explained_when_asked_for(folder, tmp_path):
     """A model that has learnt nothing is wrong for some samples; their target is then the wrong class."""
-    how = {"methods": ["gradient"], "settings": {"epochs": 1, "widths": "4", "hidden": 4}, "out": tmp_path / "run"}
+    how = {"methods": ["gradient"], "settings": {"epochs": 1, "widths": "4", "hidden": 4}}
     rows = {}
     for target in ("label", "pred"):
-        run = evaluate(folder, target=target, reduce="abs", **how)
+        run = evaluate(folder, target=target, reduce="abs", out=tmp_path / target, **how)
         table = pq.read_table(run / "scores.parquet").to_pandas()
         assert set(table["reduction"]) == {"abs"}
         rows[target] = table.query("method == 'gradient'").drop_duplicates("sample_id").set_index("sample_id")

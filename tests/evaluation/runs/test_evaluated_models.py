@@ -14,7 +14,8 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.runs.evaluated_models import is_factory, load_model
-from salgen.evaluation.runs.running import default_run, evaluate
+from salgen.evaluation.runs.run_folder import default_run
+from salgen.evaluation.runs.running import evaluate
 
 MODULE = """
 import torch
@@ -155,4 +156,4 @@ def test_what_counts_as_a_function(folder):
     assert is_factory("package.module:function")
     assert not is_factory("lesion-cnn")
     assert not is_factory(folder)
-    assert default_run("perlin", "resnet18").name == "perlin-resnet18"
+    assert default_run("perlin", "resnet18", {}).name == "perlin-resnet18"

@@ -23,6 +23,8 @@ from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.positions import Positions
 from salgen.evaluation.models.inspection.random_state import random_state
 
+SOFTMAX_ROUNDING = 1e-4
+
 _RELU_NODE = "ReluBackward"
 _CLIP_NODE = "HardtanhBackward"
 _POOL_NODE = "Pool"
@@ -82,10 +84,13 @@ class ForwardPass:
         The number of logits.
     bytes
         The size of all that it computes, intermediate results included.
+    sums_to_one
+        Whether the outputs are positive and sum to 1, as a softmax's do and logits do not.
     """
 
     classes: int
     bytes: int
+    sums_to_one: bool
 
 
 def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
@@ -96,7 +101,8 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
-    return ForwardPass(logits.shape[1], counter.bytes)
+    sums_to_one = bool((logits >= 0).all()) and abs(float(logits.double().sum()) - 1) < SOFTMAX_ROUNDING
+    return ForwardPass(logits.shape[1], counter.bytes, sums_to_one)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -121,6 +127,13 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
             f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
             f"{reason[:300]}"
         ) from error
+    if found.sums_to_one:
+        warnings.warn(
+            "the model's outputs are positive and sum to 1, as after a softmax: methods explain logits, so let it "
+            "return what goes into the softmax",
+            SalgenWarning,
+            stacklevel=2,
+        )
     return found
 
 
