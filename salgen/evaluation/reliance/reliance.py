@@ -1,7 +1,9 @@
 """Does a model rely on the feature, and on nothing else? The verdict on one sample, from the model's answers.
 
-The sample is shown again in three ways, each with all else fixed: as its twin, on other backgrounds, and
-without each of its features alone.
+The sample is shown again in three ways: as its twin, without each of its features alone, and with the feature on other
+backgrounds, each beside its own twin. A twin is the background that remains when the feature is gone: what changes
+between twins is what the background does. The question is asked of the number that maps explain, the logit of the
+explained class or its margin over the best other one.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import numpy as np
 
 from salgen.types import Float64
 
-REDRAWS = 8
-TOLERATED = 0.25  # of what the feature moves the margin, a background may move it
+REDRAWS = {"demo": 8, "small": 8, "full": 59}  # scale to redraws of a sample
+TOLERATED = 0.25  # of what the feature moves the score, a background may move it
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Answers:
         float64 (K,): as its counterfactual twin; None where it has none.
     redraws
         float64 (R, K): on other backgrounds.
+    redraw_twins
+        float64 (R, K): the twins of these; None where it has none.
     without
         Feature to float64 (K,): with that feature left out, and no other.
     """
@@ -37,6 +42,7 @@ class Answers:
     sample: Float64
     twin: Float64 | None
     redraws: Float64
+    redraw_twins: Float64 | None
     without: Mapping[str, Float64]
 
     def about(self, target: int) -> Answers:
@@ -45,8 +51,13 @@ class Answers:
         def pair(logits: Float64) -> Float64:
             return np.stack([np.zeros_like(logits[..., target]), logits[..., target]], axis=-1)
 
-        without = {feature: pair(logits) for feature, logits in self.without.items()}
-        return Answers(pair(self.sample), None if self.twin is None else pair(self.twin), pair(self.redraws), without)
+        return Answers(
+            sample=pair(self.sample),
+            twin=None if self.twin is None else pair(self.twin),
+            redraws=pair(self.redraws),
+            redraw_twins=None if self.redraw_twins is None else pair(self.redraw_twins),
+            without={feature: pair(logits) for feature, logits in self.without.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -60,22 +71,27 @@ class Certificate:
     uses_feature
         Whether it is, and the predicted class is another on the twin; None without a twin.
     ignores_background
-        Whether on every redrawn background the predicted class is the same, and the margin is at most
-        a quarter of `feature_effect` away; None without a twin.
+        Whether `tolerance` is at most a quarter; None without a twin.
     certified
         Whether both hold; None without a twin.
-    margin
-        Logit of the explained class minus the best other.
+    score
+        The explained score: the logit of the explained class, or its margin over the best other one.
     feature_effect
-        The distance of the margin from that on the twin; NaN without a twin.
+        The distance of the score from that on the twin; NaN without a twin.
     background_effect
-        The largest distance of the margin on a redrawn background.
+        The largest distance between the scores of the twin and of a redraw's twin; NaN without a twin.
+    contrast_effect
+        The largest distance between the scores of the sample and of a redraw: what the background does together with
+        what it does to the feature, such as its contrast.
+    tolerance
+        `background_effect` as a share of `feature_effect`; infinite if the predicted class of a redraw is another one,
+        or that of a redraw's twin is not; NaN without a twin.
     features
         The features that were left out one by one.
     needed_features
         Those without which a right prediction becomes another.
     feature_shares
-        For each feature, how far the margin moves without it towards that on the twin, as a share of
+        For each feature, how far the score moves without it towards that on the twin, as a share of
         the whole way; NaN where that is zero or there is no twin. Shares of features that can stand in
         for one another add up to less than 1, of features that are needed together to more.
     """
@@ -84,47 +100,67 @@ class Certificate:
     uses_feature: bool | None
     ignores_background: bool | None
     certified: bool | None
-    margin: float
+    score: float
     feature_effect: float
     background_effect: float
+    contrast_effect: float
+    tolerance: float
     features: list[str]
     needed_features: list[str]
     feature_shares: list[float]
 
 
-def certificate_of(answers: Answers, label: int, target: int) -> Certificate:
+def certificate_of(answers: Answers, label: int, target: int, score: str = "logit") -> Certificate:
     """The verdict on one sample.
 
     Parameters
     ----------
     label, target
-        The true class, and the one whose margin is looked at.
+        The true class, and the one that is explained.
+    score
+        The explained score: ``"logit"`` of the target, or its ``"margin"`` over the best other class.
     """
+
+    def scored(logits: Float64) -> Float64:
+        others = np.delete(logits, target, axis=-1).max(axis=-1) if score == "margin" else 0.0
+        return np.asarray(logits[..., target] - others)
+
     predicted = int(answers.sample.argmax())
-    margin = margin_of(answers.sample, target)
-    background = max(abs(margin_of(logits, target) - margin) for logits in answers.redraws)
-    way = math.nan if answers.twin is None else margin - margin_of(answers.twin, target)
-    falls = [margin - margin_of(logits, target) for logits in answers.without.values()]
-    flips = [name for name, logits in answers.without.items() if logits.argmax() != predicted]
-    correct, uses, ignores = predicted == label, None, None
-    if answers.twin is not None:
+    own, falls = float(scored(answers.sample)), [scored(logits) for logits in answers.without.values()]
+    effect, background, tolerance, uses, ignores = math.nan, math.nan, math.nan, None, None
+    correct = predicted == label
+    if answers.twin is not None and answers.redraw_twins is not None:
+        twin = float(scored(answers.twin))
+        effect = own - twin
+        background = float(np.abs(scored(answers.redraw_twins) - twin).max())
+        holds = (answers.redraws.argmax(axis=1) == predicted).all()
+        flips = (answers.redraw_twins.argmax(axis=1) != predicted).all()
+        tolerance = background / abs(effect) if holds and flips and effect else math.inf
         uses = correct and bool(answers.twin.argmax() != predicted)
-        holds = bool((answers.redraws.argmax(axis=1) == predicted).all())
-        ignores = holds and background <= TOLERATED * abs(way)
+        ignores = tolerance <= TOLERATED
+    needed = [name for name, logits in answers.without.items() if logits.argmax() != predicted]
     return Certificate(
         correct=correct,
         uses_feature=uses,
         ignores_background=ignores,
         certified=None if uses is None or ignores is None else uses and ignores,
-        margin=margin,
-        feature_effect=abs(way),
+        score=own,
+        feature_effect=abs(effect),
         background_effect=background,
+        contrast_effect=float(np.abs(scored(answers.redraws) - own).max()),
+        tolerance=tolerance,
         features=[*answers.without],
-        needed_features=flips if correct else [],
-        feature_shares=[fall / way if way else math.nan for fall in falls],
+        needed_features=needed if correct else [],
+        feature_shares=[float(own - fall) / effect if effect else math.nan for fall in falls],
     )
 
 
-def margin_of(logits: Float64, target: int) -> float:
-    """The logit of a class minus the best other, of float64 (K,) with K at least 2."""
-    return float(logits[target] - np.delete(logits, target).max())
+def most_faulty(redraws: int) -> float:
+    """The share of a sample's redraws that may be faulty, at 95 % confidence, where none of so many was.
+
+    Examples
+    --------
+    >>> round(most_faulty(8), 2), round(most_faulty(59), 3)
+    (0.31, 0.05)
+    """
+    return float(1.0 - (1.0 - CONFIDENCE) ** (1.0 / redraws))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.reliance.reliance import REDRAWS, Answers
+from salgen.evaluation.reliance.reliance import Answers
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.types import Float32, Float64, Recipe
@@ -54,26 +54,33 @@ class Renderer:
         renderer.generator.features(renderer.generator.redraw(recipe, renderer.seed, 0))
         return renderer
 
-    def answers(self, recipes: Sequence[Recipe], ask: Ask) -> list[Answers]:
-        """A model's answers about samples shown in all ways, holding one image per recipe at a time."""
-        pairs = list(self.generator.render_pairs(recipes))
-        sample = ask(_images(sample.image for sample, _ in pairs))
-        twins = self._ask_twins([twin for _, twin in pairs], ask)
-        redraws = [self._ask_redrawn(recipes, number, ask) for number in range(REDRAWS)]
+    def answers(self, recipes: Sequence[Recipe], redraws: int, ask: Ask) -> list[Answers]:
+        """A model's answers about samples shown in all ways, holding one image and twin per recipe at a time."""
+        sample, twins = self._ask_pairs(recipes, ask)
+        redrawn = [
+            self._ask_pairs([self.generator.redraw(recipe, self.seed, number) for recipe in recipes], ask)
+            for number in range(redraws)
+        ]
         without = self._ask_without_each(recipes, ask)
         return [
-            Answers(sample[i], twins[i], np.stack([redraw[i] for redraw in redraws]), without[i])
+            Answers(
+                sample=sample[i],
+                twin=twins[i],
+                redraws=np.stack([logits[i] for logits, _ in redrawn]),
+                redraw_twins=None if twins[i] is None else np.stack([logits[i] for _, logits in redrawn]),
+                without=without[i],
+            )
             for i in range(len(recipes))
         ]
 
-    def _ask_twins(self, levels: Sequence[NDArray[Any] | None], ask: Ask) -> list[Float64 | None]:
-        present = [image for image in levels if image is not None]
+    def _ask_pairs(self, recipes: Sequence[Recipe], ask: Ask) -> tuple[Float64, list[Any]]:
+        """Logits (n, K) of samples, and of their twins, None where there is none."""
+        pairs = list(self.generator.render_pairs(recipes))
+        present = [twin for _, twin in pairs if twin is not None]
         logits = iter(ask(_images(present)) if present else ())
-        return [None if image is None else next(logits) for image in levels]
-
-    def _ask_redrawn(self, recipes: Sequence[Recipe], number: int, ask: Ask) -> Float64:
-        redrawn = [self.generator.redraw(recipe, self.seed, number) for recipe in recipes]
-        return ask(_images(sample.image for sample, _ in self.generator.render_pairs(redrawn, twins=False)))
+        return ask(_images(sample.image for sample, _ in pairs)), [
+            None if twin is None else next(logits) for _, twin in pairs
+        ]
 
     def _ask_without_each(self, recipes: Sequence[Recipe], ask: Ask) -> list[dict[str, Float64]]:
         logits_by_feature: list[dict[str, Float64]] = [{} for _ in recipes]

@@ -1,9 +1,10 @@
 """The reliance certificate: a test, for every scored sample, that the model used the ground truth and nothing else.
 
 A saliency map can only be held to the mask if the model looked there. So each sample is rendered again
-from its recipe: as its twin, on other backgrounds, and without each feature. It is certified if the
-prediction is right and flips on the twin (`uses_feature`), and if it holds on eight redrawn backgrounds
-while the margin moves by at most a quarter of what the feature moves it (`ignores_background`).
+from its recipe: as its twin, without each feature, and on other backgrounds, with a twin of each. It is certified if
+the prediction is right and flips on the twin (`uses_feature`), and if on all redrawn backgrounds it holds and flips on
+the twin, while the explained score of the twins moves by at most a quarter of what the feature moves it
+(`ignores_background`).
 
 Parts that a redraw keeps (of lesions: the brain slice and the positions) are not tested, and a
 background in which nothing is random is ignored by definition.
@@ -37,7 +38,7 @@ from salgen.files import atomic_path
 from salgen.progress import progress
 from salgen.types import Float32, Float64
 
-VERSION = "1"  # changes whenever a certificate may
+VERSION = "2"  # changes whenever a certificate may
 
 
 def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certification:
@@ -83,6 +84,11 @@ class _Certifier:
 
     runner: ModelRunner
 
+    @property
+    def redraws(self) -> int:
+        """The number of redraws of a sample."""
+        return self.runner.plan.conventions.redraws or REDRAWS["small"]
+
     @cached_property
     def parts(self) -> dict[tuple[int, ...], Path]:
         """Chunk of samples to its file, named by a digest of everything that it depends on."""
@@ -114,7 +120,7 @@ class _Certifier:
     def _certificates(self, chunk: Sequence[int], renderer: Renderer) -> pa.Table:
         plan, model = self.runner.plan, self.runner.model
         (batch,) = plan.dataset.batches(len(chunk), chunk)
-        answers = renderer.answers(batch.recipes, self._logits)
+        answers = renderer.answers(batch.recipes, self.redraws, self._logits)
         targets, labels = plan.targets(batch.labels, lambda: self._predicted(answers, batch.labels)), batch.labels
         if model.view.multi_label:
             answers = [answer.about(int(target)) for answer, target in zip(answers, targets, strict=True)]
@@ -125,7 +131,7 @@ class _Certifier:
             batch.ids, batch.clusters, labels, targets, answers, strict=True
         ):
             sample = {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster}
-            rows.append({**sample, **asdict(certificate_of(answer, int(label), int(target)))})
+            rows.append({**sample, **asdict(certificate_of(answer, int(label), int(target), plan.conventions.score))})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))
 
     def _predicted(self, answers: Sequence[Answers], labels: Classes) -> Classes:
@@ -145,6 +151,6 @@ class _Certifier:
             {
                 **self.runner.depends_on(list(chunk), self.runner.model.device.type),
                 "target": self.runner.plan.conventions.target,
-                "certificate": [VERSION, REDRAWS, TOLERATED],
+                "certificate": [VERSION, self.redraws, TOLERATED],
             }
         )

@@ -294,7 +294,8 @@ class ModelRunner:
         return {
             **self.depends_on(list(chunk), self.device),
             "method": [call, to_json(method), method.version, patterns],
-            "conventions": {**to_json(self.plan.conventions), "limit": None},  # the chunk says which samples
+            # the chunk says which samples, and certificates ask the model again
+            "conventions": {**to_json(self.plan.conventions), "limit": None, "redraws": None},
         }
 
     def _scores_key(self, call: str, chunk: Sequence[int]) -> str:

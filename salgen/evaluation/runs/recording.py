@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.runs.artifacts.certificates import Certification
 from salgen.evaluation.runs.artifacts.provenance import library_versions
 from salgen.evaluation.runs.artifacts.run_record import (
@@ -20,6 +22,7 @@ from salgen.evaluation.runs.artifacts.run_record import (
     SampleCounts,
     SourceRecord,
 )
+from salgen.evaluation.runs.certificate import VERSION as CERTIFICATE_VERSION
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
@@ -54,11 +57,24 @@ def run_record(
             with_mask=len(plan.scored),
             without_mask=plan.considered - len(plan.scored),
         ),
-        certificates=CertificatesRecord(models=list(certificates.summary), reason=certificates.reason),
+        certificates=_certificates(plan, certificates),
         timings={"evaluate_seconds": round(seconds, 3)},
         notes=[note for note in _notes(plan, certificates.reason) if note],
         maps={name: key for runner in runners for name, key in runner.kept_maps.items()},
         scored_from=_source(plan),
+    )
+
+
+def _certificates(plan: Plan, certificates: Certification) -> CertificatesRecord:
+    """The certificates' summary; their version and number of redraws are those of a run whose maps are scored."""
+    scored_from = plan.source_run and plan.source_run.record.certificates
+    if scored_from:
+        return replace(scored_from, models=list(certificates.summary), reason=certificates.reason)
+    return CertificatesRecord(
+        models=list(certificates.summary),
+        reason=certificates.reason,
+        version=CERTIFICATE_VERSION,
+        redraws=plan.conventions.redraws or REDRAWS["small"],
     )
 
 

@@ -17,6 +17,7 @@ from salgen.evaluation.attribution.method_selection import check_methods_given, 
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
+from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
@@ -118,7 +119,7 @@ def evaluate(
     command
         The command line to record.
     conventions
-        `limit`, `target`, `mask`, `reduce`, `score` and `seed`, see
+        `limit`, `target`, `mask`, `reduce`, `score`, `seed` and `redraws`, see
         :class:`~salgen.evaluation.runs.artifacts.conventions.Conventions`.
 
     Returns
@@ -140,6 +141,7 @@ def evaluate(
     pairing = Pairing(paired_model, paired_task)
     pairing.check(dataset, model)
     agreed = build(Conventions, conventions)
+    agreed = dataclasses.replace(agreed, redraws=agreed.redraws or REDRAWS.get(scale))
     loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
     if loaded and (settings or seeds not in (None, 1)):
         raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")

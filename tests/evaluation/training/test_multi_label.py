@@ -115,11 +115,12 @@ def test_a_certificate_asks_whether_the_class_is_there():
         sample=np.array([5.0, 2.0]),
         twin=np.array([5.0, -1.0]),
         redraws=np.array([[1.0, 1.9], [9.0, 2.2]]),
+        redraw_twins=np.array([[1.0, -1.2], [9.0, -0.9]]),
         without={"object": np.array([5.0, -1.0])},
     )
     found = certificate_of(answers.about(1), label=1, target=1)
     assert (found.correct, found.uses_feature, found.ignores_background, found.certified) == (True, True, True, True)
-    assert found.margin == 2.0
+    assert found.score == 2.0
     assert found.feature_effect == 3.0
     assert found.background_effect == pytest.approx(0.2)
     assert not certificate_of(answers, label=1, target=1).correct

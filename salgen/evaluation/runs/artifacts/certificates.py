@@ -27,6 +27,8 @@ COLUMNS = {
     **{name: _TYPES[kind] for name, kind in get_type_hints(Certificate).items()},
 }
 
+TOLERANCES = (0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.75, 1.0)
+
 Model = tuple[str, int]  # name and training seed
 
 
@@ -87,6 +89,11 @@ def _summary(name: str, seed: int, rows: Sequence[Mapping[str, Any]]) -> Certifi
         uses_feature=_share(row["uses_feature"] for row in rows),
         ignores_background=_share(row["ignores_background"] for row in rows),
         needed={f: _share(f in row["needed_features"] for row in showing[f]) for f in features},
+        by_tolerance={
+            str(most): _share(row["uses_feature"] and row["tolerance"] <= most for row in rows)
+            for most in TOLERANCES
+            if "tolerance" in rows[0]  # version 1 has none
+        },
     )
 
 

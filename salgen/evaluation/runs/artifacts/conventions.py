@@ -26,3 +26,4 @@ class Conventions:
         "logit", "explain the target's logit, or its margin over the best other", choices=("logit", "margin")
     )
     seed: int = param(0, "seed of the methods' own randomness", low=0)
+    redraws: int | None = param(None, "redraws of a sample for its certificate; 8 by default, 59 at scale full", low=1)

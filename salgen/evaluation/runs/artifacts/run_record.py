@@ -103,7 +103,10 @@ class SampleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateSummary:
-    """The shares of a model's scored samples for which each part of the reliance certificate holds."""
+    """The shares of a model's scored samples for which each part of the reliance certificate holds.
+
+    `by_tolerance` has the share that would be certified at each tolerance, such as ``"0.5"``.
+    """
 
     name: str
     seed: int
@@ -112,14 +115,20 @@ class CertificateSummary:
     uses_feature: float | None
     ignores_background: float | None
     needed: dict[str, float | None]
+    by_tolerance: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertificatesRecord:
-    """The certificates of all models, or the reason why there are none."""
+    """The certificates of all models, or the reason why there are none.
+
+    Version 1 compared the scores of redraws with the sample's; version 2 compares their twins'.
+    """
 
     models: list[CertificateSummary]
     reason: str
+    version: str = "1"
+    redraws: int = 8
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,128 @@
+"""Models whose reliance is known by their algebra, on every generator that can draw a background again.
+
+A model is a function of two numbers that are read off an image exactly: the feature, by how much the image differs from
+its twin, and the background, the mean brightness of that twin.
+"""
+
+import numpy as np
+import pytest
+
+from salgen.evaluation.reliance.reliance import TOLERATED, certificate_of
+from salgen.evaluation.reliance.rerender import Renderer, _images
+from salgen.generators.declarations import Redrawable
+from salgen.generators.factory import generator
+from salgen.registry import GENERATORS
+
+SAMPLES, REDRAWS = 3, 4
+NAMES = [
+    name
+    for name in GENERATORS.names()
+    if isinstance(GENERATORS.load(name), type) and issubclass(GENERATORS.load(name), Redrawable)
+]
+
+
+class Readings:
+    """The feature and the background in all images that a certificate of some samples asks about."""
+
+    def __init__(self, name):
+        plugin = GENERATORS.load(name)
+        self.renderer = Renderer(generator(name, **plugin.quick), 0)
+        made = self.renderer.generator
+        pairs = [(recipe, made.twin(recipe)) for recipe in (made.recipe(0, "test", index) for index in range(12))]
+        # an image that shows several objects stands here for one of them
+        apart = {made.render(recipe).image.tobytes(): recipe for recipe, twin in pairs if twin is not None}
+        self.recipes = [*apart.values()][:SAMPLES]
+        self.read = {}
+        for recipe in self.recipes:
+            for shown in [recipe, *(made.redraw(recipe, 0, number) for number in range(REDRAWS))]:
+                twin = _images([made.twin(shown).image])[0]
+                wholes = [made.render(shown), *(made.render(shown, omit=(part,)) for part in made.features(shown))]
+                for image in [twin, *(_images([whole.image])[0] for whole in wholes)]:
+                    feature = np.abs(image.astype(np.float64) - twin).mean()
+                    self.read[image.tobytes()] = (feature, twin.astype(np.float64).mean())
+
+    def certificates(self, model, score="logit"):
+        """The certificates of a model, a function of features and backgrounds (n,) to the label's logit (n,)."""
+
+        def ask(images):
+            features, backgrounds = np.array([self.read[image.tobytes()] for image in images]).T
+            return np.stack([np.zeros(len(images)), model(features, backgrounds)], axis=1)
+
+        found = self.renderer.answers(self.recipes, REDRAWS, ask)
+        return [certificate_of(answers, 1, 1, score) for answers in found]
+
+    @property
+    def table(self):
+        """float64 (SAMPLES, 1 + R, 2): the feature and the background of each sample and its redraws."""
+        made, rows = self.renderer.generator, []
+        for recipe in self.recipes:
+            shown = [recipe, *(made.redraw(recipe, 0, number) for number in range(REDRAWS))]
+            rows.append([self.read[_images([made.render(one).image])[0].tobytes()] for one in shown])
+        return np.array(rows)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def readings(request):
+    return Readings(request.param)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [lambda feature: feature, np.log1p, lambda feature: np.tanh(3 * feature)],
+    ids=["linear", "logarithmic", "saturated"],
+)
+def test_a_model_that_reads_the_feature_alone_passes_always(readings, response):
+    weakest = readings.table[..., 0].min()
+    assert weakest > 0
+    found = readings.certificates(lambda feature, _: response(feature / weakest) - response(0.5))
+    assert [certificate.certified for certificate in found] == [True] * SAMPLES
+    assert [certificate.tolerance for certificate in found] == [0] * SAMPLES
+
+
+def test_a_model_that_reads_the_background_alone_never_passes(readings):
+    middle = readings.table[..., 1].mean()
+    for sign in (-1, 1):
+        found = readings.certificates(lambda _, background, sign=sign: sign * (background - middle))
+        assert not any(certificate.certified or certificate.uses_feature for certificate in found)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.6, 2.0])
+def test_a_mixture_passes_where_its_algebra_says(readings, share):
+    """a F + b B - c: the background is ignored if b |B_r - B| <= a F / 4 for every redraw, and all flips are right."""
+    features, backgrounds = readings.table[..., 0], readings.table[..., 1]
+    moved = np.abs(backgrounds - backgrounds[:, :1]).max(axis=1)
+    if not moved.any():
+        pytest.skip("nothing that changes the mean brightness is drawn again")
+    weight = share * features[:, 0].min() / moved.max()
+    centre = weight * np.median(backgrounds) + features.min() / 2
+    found = readings.certificates(lambda feature, background: feature + weight * background - centre)
+    with_it, without = features + weight * backgrounds > centre, weight * backgrounds < centre
+    expected = weight * moved / features[:, 0]
+    for certificate, tolerance, right, flips in zip(found, expected, with_it, without, strict=True):
+        sound = right[1:].all() and flips[1:].all() and right[0]
+        assert certificate.tolerance == (pytest.approx(tolerance) if sound else np.inf)
+        assert certificate.certified == bool(sound and flips[0] and tolerance <= TOLERATED)
+    assert len(found) == SAMPLES
+
+
+def test_what_moves_all_logits_alike_does_not_count_for_margins(readings):
+    least = readings.table[..., 0].min() / 2
+
+    class Common:
+        def __call__(self, images):
+            features, backgrounds = np.array([readings.read[image.tobytes()] for image in images]).T
+            return np.stack([5 * backgrounds, features - least + 5 * backgrounds], axis=1)
+
+    answers = readings.renderer.answers(readings.recipes, REDRAWS, Common())
+    assert all(certificate_of(one, 1, 1, "margin").certified for one in answers)
+    moved = np.abs(readings.table[..., 1] - readings.table[:, :1, 1]).max(axis=1)
+    tolerances = [certificate_of(one, 1, 1, "logit").tolerance for one in answers]
+    assert np.allclose(tolerances, 5 * moved / readings.table[:, 0, 0])
+
+
+def test_the_contrast_effect_follows_the_strength_of_the_feature(readings):
+    """Of a model that reads the feature alone it is what the background does to the feature."""
+    found = readings.certificates(lambda feature, _: feature - readings.table[..., 0].min() / 2)
+    features = readings.table[..., 0]
+    expected = np.abs(features - features[:, :1]).max(axis=1)
+    assert np.allclose([certificate.contrast_effect for certificate in found], expected)
