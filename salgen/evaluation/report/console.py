@@ -153,7 +153,8 @@ def _aligned(table: MeansTable, marked: bool) -> list[str]:
 
 def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int], marked: bool) -> list[str]:
     cells = [line.cells[metric] for metric in metrics]
-    texts = ["" if cell.absent == NO_CEILING else "-" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
+    texts = ["-" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
+    texts = ["" if cell.absent == NO_CEILING else text for cell, text in zip(cells, texts, strict=True)]
     return [
         f"{text + (_mark(cell) if marked else ''):>{w}}" for text, cell, w in zip(texts, cells, widths, strict=True)
     ]

@@ -85,42 +85,51 @@ function latex(table) {
 
 const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-size", "text-anchor"];
 
-// A chart that looks the same without the page: its styles in each element, in the light colours.
+// A chart that looks the same without the page: its styles in each element, in the light colours, its keys below it.
 function standalone(chart) {
   const place = document.createElement("div");
   place.className = "light";
   const copy = place.appendChild(chart.cloneNode(true));
+  const [, , width, drawn] = chart.getAttribute("viewBox").split(" ").map(Number);
+  const keys = [...(chart.closest("figure")?.querySelectorAll(".key") ?? [])];
+  const height = drawn + 18 * keys.length;
+  for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) copy.setAttribute(name, value);
+  keys.forEach((key, number) => {
+    const swatch = copy.appendChild(key.querySelector("svg").cloneNode(true));
+    const text = copy.appendChild(document.createElementNS(copy.namespaceURI, "text"));
+    const y = drawn + 18 * number;
+    for (const [name, value] of Object.entries({ x: 14, y, width: 24, height: 16 })) swatch.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: 44, y: y + 12 })) text.setAttribute(name, value);
+    text.textContent = key.textContent.trim();
+  });
   document.body.append(place);
   for (const one of [copy, ...copy.querySelectorAll("*")]) {
     const style = getComputedStyle(one);
     one.setAttribute("style", PAINT.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
   }
   place.remove();
-  const [, , width, height] = chart.getAttribute("viewBox").split(" ");
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
-  return new XMLSerializer().serializeToString(copy);
+  return { text: new XMLSerializer().serializeToString(copy), width, height };
 }
 
 // The chart alone on a page of its own size, for the browser's "save as PDF".
 function print(chart, name) {
-  const [, , width, height] = chart.getAttribute("viewBox").split(" ");
+  const { text, width, height } = standalone(chart);
   const frame = document.createElement("iframe");
   frame.className = "hidden";
-  frame.srcdoc = `<title>${name}</title><style>@page{size:${width}px ${height}px;margin:0}body{margin:0}svg{display:block}</style>${standalone(chart)}`;
+  frame.srcdoc = `<title>${name}</title><style>@page{size:${width}px ${height}px;margin:0}body{margin:0}svg{display:block}</style>${text}`;
   frame.onload = () => frame.contentWindow.print();
   document.querySelector("iframe")?.remove();
   document.body.append(frame);
 }
 
 for (const region of document.querySelectorAll(".scroll")) {
-  const table = region.querySelector(":scope > table");
+  const table = region.querySelector(":scope > table:not(#leaderboard)"); // that one lies beside its page as CSV
   const chart = region.querySelector(":scope > .chart");
   if (!(table ?? chart) || region.closest(".gallery")) continue;
   const name = slug((chart ?? region).getAttribute("aria-label"));
   const forms = table
     ? { CSV: () => save(`${name}.csv`, "text/csv", csv(table)), LaTeX: () => save(`${name}.tex`, "text/x-tex", latex(table)) }
-    : { SVG: () => save(`${name}.svg`, "image/svg+xml", standalone(chart)), PDF: () => print(chart, name) };
+    : { SVG: () => save(`${name}.svg`, "image/svg+xml", standalone(chart).text), PDF: () => print(chart, name) };
   const line = document.createElement("p");
   line.className = "save";
   for (const [form, act] of Object.entries(forms)) {

@@ -178,9 +178,7 @@ def _shared_undefined(outcome: Verdict) -> int:
     return min(counts) if len(counts) > 1 else 0
 
 
-def _lines(
-    verdicts: dict[str, Verdict], shared: dict[str, int], run: Run, model: str, role: str
-) -> list[Line]:
+def _lines(verdicts: dict[str, Verdict], shared: dict[str, int], run: Run, model: str, role: str) -> list[Line]:
     """The lines of one role by their mean rank over the metrics that rank; none where no metric has a ceiling."""
     if role == CEILING and not any(has_ceiling(name) for name in verdicts):
         return []

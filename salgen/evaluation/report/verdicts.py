@@ -94,7 +94,7 @@ class Verdict:
 
     @property
     def smallest_p(self) -> float:
-        """The smallest p value that so many random patterns can give; 0 where all were tried, so that none is a bound."""
+        """The smallest p value that so many random patterns can give; 0 where all were tried, so that p is exact."""
         return 0.0 if self.exact else 1.0 / (1.0 + self.permutations)
 
     def p_text(self, test: Comparison) -> str:

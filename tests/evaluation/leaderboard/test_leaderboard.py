@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 import run_folders
-from browsers import BEYOND, browser, watched  # noqa: F401
+from browsers import BEYOND
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,7 +161,7 @@ def test_methods_by_data_sets_hold_the_standings_and_link_the_runs(built):
 
 
 def row_of(**changes):
-    defaults = {field.name: "" for field in fields(Row)} | {"direction": DIRECTIONS[True], "role": "method", "mean": 0.5}
+    defaults = {field.name: "" for field in fields(Row)} | {"direction": DIRECTIONS[True], "role": "method"}
     values = defaults | {"accuracy": 1.0, "trainings": 1, "n_invalid_maps": 0, "normalised": math.nan} | changes
     return Row(**(values | {"mean_worst_case": values["mean"], "label": values["method"]}))
 
@@ -370,7 +370,8 @@ def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
     text = re.sub(r'(<td class="right mean" data-value=")[^"]*', r"\1nan", text, count=1)
     (tmp_path / "index.html").write_text(text, encoding="utf-8")
     page.goto((tmp_path / "index.html").as_uri())
-    for name in page.evaluate("() => [...document.querySelectorAll('#leaderboard thead th')].map(h => h.dataset.column)"):
+    heads = "() => [...document.querySelectorAll('#leaderboard thead th')].map(h => h.dataset.column)"
+    for name in page.evaluate(heads):
         button = page.locator(f"th[data-column={name}] button")
         numeric = name in ("accuracy", "mean", "interval", "n_samples", "normalised")
         for _ in range(2):

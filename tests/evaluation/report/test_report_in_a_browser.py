@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from browsers import BEYOND, browser, watched  # noqa: F401
+from browsers import BEYOND
 from run_folders import METHODS, make_run
 
 from salgen.evaluation.report import report
@@ -22,7 +22,7 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(watched, built):  # noqa: F811
+def opened(watched, built):
     page, _, _ = watched
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(built[1].as_uri())
@@ -133,7 +133,19 @@ def test_figures_are_saved_with_their_own_styles(opened):
     dark.close()
 
 
-def test_a_figure_is_printed_alone_on_a_page_of_its_size(opened, browser):  # noqa: F811
+def test_saved_curves_have_their_keys(watched, tmp_path):
+    page, _, _ = watched
+    metrics = ("iou:threshold=0.25", "iou", "iou:threshold=0.75")
+    methods = ("gradient", "lrp-z", "random", "oracle")
+    page.goto(report([make_run(tmp_path / "run", metrics=metrics, methods=methods, samples=8, pictures=0)]).as_uri())
+    root = ElementTree.fromstring(saved(page, "SVG", "iou against threshold")[0])
+    assert [text.text for text in root.findall(f"{SVG}text")][-2:] == ["gradient", "lrp-z"]
+    keys = root.findall(f"{SVG}svg")
+    assert [key.get("y") for key in keys] == ["300", "318"]
+    assert root.get("viewBox") == "0 0 620 336"
+
+
+def test_a_figure_is_printed_alone_on_a_page_of_its_size(opened, browser):
     opened.get_by_role("button", name="PDF of Mean ranks").first.click()
     frame = opened.locator("iframe")
     sheet = browser.new_page()
@@ -145,7 +157,7 @@ def test_a_figure_is_printed_alone_on_a_page_of_its_size(opened, browser):  # no
     assert float(box[0]) == pytest.approx(620 * 72 / 96, abs=1)
 
 
-def test_without_scripts_the_page_has_no_idle_buttons(browser, built):  # noqa: F811
+def test_without_scripts_the_page_has_no_idle_buttons(browser, built):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(built[1].as_uri())
