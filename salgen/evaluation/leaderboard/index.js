@@ -1,4 +1,3 @@
-"use strict";
 const table = document.getElementById("leaderboard");
 const body = table.tBodies[0];
 const form = document.getElementById("filters");

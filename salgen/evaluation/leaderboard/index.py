@@ -1,13 +1,15 @@
-"""The first page: one table, readable without scripts, and sorted and filtered by one."""
+"""The first page: methods x data sets, and one table of all rows, sorted and filtered by a script."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from salgen.evaluation.leaderboard.matrix import matrices
 from salgen.evaluation.leaderboard.rows import Row
 from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import number, share
+from salgen.evaluation.report.formatting import call, number, share
+from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 
 TEMPLATE = "index.html.j2"
@@ -24,13 +26,15 @@ def index_html(rows: Sequence[Row], pages: str, table: str) -> str:
     pages, table
         The folder of the runs' pages, and the file with the same rows, as seen from the page.
     """
-    folder = Path(__file__).parent
+    folder, report = Path(__file__).parent, Path(page.__file__).parent
     environment = templates(folder)
-    environment.filters |= {"number": number, "share": share}
+    environment.filters |= {"number": number, "share": share, "call": call}
     html = environment.get_template(TEMPLATE).render(
         mark=MARK,
-        style=_text(Path(page.__file__).parent / page.STYLE) + _text(folder / "index.css"),
-        script=_text(folder / "index.js"),
+        style=_text(report / page.STYLE) + _text(folder / "index.css"),
+        scripts=[_text(folder / "index.js"), _text(report / page.SAVE)],
+        matrices=matrices(rows),
+        titles=TITLES,
         rows=rows,
         pages=pages,
         table=table,

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from salgen.evaluation.report.grid import accuracy_of
-from salgen.evaluation.report.runs import METHOD, Run
+from salgen.evaluation.report.runs import CEILING, METHOD, Run
+from salgen.evaluation.report.tables import has_ceiling
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.summary import SummaryRow
 
-NEAR_CHANCE, TOO_FEW = "near chance", "too few images to tell"
+TOO_FEW = "too few images to tell"
 DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic"}
 
 
@@ -44,7 +45,8 @@ class Row:
     mean_worst_case
         The mean when a map that failed has the worst value.
     normalised
-        The mean on a scale of 0 for the random map to 1 for the oracle; NaN if undefined.
+        The mean on a scale of 0 for the random map to 1 for the oracle; NaN if undefined, or if the metric has no
+        ceiling.
     page
         The run's page, within the folder of pages.
     """
@@ -93,7 +95,7 @@ COLUMNS = tuple(field.name for field in fields(Row) if field.name != "label")
 
 
 def rows_of(run: Run, dataset: str, page: str) -> list[Row]:
-    """The rows of one run, by model and metric, the best method first.
+    """The rows of one run, by model and metric, the best method first; ceilings only of metrics that have them.
 
     Parameters
     ----------
@@ -124,7 +126,7 @@ def _rows(run: Run, model: str, metric: str, dataset: str, page: str) -> Iterato
     variant = run.variant_of(metric)
     for key in run.keys(model):
         summary = run.row(model, key, metric, variant)
-        if summary is not None:
+        if summary is not None and (run.role(key[0]) != CEILING or has_ceiling(metric)):
             yield _row(run, key, summary, dataset, page)
 
 
@@ -152,7 +154,7 @@ def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Ro
         ci_low=summary.ci_low,
         ci_high=summary.ci_high,
         mean_worst_case=summary.mean_worst_case,
-        normalised=summary.normalised,
+        normalised=summary.normalised if has_ceiling(summary.metric) else math.nan,
         page=page,
     )
 
@@ -160,4 +162,4 @@ def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Ro
 def _warning(run: Run, model: str) -> str:
     if not run.unlearnt(model):
         return ""
-    return TOO_FEW if run.undecided(model) else NEAR_CHANCE
+    return TOO_FEW if run.undecided(model) else run.trained(model)[0].fault

@@ -10,7 +10,7 @@ import numpy as np
 from salgen.evaluation.report.images import clusters_counted, images_counted
 from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, read_runs
-from salgen.evaluation.report.tables import Cell, Line, MeansTable, means_table
+from salgen.evaluation.report.tables import NO_CEILING, Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.scoring.metric_groups import canonical
@@ -37,9 +37,9 @@ def console_summary(runs: Sequence[Path | str], page: Path | None = None) -> str
 
 def _block(run: Run, model: str) -> str:
     lines = [accuracy_line(run, model)]
-    lines += [_warning(run, trained) for trained in run.trained(model) if trained.near_chance or trained.too_few]
+    lines += [_warning(run, trained) for trained in run.trained(model) if trained.unlearnt or trained.too_few]
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
-    lines += [_warning(run, second) for second in run.second_models if second.near_chance or second.too_few]
+    lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
     learnt = not run.unlearnt(model)
@@ -59,8 +59,8 @@ def _block(run: Run, model: str) -> str:
 def _warning(run: Run, trained: Model) -> str:
     """A warning about a training that is not known to have learnt the task."""
     model, chance = f"WARNING: {run.label}, {trained.name} seed {trained.seed}", f"{trained.chance:.1%}"
-    if trained.near_chance:
-        return f"{model} is near chance ({trained.accuracy:.1%} against {chance}): its maps mean nothing"
+    if trained.unlearnt:
+        return f"{model} is {trained.fault} ({trained.accuracy:.1%} against {chance}): its maps mean {trained.worth}"
     accuracy = f"{trained.accuracy:.1%} of {trained.count}, chance {chance}"
     return f"{model} ({accuracy}): too few {run.split} images to tell whether it has learnt the task"
 
@@ -68,7 +68,7 @@ def _warning(run: Run, trained: Model) -> str:
 def _doubt(run: Run, model: str) -> str:
     if run.undecided(model):
         return f"too few {run.split} images to tell whether the model has learnt the task"
-    return "the model has not learnt the task"
+    return "the model has not learnt the task well enough"
 
 
 def _reliance(line: RelianceLine) -> str:
@@ -84,11 +84,12 @@ def _verdict_lines(outcome: Verdict) -> list[str]:
         return [_score_line(outcome, outcome.best)]
     if outcome.best is None or not outcome.tests:
         return []
-    best = f"best by {outcome.metric} {outcome.subject}: {_names(outcome, [outcome.best])}"
+    best = f"best by {outcome.metric} {outcome.subject}: {_names(outcome, outcome.winners)}"
     if outcome.powerless:
         return [f"{best}; {outcome.sampled} are too few to tell methods apart"]
     worse = "every other method is worse" if outcome.rivals else "no other has a score"
-    tied = f"indistinguishable from it: {_names(outcome, outcome.tied)}" if outcome.tied else worse
+    one = "it" if len(outcome.winners) == 1 else "one of these or more"
+    tied = f"indistinguishable from {one}: {_names(outcome, outcome.tied)}" if outcome.tied else worse
     lines = [f"{best}; {tied}"]
     if outcome.edges is not None:
         below = _names(outcome, outcome.below_edges) or "none"
@@ -153,6 +154,7 @@ def _aligned(table: MeansTable, marked: bool) -> list[str]:
 def _numbers(line: Line, metrics: Sequence[str], widths: Sequence[int], marked: bool) -> list[str]:
     cells = [line.cells[metric] for metric in metrics]
     texts = ["-" if cell.row is None or np.isnan(cell.row.mean) else f"{cell.row.mean:.3f}" for cell in cells]
+    texts = ["" if cell.absent == NO_CEILING else text for cell, text in zip(cells, texts, strict=True)]
     return [
         f"{text + (_mark(cell) if marked else ''):>{w}}" for text, cell, w in zip(texts, cells, widths, strict=True)
     ]

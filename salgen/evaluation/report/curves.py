@@ -10,8 +10,8 @@ from html import escape
 from itertools import pairwise
 
 from salgen.evaluation.report.chart import WIDTH, marker, round_ticks
-from salgen.evaluation.report.runs import METHOD, Run
-from salgen.evaluation.report.tables import MeansTable
+from salgen.evaluation.report.runs import CEILING, METHOD, Run
+from salgen.evaluation.report.tables import MeansTable, has_ceiling
 from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.parameters import to_json
 
@@ -90,7 +90,8 @@ def _without(metric: object, parameter: str) -> str:
 def _curves(run: Run, model: str, order: MeansTable, metric: str, parameter: str, calls: dict[float, str]) -> Curves:
     tested = [line.label for line in order.lines if line.role == METHOD]
     curves = []
-    for line in order.lines:
+    shown = [line for line in order.lines if line.role != CEILING or all(map(has_ceiling, calls.values()))]
+    for line in shown:
         rows = [run.row(model, line.key, call, run.variant_of(call)) for call in calls.values()]
         means = [row.mean if row is not None else math.nan for row in rows]
         number = tested.index(line.label) if line.role == METHOD else COLOURS

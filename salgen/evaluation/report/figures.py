@@ -10,7 +10,7 @@ import numpy as np
 from salgen.evaluation.report.cell_scores import scores
 from salgen.evaluation.report.chart import ROW, TOP, Chart, bar, domain, marker
 from salgen.evaluation.report.runs import CEILING, METHOD
-from salgen.evaluation.report.tables import Line, MeansTable
+from salgen.evaluation.report.tables import NO_CEILING, Line, MeansTable
 from salgen.evaluation.statistics.summary import SummaryRow
 from salgen.types import Float64
 
@@ -22,14 +22,15 @@ def distribution_figure(table: MeansTable, metric: str) -> str:
     median and a dot the mean; small dots below are the means of single training seeds. Dashed lines stand
     at the means of the random map and of the oracle.
     """
-    spreads = [_values(table, line, metric) for line in table.lines]
+    lines = [line for line in table.lines if line.cells[metric].absent != NO_CEILING]
+    spreads = [_values(table, line, metric) for line in lines]
     pooled = np.concatenate(spreads)
     if not pooled.size:
         return ""
     low, high = domain(pooled)
     title = f"{metric}: distribution of scores of each method on {table.run.label}"
-    chart = Chart([(line.label, line.role) for line in table.lines], low, high, title)
-    for number, (line, values) in enumerate(zip(table.lines, spreads, strict=True)):
+    chart = Chart([(line.label, line.role) for line in lines], low, high, title)
+    for number, (line, values) in enumerate(zip(lines, spreads, strict=True)):
         row = line.cells[metric].row
         if row is not None and line.label in ("random", "oracle"):
             _reference(chart, row.mean, line.label)

@@ -8,13 +8,15 @@ from typing import Any
 
 from salgen.parameters import parse_call
 
+DIGITS = 3  # of a mean; what is equal in them is a tie
+
 
 def and_list(names: Sequence[str]) -> str:
     """Names as a sentence lists them."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def number(value: float, digits: int = 3) -> str:
+def number(value: float, digits: int = DIGITS) -> str:
     """A number for a table cell, with a true minus sign; a dash where it is undefined."""
     if math.isnan(value):
         return "–"  # noqa: RUF001

@@ -12,6 +12,7 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
+from salgen.evaluation.report.formatting import DIGITS as DIGITS
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.study import Cell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
@@ -20,7 +21,6 @@ from salgen.evaluation.statistics.summary import csv_text
 FLOOR_CALL, CEILING_CALL = "random", "oracle"
 CONTROLS = (FLOOR_CALL, CEILING_CALL)
 MARKED = 3  # the best and the next two
-DIGITS = 3  # of a mean; what is equal in them is a tie
 
 GRID = "grid.csv"
 COLUMNS = ("dataset", "model", "method", "n", "mean")
@@ -65,9 +65,9 @@ class GridRow:
         return len({trained.seed for trained in self.trained})
 
     @property
-    def near_chance(self) -> bool:
-        """True if a model did not learn its task."""
-        return any(trained.near_chance for trained in self.trained)
+    def fault(self) -> str:
+        """The accuracy of the first model that did not learn its task, in words; empty if all learnt it."""
+        return next((trained.fault for trained in self.trained if trained.unlearnt), "")
 
     @property
     def too_few(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from salgen.evaluation.report.panels import sample_count
 from salgen.evaluation.report.runs import Model, Run
+from salgen.evaluation.report.tables import has_ceiling
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.scoring.metric_groups import canonical, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key
@@ -26,7 +27,10 @@ class Headline:
     methods
         Number of methods under test.
     elsewhere
-        Best method to the other metrics by which it is best; empty where there is only one method.
+        The methods that share the best mean to the other metrics by which they do; empty where there is only one
+        method.
+    ceiling
+        True if the headline metric has one, so that normalised scores mean something.
     trainings, crossed
         Number of training seeds, and True if the intervals cover them.
     failed_trainings, undecided_trainings
@@ -38,7 +42,8 @@ class Headline:
     verdict: Verdict | None
     subset_verdicts: list[Verdict]
     methods: int
-    elsewhere: dict[str, list[str]]
+    elsewhere: dict[tuple[str, ...], list[str]]
+    ceiling: bool
     trainings: int
     crossed: bool
     failed_trainings: list[Model]
@@ -68,19 +73,20 @@ def headline_of(run: Run, model: str) -> Headline:
         subset_verdicts=[verdict(run, model, metric, samples) for samples in fewer] if metric is not None else [],
         methods=len(run.under_test(model)),
         elsewhere=_elsewhere(run, model),
+        ceiling=metric is not None and has_ceiling(metric),
         trainings=trainings,
         crossed=trainings >= TRAININGS,
-        failed_trainings=[trained for trained in run.trained(model) if trained.near_chance],
+        failed_trainings=[trained for trained in run.trained(model) if trained.unlearnt],
         undecided_trainings=[trained for trained in run.trained(model) if trained.too_few],
     )
 
 
-def _elsewhere(run: Run, model: str) -> dict[str, list[str]]:
-    metrics_of: dict[str, list[str]] = {}
+def _elsewhere(run: Run, model: str) -> dict[tuple[str, ...], list[str]]:
+    metrics_of: dict[tuple[str, ...], list[str]] = {}
     if len(run.under_test(model)) < 2:
         return metrics_of
     for metric in ranking_metrics(canonical(run.metrics)):
-        best = verdict(run, model, metric).best
-        if metric != run.headline and best is not None:
-            metrics_of.setdefault(run.method_label(model, best), []).append(metric)
+        winners = verdict(run, model, metric).winners
+        if metric != run.headline and winners:
+            metrics_of.setdefault(tuple(run.method_label(model, key) for key in winners), []).append(metric)
     return dict(sorted(metrics_of.items(), key=lambda item: -len(item[1])))

@@ -27,7 +27,6 @@ from salgen.evaluation.report.tables import TITLES
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.report.undefined import undefined_lines
 from salgen.evaluation.runs.artifacts.run_record import content_faults
-from salgen.evaluation.statistics.intervals import accuracy_interval
 from salgen.evaluation.statistics.mean_intervals import DRAWS, TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA
 from salgen.evaluation.statistics.summary import ALL_SEEDS
@@ -36,6 +35,8 @@ from salgen.files import write_text
 PAGE = "report.html"
 TEMPLATE = "page.html.j2"
 STYLE = "style.css"
+SAVE = "save.js"
+SCRIPTS = ("page.js", SAVE)
 
 
 def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Study | None = None) -> Path:
@@ -90,6 +91,7 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
     pictures, without_gallery = galleries(runs, sections)
     return environment.get_template(TEMPLATE).render(
         style=(folder / STYLE).read_text(encoding="utf-8"),
+        scripts=[(folder / name).read_text(encoding="utf-8") for name in SCRIPTS],
         runs=runs,
         study=study,
         back=back,
@@ -106,7 +108,7 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
         introduction=introduction(
             runs, max(section.headline.methods for section in sections), study.study if study else None
         ),
-        near_chance=[(run, model) for run in runs for model in _all_models(run) if model.near_chance],
+        unlearnt=[(run, model) for run in runs for model in _all_models(run) if model.unlearnt],
         too_few=[(run, model) for run in runs for model in _all_models(run) if model.too_few],
     )
 
@@ -116,7 +118,6 @@ def _all_models(run: Run) -> list[Model]:
 
 
 CONSTANTS = {
-    "accuracy_interval": accuracy_interval,
     "titles": TITLES,
     "roles": {"ceiling": CEILING, "method": METHOD, "floor": FLOOR},
     "controls": CONTROLS,

@@ -19,13 +19,13 @@ from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, CORRECT
 ONE_TABLE = 8  # at most so many metrics share one table, whatever their families
 NAMES = {ALL: "all", CORRECT: "correctly classified", CERTIFIED: "certified"}
 TITLES = {
-    "ranking": "Ranking: do mask pixels come first?",
-    "localization": "Localisation: is the marked region the object?",
-    "faithfulness": "Faithfulness: does the model's answer hang on the pixels that the map names?",
-    "contrast": "Contrast: does the map change with the cause?",
-    "sensitivity": "Sensitivity: does the map keep still, and tell classes apart?",
-    "sanity": "Sanity: does the map change with the model's weights and labels?",
-    "diagnostic": "Diagnostics: rank nothing",
+    "ranking": "Ranking: do the mask's pixels have the largest values?",
+    "localization": "Localisation: does the map mark the object?",
+    "faithfulness": "Faithfulness: does the prediction depend on the pixels that the map marks?",
+    "contrast": "Contrast: does the map change when the cause does?",
+    "sensitivity": "Sensitivity: is the map stable, and does it tell classes apart?",
+    "sanity": "Sanity checks: does the map depend on the model's weights and labels?",
+    "diagnostic": "Diagnostics: no ranking",
 }
 
 

@@ -42,8 +42,8 @@ class RelianceLine:
     def fault(self) -> str:
         """The part of the certificate that fails more often, in words."""
         if self.ignores_background < self.uses_feature:
-            return "its answer moves with the background"
-        return "its answer does not flip when the feature is taken away"
+            return "the prediction or its margin mostly changes with the background"
+        return "the prediction mostly stays when the feature is removed"
 
 
 def reliance_lines(run: Run) -> list[RelianceLine]:

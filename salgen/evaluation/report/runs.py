@@ -14,7 +14,7 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, Ru
 from salgen.evaluation.scoring.metric_groups import canonical, higher_is_better, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key, families, is_ceiling
 from salgen.evaluation.statistics.comparisons import Comparison, compare_families
-from salgen.evaluation.statistics.intervals import near_chance, too_few_to_tell
+from salgen.evaluation.statistics.intervals import accuracy_interval, near_chance, too_few_to_tell
 from salgen.evaluation.statistics.score_cube import ALL, ScoreCube, read_scores
 from salgen.evaluation.statistics.summary import ALL_SEEDS, SummaryRow, summarise
 
@@ -31,10 +31,28 @@ class Model:
     count: int
     chance: float
 
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of its accuracy."""
+        return accuracy_interval(self.accuracy, self.count)
+
     @property
-    def near_chance(self) -> bool:
-        """True if its accuracy is near chance, so that its maps mean nothing."""
+    def unlearnt(self) -> bool:
+        """True if its accuracy is less than halfway from chance to 1, so that no method can be judged by its maps."""
         return near_chance(self.accuracy, self.chance)
+
+    @property
+    def fault(self) -> str:
+        """The accuracy of a model that is `unlearnt`, in words: near chance only where its interval holds chance."""
+        low, high = self.interval
+        if low > self.chance:
+            return "above chance, but less than halfway to 100\N{NO-BREAK SPACE}%"
+        return "below chance" if high < self.chance else "near chance"
+
+    @property
+    def worth(self) -> str:
+        """What the maps of a model that is `unlearnt` are worth, in words."""
+        return "little" if self.interval[0] > self.chance else "nothing"
 
     @property
     def too_few(self) -> bool:
@@ -129,7 +147,7 @@ class Run:
     def unlearnt(self, model: str) -> bool:
         """True if no training of a model is known to have learnt the task, so that no method can be judged by it."""
         trained = self.trained(model)
-        return bool(trained) and all(training.near_chance or training.too_few for training in trained)
+        return bool(trained) and all(training.unlearnt or training.too_few for training in trained)
 
     def undecided(self, model: str) -> bool:
         """True if a model is `unlearnt` because there are too few images to tell."""

@@ -10,12 +10,19 @@ import numpy as np
 
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Run
 from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.intervals import mean_ranks
 from salgen.evaluation.statistics.score_cube import ALL
 from salgen.evaluation.statistics.summary import SummaryRow
 
-TITLES = {CEILING: "Ceilings: made from the mask itself", METHOD: "Methods", FLOOR: "Floors: know nothing of the task"}
+TITLES = {
+    CEILING: "Ceilings: maps made from the ground-truth mask",
+    METHOD: "Methods",
+    FLOOR: "Floors: maps that know nothing of the task",
+}
+BOUNDED_BY_THE_MASK = ("ranking", "localization")  # families of metrics that ask for agreement with the mask
+NO_CEILING = "no ceiling"
 
 
 @dataclass(frozen=True)
@@ -26,21 +33,25 @@ class Cell:
     ----------
     row
         Its summary; None if it was not scored.
+    absent
+        The reason why there is no row, in words.
     best
-        True if no method under test has a better mean (failed maps counted as worst); False if there is just one.
+        True if no method under test has a better mean as printed (failed maps counted as worst); False if there is
+        just one.
     tied
-        True if it does not differ significantly from the best.
+        True if it is not the best but does not differ significantly from a best one.
     below_floor
         True if it is not significantly better than the strongest floor.
     undefined
-        Reasons that the column's head does not give for all methods, each with its count.
+        Number of undefined scores beyond those that the column's head gives for every method.
     """
 
     row: SummaryRow | None
+    absent: str = "not scored"
     best: bool = False
     tied: bool = False
     below_floor: bool = False
-    undefined: str = ""
+    undefined: int = 0
 
     @property
     def failures_matter(self) -> bool:
@@ -73,15 +84,15 @@ class Head:
     direction
         ``"less is better"``, ``"diagnostic"`` or ``""``.
     undefined
-        The reasons with the same count for all methods.
+        Number of undefined scores that every method has at least.
     normalised
-        True if there are normalised scores of a metric that ranks.
+        True if there are normalised scores, which end at the ceiling.
     """
 
     metric: str
     variant: str
     direction: str
-    undefined: str
+    undefined: int
     normalised: bool
 
 
@@ -133,42 +144,44 @@ def means_table(
         name: verdict(run, model, name, samples, variant if run.has(name, variant) else run.variant_of(name))
         for name in chosen
     }
-    shared = {name: _shared_reasons(outcome) for name, outcome in verdicts.items()}
+    shared = {name: _shared_undefined(outcome) for name, outcome in verdicts.items()}
     groups = {role: _lines(verdicts, shared, run, model, role) for role in (CEILING, METHOD, FLOOR)}
     heads = [_head(outcome, variant, shared[name]) for name, outcome in verdicts.items()]
     present = {role: lines for role, lines in groups.items() if lines}
     return MeansTable(run, model, variant, samples, chosen, present, heads)
 
 
-def _head(outcome: Verdict, variant: str, shared: dict[str, int]) -> Head:
+def _head(outcome: Verdict, variant: str, shared: int) -> Head:
     higher = outcome.run.higher_is_better[outcome.metric]
     rows = (outcome.row(key) for key in outcome.run.keys(outcome.model))
     return Head(
         metric=outcome.metric,
         variant=outcome.variant if outcome.variant != variant else "",
         direction={None: "diagnostic", False: "less is better", True: ""}[higher],
-        undefined=reason_counts(shared),
-        normalised=higher is not None and any(row is not None and np.isfinite(row.normalised) for row in rows),
+        undefined=shared,
+        normalised=has_ceiling(outcome.metric) and any(row is not None and np.isfinite(row.normalised) for row in rows),
     )
 
 
-def reason_counts(reasons: dict[str, int]) -> str:
-    """Reasons with their counts, as a cell shows them."""
-    return ", ".join(f"{count} \N{MULTIPLICATION SIGN} {reason}" for reason, count in reasons.items())
+def has_ceiling(metric: str) -> bool:
+    """True if the ground-truth mask itself, as a map, is what a metric asks for, so that its score is a ceiling.
+
+    A map of the mask does not change with the model, so it is no ceiling of metrics of faithfulness, contrast,
+    sensitivity or sanity.
+    """
+    return create_metric(metric).family in BOUNDED_BY_THE_MASK
 
 
-def _shared_reasons(outcome: Verdict) -> dict[str, int]:
-    """The reasons with the same count for all methods."""
-    reasons = [row.reasons for key in outcome.run.keys(outcome.model) if (row := outcome.row(key)) is not None]
-    if len(reasons) < 2:
-        return {}
-    return {reason: n for reason, n in reasons[0].items() if all(counts.get(reason) == n for counts in reasons)}
+def _shared_undefined(outcome: Verdict) -> int:
+    """The number of undefined scores that every method has at least; 0 where there is one method."""
+    counts = [row.n_undefined for key in outcome.run.keys(outcome.model) if (row := outcome.row(key)) is not None]
+    return min(counts) if len(counts) > 1 else 0
 
 
-def _lines(
-    verdicts: dict[str, Verdict], shared: dict[str, dict[str, int]], run: Run, model: str, role: str
-) -> list[Line]:
-    """The lines of one role by their mean rank over the metrics that rank."""
+def _lines(verdicts: dict[str, Verdict], shared: dict[str, int], run: Run, model: str, role: str) -> list[Line]:
+    """The lines of one role by their mean rank over the metrics that rank; none where no metric has a ceiling."""
+    if role == CEILING and not any(has_ceiling(name) for name in verdicts):
+        return []
     keys = [key for key in run.keys(model) if run.role(key[0]) == role]
     cells = [{name: _cell(outcome, key, shared[name]) for name, outcome in verdicts.items()} for key in keys]
     ranking = [name for name in verdicts if run.higher_is_better[name] is not None]
@@ -188,13 +201,16 @@ def _worst_case(cell: Cell) -> float:
     return cell.row.mean_worst_case if cell.row is not None else float("nan")
 
 
-def _cell(outcome: Verdict, key: Key, shared: dict[str, int]) -> Cell:
+def _cell(outcome: Verdict, key: Key, shared: int) -> Cell:
     row = outcome.row(key)
+    if outcome.run.role(key[0]) == CEILING and not has_ceiling(outcome.metric):
+        return Cell(None, absent=NO_CEILING)
     if row is None:
         return Cell(None)
-    own = {reason: count for reason, count in row.reasons.items() if shared.get(reason) != count}
-    top = outcome.row(outcome.best) if outcome.best else None
-    rivals = outcome.run.under_test(outcome.model)
-    best = key in rivals and len(rivals) > 1 and top is not None and row.mean_worst_case == top.mean_worst_case
-    tied = not best and key in outcome.tied and not outcome.powerless
-    return Cell(row, best, tied, key in outcome.below_floor and not outcome.powerless, reason_counts(own))
+    return Cell(
+        row,
+        best=key in outcome.winners and len(outcome.run.under_test(outcome.model)) > 1,
+        tied=key in outcome.tied and not outcome.powerless,
+        below_floor=key in outcome.below_floor and not outcome.powerless,
+        undefined=row.n_undefined - shared,
+    )

@@ -25,11 +25,11 @@ from salgen.evaluation.scoring.metric_selection import create_metric
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.summary import SummaryRow
 
-DROPPED = "the image drops out for every method"
-WORST = "counts as the worst value in ranks"
-NOT_RANKED = "the metric leaves the method out"
-KEPT = "the value counts"
-UNRANKED = "left out of the mean; a diagnostic ranks nothing"
+DROPPED = "the image is left out for every method"
+WORST = "left out of the mean; the worst possible score in ranks and tests"
+NOT_RANKED = "the method is not scored by this metric"
+KEPT = "a special case: the score is defined and counts"
+UNRANKED = "left out of the mean"
 
 MEANINGS = {
     EMPTY_MASK: "the scored region holds no ground-truth pixel",
@@ -38,7 +38,7 @@ MEANINGS = {
     NON_FINITE_MAP: "the map holds NaN or infinity",
     CONSTANT_MAP: "the map is the same everywhere, so nothing can be compared with it",
     FITTED_METHOD: "the method was fitted to the model by training images, so it cannot explain another model",
-    MISCLASSIFIED: "the metric asks about rightly classified images only",
+    MISCLASSIFIED: "the image is misclassified, and the metric is defined for correctly classified images only",
     NO_TWIN: "the image has no twin without the feature",
     PATCH_MATTERS: "no patch was found that looks like the feature and leaves the logits as they are without it",
     PATCH_VANISHED: "the patch that the model ignores can hardly be told from the image without the feature",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from salgen.evaluation.report.formatting import DIGITS, number
 from salgen.evaluation.report.images import in_clusters
 from salgen.evaluation.report.runs import FLOOR, Run
 from salgen.evaluation.statistics.clusters import LEAST
@@ -32,9 +33,11 @@ class Verdict:
         None if there is none with a value, or the metric is a diagnostic.
     edges
         The edge filter, if the run has it.
+    winners
+        The methods under test whose means equal the best one's as printed, the best first.
     tied, below_floor, below_edges
-        Methods under test that do not differ significantly from the best; that are not significantly better than
-        the strongest floor; that are not significantly better than the edge filter.
+        Other methods under test that do not differ significantly from a winner; methods that are not significantly
+        better than the strongest floor; methods that are not significantly better than the edge filter.
     """
 
     run: Run
@@ -46,6 +49,7 @@ class Verdict:
     best: Key | None = None
     floor: Key | None = None
     edges: Key | None = None
+    winners: Sequence[Key] = ()
     tied: Sequence[Key] = ()
     below_floor: Sequence[Key] = ()
     below_edges: Sequence[Key] = ()
@@ -69,7 +73,7 @@ class Verdict:
     def subject(self) -> str:
         """What the verdict is about: one model, or several trainings of it."""
         trainings = len(self.run.cube.seeds_of(self.model))
-        return "of this one model" if trainings == 1 else f"over {trainings} trainings"
+        return "for this one trained model" if trainings == 1 else f"over {trainings} trainings"
 
     @property
     def compared(self) -> set[Key]:
@@ -78,13 +82,26 @@ class Verdict:
 
     @property
     def rivals(self) -> list[Key]:
-        """The methods under test that the best one was compared with."""
-        return [key for key in self.run.under_test(self.model) if key in self.compared and key != self.best]
+        """The methods under test that the winners were compared with."""
+        return [key for key in self.run.under_test(self.model) if key in self.compared and key not in self.winners]
 
     @property
     def permutations(self) -> int:
         """The number of sign patterns that were tried."""
-        return min(permutations_for(len(self.compared)), 2**self.n_clusters) if self.tests else 0
+        if not self.tests:
+            return 0
+        return 2**self.n_clusters if self.exact else permutations_for(len(self.compared))
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest p value that so many random patterns can give; 0 where all were tried, so that p is exact."""
+        return 0.0 if self.exact else 1.0 / (1.0 + self.permutations)
+
+    def p_text(self, test: Comparison) -> str:
+        """A corrected p value for a table cell; ``"≤ 0.019"`` where no random pattern was as extreme as the scores."""
+        if test.p_holm < 0.001:
+            return "< 0.001"
+        return ("\N{LESS-THAN OR EQUAL TO} " if test.p_value <= self.smallest_p else "") + number(test.p_holm)
 
     @property
     def exact(self) -> bool:
@@ -118,9 +135,11 @@ def verdict(run: Run, model: str, metric: str, samples: str = ALL, variant: str 
     floors = [key for key in run.keys(model) if run.role(key[0]) == FLOOR]
     best, floor = _best(empty, methods), _best(empty, floors)
     edges = next((key for key in floors if parse_call(key[0])[0] == EDGES and key in empty.compared), None)
+    winners = _sharing(empty, methods, best) if best else []
+    like_a_winner = [key for winner in winners for key in indistinguishable(tests, winner) if key not in winners]
     return Verdict(
-        *(run, model, metric, variant, samples, tests, best, floor, edges),
-        tied=_among(methods, indistinguishable(tests, best)) if best else (),
+        *(run, model, metric, variant, samples, tests, best, floor, edges, winners),
+        tied=_among(methods, like_a_winner),
         below_floor=_among(methods, not_better(tests, floor)) if floor else (),
         below_edges=_among(methods, not_better(tests, edges)) if edges else (),
     )
@@ -131,6 +150,12 @@ def _best(outcome: Verdict, keys: Sequence[Key]) -> Key | None:
     means = {key: row.mean_worst_case for key in keys if (row := outcome.row(key)) is not None}
     ordered = {key: mean if higher else -mean for key, mean in means.items() if not math.isnan(mean)}
     return max(ordered, key=ordered.__getitem__, default=None)
+
+
+def _sharing(outcome: Verdict, keys: Sequence[Key], best: Key) -> list[Key]:
+    """The keys with the mean of the best one as printed, that one first."""
+    means = {key: round(row.mean_worst_case, DIGITS) for key in keys if (row := outcome.row(key)) is not None}
+    return [best, *(key for key, mean in means.items() if mean == means[best] and key != best)]
 
 
 def _among(methods: Sequence[Key], keys: Sequence[Key]) -> list[Key]:

@@ -5,37 +5,42 @@ import json
 import math
 import re
 import shutil
+from dataclasses import fields
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 import run_folders
+from browsers import BEYOND
 from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.errors import SalgenError
 from salgen.evaluation.leaderboard import leaderboard, site
+from salgen.evaluation.leaderboard.matrix import matrices
 from salgen.evaluation.leaderboard.naming import page_names
+from salgen.evaluation.leaderboard.rows import DIRECTIONS, Row
 from salgen.evaluation.statistics.summary import write_summary
 
-CHROMIUM = Path("/usr/bin/chromium")
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")
 SMALL = {"samples": 8, "pictures": 2, "size": 16, "methods": METHODS, "metrics": ("relevance-mass", "mae")}
 
 
 class Table(HTMLParser):
-    """The cells of the page's table, by row, and all attributes that hold an address."""
+    """The cells of one of the page's tables, by row, and all attributes that hold an address."""
 
-    def __init__(self, text):
+    def __init__(self, text, region="All results"):
         super().__init__()
         self.rows, self.addresses, self.inside = [], [], False
+        self.region, self.there = region, False
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.addresses += [value for name, value in attributes if name in ("href", "src", "action")]
-        if tag == "tr":
+        if tag == "div":
+            self.there = dict(attributes).get("aria-label") == self.region
+        if tag == "tr" and self.there:
             self.rows.append([])
-        if tag in ("td", "th"):
+        if tag in ("td", "th") and self.there:
             self.rows[-1].append("")
             self.inside = True
 
@@ -130,11 +135,66 @@ def test_the_page_shows_the_same_rows_and_links_to_pages_that_exist(built):
         assert (cell["Data set"], cell["Metric"].split()[0]) == (row["dataset"], row["metric"])
         assert cell["Method"].split() == [row["method"], *([row["role"]] if row["role"] != "method" else [])]
         assert (cell["Normalised"] == "–") == (row["normalised"] == "")  # noqa: RUF001
-    links = [address for address in page.addresses if address != "data:,"]
+    links = [address for address in page.addresses if address != "data:," and address[0] != "#"]
     assert {*links} == {"leaderboard.csv", *(f"runs/{row['page']}" for row in found)}
     assert all((built / link).is_file() for link in links)
     for name in {row["page"] for row in found}:
         assert '<a href="../index.html">' in (built / "runs" / name).read_text(encoding="utf-8")
+
+
+def test_methods_by_data_sets_hold_the_standings_and_link_the_runs(built):
+    page = (built / "index.html").read_text(encoding="utf-8")
+    for metric, choose in (("relevance-mass", max), ("mae", min)):
+        head, *lines = Table(page, f"{metric} by method and data set").rows
+        assert "one" in head[3]
+        assert "near chance" in head[2]
+        methods = {cells[0]: cells[1:] for cells in lines if len(cells) > 1}
+        found = {(row["method"], row["model"]): row for row in rows_in(built) if row["metric"] == metric}
+        for (method, model), row in found.items():
+            cell = methods[method][{"scnn": 1, "lesion-cnn": 2}[model]]
+            assert float(cell) == pytest.approx(float(row["mean_worst_case"]), abs=5.1e-4)
+        learnt = {method: float(methods[method][2]) for method in ("gradient", "lrp-z")}
+        assert min(learnt, key=lambda method: float(methods[method][0])) == choose(learnt, key=learnt.get)
+        assert [methods[control][0] for control in ("random", "oracle")] == ["", ""]
+    heads = re.findall(r'<a class="block unit" href="runs/(\w+).html">(\w+)</a>', page)
+    assert heads == [("other", "other"), ("one", "one")] * 2
+
+
+def row_of(**changes):
+    defaults = {field.name: "" for field in fields(Row)} | {"direction": DIRECTIONS[True], "role": "method"}
+    values = defaults | {"accuracy": 1.0, "trainings": 1, "n_invalid_maps": 0, "normalised": math.nan} | changes
+    return Row(**(values | {"mean_worst_case": values["mean"], "label": values["method"]}))
+
+
+def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_learnt():
+    means = {"a": (0.9904, 0.2, 0.1), "b": (0.9896, 0.3, 0.2), "c": (0.5, 0.4, 0.9)}
+    warnings = ("", "", "near chance")
+    rows = [
+        row_of(method=method, page=str(number), mean=mean, metric="m", warning=warnings[number])
+        for method, column in means.items()
+        for number, mean in enumerate(column)
+    ]
+    (matrix,) = matrices([*rows, row_of(method="oracle", role="ceiling", page="0", mean=1.0, metric="m")])
+    assert matrix.best[:2] == [0.99, 0.4]
+    assert math.isnan(matrix.best[2])
+    lines = {line.label: line for line in matrix.groups["method"]}
+    assert {name: [matrix.is_best(i, row) for i, row in enumerate(line.cells)] for name, line in lines.items()} == {
+        "a": [True, False, False],
+        "b": [True, False, False],
+        "c": [False, True, False],
+    }
+    assert {name: line.rank for name, line in lines.items()} == {"a": 2.0, "b": 2.0, "c": 2.0}
+    (ceiling,) = matrix.groups["ceiling"]
+    assert not matrix.is_best(0, ceiling.cells[0])
+    assert ceiling.cells[1:] == [None, None]
+
+
+def test_ceilings_stand_only_under_metrics_that_have_them(tmp_path):
+    metrics = ("roc-auc", "insertion-auc")
+    run = run_folders.make_run(tmp_path / "run", **{**SMALL, "metrics": metrics, "samples": 12})
+    rows = rows_in(leaderboard([run], tmp_path / "site").parent)
+    assert {row["metric"] for row in rows if row["role"] == "ceiling"} == {"roc-auc"}
+    assert {row["metric"] for row in rows if row["normalised"]} == {"roc-auc"}
 
 
 def test_best_first_with_failed_maps_as_the_worst(built):
@@ -260,31 +320,6 @@ def test_pages_have_safe_names_of_their_own(folders):
         assert name.split(".")[0].lower() not in ("con", "nul", "aux", "prn", "com1", "lpt1")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def watched(browser):
-    """A page, the addresses that it asks for, and what its console says."""
-    page = browser.new_page(viewport={"width": 400, "height": 800})
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    yield page, asked, said
-    page.close()
-    assert said == []
-    assert all(url.startswith(("file:", "data:")) for url in asked)
-
-
 def column(page, name):
     """The values in a column of the rows that are shown, from top to bottom."""
     script = """name => {
@@ -335,7 +370,8 @@ def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
     text = re.sub(r'(<td class="right mean" data-value=")[^"]*', r"\1nan", text, count=1)
     (tmp_path / "index.html").write_text(text, encoding="utf-8")
     page.goto((tmp_path / "index.html").as_uri())
-    for name in page.evaluate("() => [...document.querySelectorAll('thead th')].map(h => h.dataset.column)"):
+    heads = "() => [...document.querySelectorAll('#leaderboard thead th')].map(h => h.dataset.column)"
+    for name in page.evaluate(heads):
         button = page.locator(f"th[data-column={name}] button")
         numeric = name in ("accuracy", "mean", "interval", "n_samples", "normalised")
         for _ in range(2):
@@ -360,11 +396,15 @@ def test_a_shared_address_is_trusted_with_nothing(watched, built):
     assert sorting(page) == [["n_samples", "ascending"]]
 
 
-def test_narrow_windows_do_not_overflow(watched, built):
+@pytest.mark.parametrize("width", [390, 1000, 1400])
+def test_windows_do_not_overflow_and_no_table_is_cut_off(watched, built, width):
     page, _, _ = watched
+    page.set_viewport_size({"width": width, "height": 800})
     for name in ("index.html", "runs/one.html"):
         page.goto((built / name).as_uri())
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
+        page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
+        assert page.evaluate("() => document.documentElement.scrollWidth") == width
+        assert page.evaluate(BEYOND) == []
 
 
 def test_a_plain_table_without_scripts(browser, built):
@@ -380,7 +420,7 @@ def test_a_plain_table_without_scripts(browser, built):
 def test_everything_has_a_name_for_screen_readers(watched, built):
     page, _, _ = watched
     page.goto((built / "index.html").as_uri())
-    assert page.locator("thead th button").count() == page.locator("thead th").count()
+    assert page.locator("#leaderboard thead th button").count() == page.locator("#leaderboard thead th").count()
     unnamed = "() => [...document.querySelectorAll('input, select')].filter(one => !one.labels.length).length"
     assert page.evaluate(unnamed) == 0
     assert page.locator("#count").get_attribute("aria-live") == "polite"

@@ -125,7 +125,7 @@ def test_rows_say_how_many_images_and_how_accurate(cells):
     first, second, *_ = read_grid(cells, PAPER, "m-gt").rows
     assert (first.samples, first.seeds) == (32, 2)
     assert first.accuracy == pytest.approx((0.9925 + 0.9975 + 0.9925) / 3)
-    assert (first.near_chance, second.near_chance) == (False, True)
+    assert (first.fault, second.fault) == ("", "near chance")
 
 
 def test_accuracy_is_of_the_first_runs_split(tmp_path):
@@ -191,9 +191,9 @@ def test_the_table_on_the_page_has_means_marks_and_bounds(study, page):
 # The section --------------------------------------------------------------------------------------
 
 
-def test_the_section_stands_after_the_accuracy_and_only_with_a_study(page, cells, tmp_path):
+def test_the_section_stands_after_what_the_model_uses_and_only_with_a_study(page, cells, tmp_path):
     order = [attributes["id"] for tag, attributes in read(page).tags if tag == "section"]
-    assert order[:3] == ["accuracy", "study", "answer"]
+    assert order[:3] == ["reliance", "study", "answer"]
     plain = report([cells[0].runs[0]], tmp_path / "plain.html")
     assert 'id="study"' not in plain.read_text()
     assert not (tmp_path / "grid.csv").exists()

@@ -110,23 +110,25 @@ def test_page_is_accessible(full):
             assert attributes["href"][1:] in ids
 
 
-def test_sections_come_in_order_with_accuracy_first(full):
+def test_sections_come_in_order_with_what_the_model_uses_first(full):
     page = read(full[1])
     order = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
     assert [name for name in order if "lesion" not in name] == [
-        *("accuracy", "answer", "reliance", "scores", "ranks", "distributions", "gallery", "undefined", "made")
+        *("reliance", "answer", "scores", "ranks", "distributions", "gallery", "undefined", "made")
     ]
-    assert page.text.index("99.2 % of 400") < page.text.index("guided-backprop")
+    places = [page.text.index(words) for words in ("What does the model use?", "99.2 % of 400", "guided-backprop")]
+    assert places == sorted(places)
 
 
 def test_near_chance_training_is_warned_of_loudly(full, tmp_path):
     page = read(full[1])
     assert "Do not read the maps of this model" in page.text
-    assert "lesion-cnn, training seed 1, on mri-lesions : test accuracy 53.0 %, chance 50.0 %" in page.text
+    line = "lesion-cnn, training seed 1, on mri-lesions : test accuracy 53.0 %, chance 50.0 %: near chance."
+    assert line in page.text
     assert "1 of 3 trainings did not learn the task and is part of these means." in page.text
     assert page.text.count("near chance: maps mean nothing") == 1
     bad = report([make_run(tmp_path / "run", accuracy=(0.5,), **SMALL)])
-    assert "None. The model has not learnt the task" in read(bad).text
+    assert "None. The model has not learnt the task well enough" in read(bad).text
     good = report([make_run(tmp_path / "run", **SMALL)])
     assert "Do not read" not in read(good).text
 
@@ -181,7 +183,7 @@ def test_lower_is_better_turns_the_table(tmp_path):
     assert set(found.below_floor) == {("deconvnet", "max_abs"), ("lrp-z", "sum")}
     text = read(report([path])).text
     assert "less is better" in text
-    assert "scores lowest, which is best" in text
+    assert "has the lowest, which is the best, mean mae" in text
 
 
 def test_a_method_does_not_gain_by_failing(tmp_path):
@@ -206,14 +208,16 @@ def test_the_headline_says_what_the_tests_separate(full, loaded):
         "floor": ["sobel"],
     }
     assert headline.labels(headline.verdict.below_edges) == ["deconvnet"]
-    assert "Over 3 trainings, guided-backprop scores highest: mean roc-auc" in text
-    assert "Indistinguishable from it: lrp-alpha-beta , lrp-alpha-beta:alpha=1,beta=0 and deep-taylor ." in text
-    assert "It is the strongest floor." in text
+    assert "Over 3 trainings, guided-backprop has the highest mean roc-auc :" in text
+    tied = "lrp-alpha-beta , lrp-alpha-beta:alpha=1,beta=0 and deep-taylor ."
+    assert f"Not significantly different from it: {tied}" in text
+    assert "That filter is the strongest floor, as maps are called that know nothing of the task." in text
     assert not re.search(r"[.;][A-Z]", text.partition("How it was made")[0].partition("Scores")[0])
-    assert re.search(r"Not better than an edge filter \( sobel , 0\.\d{3}\): deconvnet \.", text)
+    assert re.search(r"Not significantly better than an edge filter \( sobel , 0\.\d{3}\): deconvnet \.", text)
     pairs = 18 * 17 // 2
-    assert f"(9,999 sign patterns), at 5 % after Holm's correction over the {pairs} pairs of 18 methods" in text
-    assert "with the noise between trainings" in text
+    assert "(9,999 random sign patterns), at a family-wise level of 5 %" in text
+    assert f"by Holm's correction over the {pairs} pairs of 18 methods" in text
+    assert "with the variation between trainings" in text
 
 
 def test_too_few_samples_are_said_to_tell_nothing(tmp_path):
@@ -228,8 +232,8 @@ def test_too_few_samples_are_said_to_tell_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("seeds", "words"),
     [
-        (1, "One training: intervals and tests are about other images for this one model"),
-        (2, "2 trainings, too few for an interval over trainings: intervals are about other images for these models"),
+        (1, "One training: intervals and tests are about this one trained model on other images"),
+        (2, "2 trainings, too few for an interval over trainings: intervals are about these trained models on"),
         (5, "5 trainings: intervals and tests are about other trainings and other images."),
     ],
 )
@@ -261,7 +265,7 @@ def test_trivial_masks_count_where_the_metric_is_defined(tmp_path):
 
 
 def test_nothing_undefined_is_said(tmp_path):
-    assert "Nothing: every score" in read(report([make_run(tmp_path / "run", undefined=False, **SMALL)])).text
+    assert "None: every score" in read(report([make_run(tmp_path / "run", undefined=False, **SMALL)])).text
 
 
 def test_how_it_was_made_is_there(full):
@@ -310,7 +314,7 @@ def test_page_of_a_run_that_lacks_something(tmp_path, lacking):
         assert "strongest floor is" not in page.text
         assert "edge filter" not in page.text
     if lacking == "one sample":
-        assert "no interval: too few clusters of images" in page.text
+        assert "no interval, as there are too few clusters of images" in page.text
     assert "perlin-lesions" in console_summary([path])
 
 

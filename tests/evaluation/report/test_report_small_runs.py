@@ -77,17 +77,17 @@ def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, consol
         if key[0] in (method, "sobel")
     }
     text = console_summary([path])
-    score = f"{method}: roc-auc {means[method]:.3f} of this one model"
+    score = f"{method}: roc-auc {means[method]:.3f} for this one trained model"
     line = f"{score}; the strongest floor, sobel, has {means['sobel']:.3f}; {console}"
     assert line in text.splitlines()
     assert "best" not in text
     assert "every other" not in text
     words = read(report([path])).text.partition("Short answer")[2].partition("Scores")[2]
     assert page in words
-    assert "That is the strongest floor." in words
-    assert f"{method} : mean roc-auc" in words
-    for claim in ("scores highest", "very other method", "Every method", "Best by the other metrics", "scores best"):
-        assert claim not in words.partition("What each metric asks")[0]
+    assert "That filter is the strongest floor" in words
+    assert f"{method} has a mean roc-auc :" in words
+    for claim in ("the highest", "very other method", "Every method", "Best by the other metrics", "the best"):
+        assert claim not in words.partition("Definitions of the metrics")[0]
 
 
 def test_one_method_with_a_floor_that_is_no_edge_filter(tmp_path):
@@ -134,10 +134,10 @@ def test_others_that_have_no_score_are_not_called_worse(tmp_path):
         if row["method"] == "deconvnet":
             row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
     pq.write_table(pa.Table.from_pylist(table), path / "scores.parquet")
-    assert "best by roc-auc of this one model: gradient; no other has a score" in console_summary([path])
+    assert "best by roc-auc for this one trained model: gradient; no other has a score" in console_summary([path])
     text = read(report([path])).text
     assert "Every other method" not in text
-    assert "Never defined, and so not compared: deconvnet" in text
+    assert "Not compared, because every score is undefined: deconvnet" in text
 
 
 # A model that learnt nothing ----------------------------------------------------------------------
@@ -175,10 +175,10 @@ def test_images_without_a_mask_are_counted_apart(tmp_path):
     )
     assert "; roar, kar: all 48 images\n" in text
     words = read(report([path])).text
-    counted = "24 images with a mask in 24 clusters, all counted whether the model was right or not"
-    assert f"{counted} (it was wrong on 4.2 % of" in words
-    assert "Counted otherwise: roar, kar: all 48 images." in words
-    assert "(roar, kar count all of them)" in words
+    counted = "24 images with a mask in 24 clusters, including those that the model misclassifies"
+    assert f"{counted} (4.2 %)." in words
+    assert "Other images count for roar, kar: all 48 images." in words
+    assert "(except by roar, kar, which count all images)" in words
     assert [(panel.count, panel.total) for panel in panels(run, MODEL)] == [(24, 24), (23, 24), (12, 24)]
 
 
@@ -188,15 +188,15 @@ def test_all_images_are_counted_where_the_headline_metric_counts_them(tmp_path):
     assert read_runs([path])[0].headline == "kar"
     assert "means over 48 images, with a mask or without" in console_summary([path])
     assert "; edge-correlation: the 24 images with a mask" in console_summary([path])
-    assert "(it was wrong on 25.0 % of them)" in read(report([path])).text
+    assert "including those that the model misclassifies (25.0 %)" in read(report([path])).text
 
 
 def test_without_retraining_nothing_is_counted_otherwise(tmp_path):
     path = make_run(tmp_path / "run", **SMALL)
     assert "means over 24 images with a mask in 24 clusters, 1 training, region:brain\n" in console_summary([path])
     text = read(report([path])).text
-    assert "Counted otherwise" not in text
-    assert "count all of them" not in text
+    assert "Other images count for" not in text
+    assert "which count all images" not in text
 
 
 # What was undefined -------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_without_retraining_nothing_is_counted_otherwise(tmp_path):
         (MISCLASSIFIED, "idr", "the model does not give both the image and its twin the image's class"),
         (MISCLASSIFIED, "iir", "the model does not give both the image and its twin the image's class"),
         (MISCLASSIFIED, "mcr", "one of the two models classifies the image wrongly"),
-        (MISCLASSIFIED, "g-cf", "the metric asks about rightly classified images only"),
+        (MISCLASSIFIED, "g-cf", "the metric is defined for correctly classified images only"),
         (CONSTANT_MAP, "edge-correlation", "the map is the same everywhere, so nothing can be compared with it"),
         (CONSTANT_MAP, "class-sensitivity", "the map, or one that it is compared with, is the same everywhere"),
         (
@@ -292,7 +292,7 @@ def test_a_damaged_gallery_is_left_out_and_said(tmp_path, damage):
     assert "gradient" in text
     both = read(report([path, other])).text
     assert "its pictures are left out" in both
-    assert "not chosen by eye" in both
+    assert "not hand-picked" in both
 
 
 def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
@@ -305,7 +305,7 @@ def test_images_that_share_an_object_are_counted_as_clusters(tmp_path):
     assert (outcome.sampled, outcome.n_clusters, outcome.subject) == (
         "40 images in 10 clusters",
         10,
-        "of this one model",
+        "for this one trained model",
     )
     assert {(row.n_clusters, row.n_samples, row.n_trainings) for row in outcome.tests} == {(10, 40, 1)}
     text = console_summary([few])

@@ -1,0 +1,167 @@
+"""The report in a browser: maps over images, enlarged pictures, saved tables and figures, and narrow windows."""
+
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from browsers import BEYOND
+from run_folders import METHODS, make_run
+
+from salgen.evaluation.report import report
+from salgen.evaluation.report.runs import read_runs
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    path = make_run(tmp_path_factory.mktemp("page") / "run", metrics=("roc-auc", "insertion-auc"), samples=24, size=16)
+    return path, report([path])
+
+
+@pytest.fixture
+def opened(watched, built):
+    page, _, _ = watched
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(built[1].as_uri())
+    return page
+
+
+@pytest.mark.parametrize("width", [390, 1000, 1400])
+def test_every_method_of_the_gallery_lies_within_the_window(opened, width):
+    opened.set_viewport_size({"width": width, "height": 900})
+    assert opened.evaluate("() => document.documentElement.scrollWidth") == width
+    assert opened.evaluate(BEYOND) == []
+    shown = opened.locator(".pictures").first.locator("li")
+    names = [text.replace(": ", ":").replace(", ", ",").removesuffix(" ±") for text in shown.all_inner_texts()]
+    assert {*METHODS, "random", "sobel", "oracle", "oracle-7x7"} < set(names)
+    assert all(shown.nth(i).is_visible() for i in range(shown.count()))
+
+
+def test_the_slider_lays_maps_over_their_images(opened):
+    slider = opened.get_by_label("Map over the image").first
+    drawn = opened.locator(".gallery .map").first
+    assert drawn.evaluate("one => getComputedStyle(one).opacity") == "1"
+    slider.fill("30")
+    assert drawn.evaluate("one => getComputedStyle(one).opacity") == "0.3"
+    below = drawn.evaluate("one => document.querySelector(one.previousSibling.getAttribute('href')).outerHTML")
+    image = opened.locator(".pictures svg image").first
+    assert below == image.evaluate("one => one.outerHTML")
+    assert "30" in slider.locator("..").inner_text()
+
+
+def test_the_map_that_lies_over_the_image_changes_what_is_seen(opened):
+    cell = opened.locator(".pictures svg:has(.map)").first
+    alone = cell.screenshot()
+    opened.get_by_label("Map over the image").first.fill("0")
+    assert cell.screenshot() != alone
+
+
+def test_a_picture_opens_and_the_keys_lead_on(opened):
+    pictures = opened.locator(".pictures svg")
+    pictures.nth(2).click()
+    dialog = opened.locator("dialog")
+    label = lambda number: pictures.nth(number).get_attribute("aria-label")  # noqa: E731
+    assert dialog.locator("strong").inner_text() == label(2)
+    assert dialog.locator("svg").bounding_box()["width"] > 3 * pictures.nth(2).bounding_box()["width"]
+    opened.keyboard.press("ArrowRight")
+    assert dialog.locator("strong").inner_text() == label(3)
+    opened.keyboard.press("ArrowLeft")
+    opened.keyboard.press("ArrowLeft")
+    assert dialog.locator("strong").inner_text() == label(1)
+    dialog.get_by_label("Map over the image").fill("40")
+    assert opened.locator(".overlay input").first.input_value() == "40"
+    opened.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    pictures.nth(0).press("Enter")
+    assert dialog.is_visible()
+
+
+def saved(page, form, name):
+    """The text of the file that a button saves, and its name."""
+    with page.expect_download() as started:
+        page.get_by_role("button", name=f"{form} of {name}").first.click()
+    return started.value.path().read_text(encoding="utf-8"), started.value.suggested_filename
+
+
+def test_tables_are_saved_with_their_full_numbers(opened, built):
+    text, name = saved(opened, "CSV", "all images of perlin-lesions, region:brain")
+    assert name == "all-images-of-perlin-lesions-region-brain.csv"
+    head, *lines = csv.reader(io.StringIO(text))
+    assert head == [
+        *("group", "Method", "Mean rank", "roc-auc", "roc-auc low", "roc-auc high"),
+        *("insertion-auc", "insertion-auc low", "insertion-auc high"),
+    ]
+    (run,) = read_runs([built[0]])
+    rows = {line[1]: dict(zip(head, line, strict=True)) for line in lines}
+    assert rows.keys() == {run.method_label("lesion-cnn", key) for key in run.keys("lesion-cnn")}
+    for key in run.keys("lesion-cnn"):
+        row, found = run.row("lesion-cnn", key, "roc-auc", "region:brain"), rows[key[0]]
+        assert [float(found[column]) for column in head[3:6]] == pytest.approx([row.mean, row.ci_low, row.ci_high])
+        assert found["group"] == run.role(key[0])
+    assert rows["oracle"]["insertion-auc"] == ""
+
+
+def test_tables_are_saved_as_latex(opened, built):
+    text, _ = saved(opened, "LaTeX", "all images of perlin-lesions, region:brain")
+    lines = text.splitlines()
+    assert "\\begin{tabular}{lrrr}" in lines
+    assert "Method & Mean rank & roc-auc & insertion-auc \\\\" in lines
+    assert lines.count("\\midrule") == 3
+    (run,) = read_runs([built[0]])
+    best = max(run.under_test("lesion-cnn"), key=lambda key: run.row("lesion-cnn", key, "roc-auc", "region:brain").mean)
+    (line,) = [line for line in lines if line.startswith(f"{best[0]} &")]
+    mean = run.row("lesion-cnn", best, "roc-auc", "region:brain").mean
+    assert f"\\textbf{{{mean:.3f}}}" in line
+    assert not re.search(r"[^\x00-\x7f]|(?<!\\)[_%#]", "\n".join(lines[2:]))
+
+
+def test_figures_are_saved_with_their_own_styles(opened):
+    dark = opened.context.browser.new_page(color_scheme="dark")
+    dark.goto(opened.url)
+    text, name = saved(opened, "SVG", "Mean ranks")
+    assert name == "mean-ranks-of-each-method-by-roc-auc-on-perlin-lesions.svg"
+    root = ElementTree.fromstring(text)
+    assert (root.tag, root.get("width")) == (f"{SVG}svg", "620")
+    dots = list(root.iter(f"{SVG}circle"))
+    assert dots
+    assert all("fill:rgb(" in dot.get("style") for dot in dots)
+    assert "var(" not in text
+    assert saved(dark, "SVG", "Mean ranks")[0] == text  # in the light colours, on any screen
+    dark.close()
+
+
+def test_saved_curves_have_their_keys(watched, tmp_path):
+    page, _, _ = watched
+    metrics = ("iou:threshold=0.25", "iou", "iou:threshold=0.75")
+    methods = ("gradient", "lrp-z", "random", "oracle")
+    page.goto(report([make_run(tmp_path / "run", metrics=metrics, methods=methods, samples=8, pictures=0)]).as_uri())
+    root = ElementTree.fromstring(saved(page, "SVG", "iou against threshold")[0])
+    assert [text.text for text in root.findall(f"{SVG}text")][-2:] == ["gradient", "lrp-z"]
+    keys = root.findall(f"{SVG}svg")
+    assert [key.get("y") for key in keys] == ["300", "318"]
+    assert root.get("viewBox") == "0 0 620 336"
+
+
+def test_a_figure_is_printed_alone_on_a_page_of_its_size(opened, browser):
+    opened.get_by_role("button", name="PDF of Mean ranks").first.click()
+    frame = opened.locator("iframe")
+    sheet = browser.new_page()
+    sheet.set_content(frame.get_attribute("srcdoc"))
+    printed = sheet.pdf(prefer_css_page_size=True)
+    sheet.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    (box,) = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)
+    assert float(box[0]) == pytest.approx(620 * 72 / 96, abs=1)
+
+
+def test_without_scripts_the_page_has_no_idle_buttons(browser, built):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(built[1].as_uri())
+    assert page.locator("button").count() == 0
+    assert not page.get_by_label("Map over the image").first.is_visible()
+    assert page.locator(".pictures svg").first.is_visible()
+    context.close()
