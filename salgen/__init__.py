@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.making import make
-    from salgen.datasets.reading.collate import collate
     from salgen.datasets.reading.reader import open_dataset as open
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.explaining import explain, explain_all
@@ -23,13 +22,14 @@ if TYPE_CHECKING:
     from salgen.evaluation.runs.rescoring import rescore
     from salgen.evaluation.runs.running import evaluate
     from salgen.evaluation.scoring.scoring import score
+    from salgen.evaluation.training.collate import collate
     from salgen.evaluation.training.training import train
     from salgen.evaluation.verification.verifying import verify
     from salgen.generators.factory import generator
 
 _PUBLIC = {
     "SalgenError": "salgen.errors:SalgenError",
-    "collate": "salgen.datasets.reading.collate:collate",
+    "collate": "salgen.evaluation.training.collate:collate",
     "evaluate": "salgen.evaluation.runs.running:evaluate",
     "explain": "salgen.evaluation.attribution.explaining:explain",
     "explain_all": "salgen.evaluation.attribution.explaining:explain_all",

@@ -133,7 +133,7 @@ def test_the_version_is_that_of_the_distribution():
 
 
 def test_evaluate_returns_the_run(folder, tmp_path):
-    with pytest.warns(SalgenWarning, match=r"lesion-cnn seed 0 is near chance"):
+    with pytest.warns(SalgenWarning, match=r"lesion-cnn seed 0 has not learnt the task"):
         run = salgen.evaluate(
             folder,
             methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"],

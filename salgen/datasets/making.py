@@ -61,7 +61,8 @@ def make(
     scale
         Registered defaults for parameters and split sizes.
     splits
-        Split name to number of samples, on top of the scale's; None leaves a split out.
+        Split name to number of samples, on top of the scale's; None leaves a split out. Further splits are called
+        after one of the generator's, such as ``test_second``.
     seed
         Any non-negative integer.
     parameters
@@ -122,7 +123,7 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
     if not isinstance(wanted, Mapping):
         raise SalgenError(f"splits = {wanted!r}: give a number of samples for each, such as {{'train': 1000}}")
     for split in wanted:
-        if split not in known:
+        if split not in known and split.partition("_")[0] not in known:
             raise unknown_name(f"split of {generator.plugin.name}", split, known)
     if available is not None:
         usual = {split: min(count, usual.get(split, count)) for split, count in available.items() if count}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
-from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED
+from salgen.evaluation.reliance.reliance import TOLERATED, most_faulty
 from salgen.evaluation.report.agreement import agreements
 from salgen.evaluation.report.curves import COLOURS
 from salgen.evaluation.report.formatting import and_list, call, call_name, duration, number, p_value, share, words
@@ -128,7 +128,7 @@ CONSTANTS = {
     "draws": DRAWS,
     "least_trainings": TRAININGS,
     "alpha": ALPHA,
-    "redraws": REDRAWS,
+    "most_faulty": most_faulty,
     "tolerated": TOLERATED,
     "by_model": by_model,
     "and_list": and_list,

@@ -22,6 +22,8 @@ class RelianceLine:
         Share that is certified: correctly classified, and both parts hold.
     needed
         Feature to the share of the samples with it that need it; empty where there is one feature or none.
+    by_tolerance
+        Share that would be certified at other tolerances; empty in version 1 of the certificate.
     """
 
     run: str
@@ -32,6 +34,9 @@ class RelianceLine:
     uses_feature: float
     ignores_background: float
     needed: Mapping[str, float]
+    by_tolerance: Mapping[str, float]
+    version: str
+    redraws: int
 
     @property
     def low(self) -> bool:
@@ -42,13 +47,15 @@ class RelianceLine:
     def fault(self) -> str:
         """The part of the certificate that fails more often, in words."""
         if self.ignores_background < self.uses_feature:
-            return "the prediction or its margin mostly changes with the background"
+            return "the background mostly moves the model's answer"
         return "the prediction mostly stays when the feature is removed"
 
 
 def reliance_lines(run: Run) -> list[RelianceLine]:
     """A line for each trained model of a run that has certificates."""
     certificates = run.record.certificates
+    if certificates is None:
+        return []
     return [
         RelianceLine(
             run=run.label,
@@ -59,8 +66,11 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
             uses_feature=_share(entry.uses_feature),
             ignores_background=_share(entry.ignores_background),
             needed={feature: _share(share) for feature, share in entry.needed.items()},
+            by_tolerance={tolerance: _share(share) for tolerance, share in entry.by_tolerance.items()},
+            version=certificates.version,
+            redraws=certificates.redraws,
         )
-        for entry in (certificates.models if certificates else ())
+        for entry in certificates.models
     ]
 
 

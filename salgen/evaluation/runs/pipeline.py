@@ -108,7 +108,7 @@ def _warn_of_chance(runner: ModelRunner) -> None:
     accuracy, chance = runner.predictions.accuracy, runner.predictions.chance
     if near_chance(accuracy, chance):
         name = f"{runner.model.name} seed {runner.model.seed}"
-        message = f"{name} is near chance (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean nothing"
+        message = f"{name} has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little"
         warnings.warn(message, SalgenWarning, stacklevel=2)
 
 

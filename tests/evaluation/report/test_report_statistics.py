@@ -187,10 +187,25 @@ def test_certificates_are_told_in_words(rich):
     assert "Most images are not certified" not in page.text
 
 
+def test_each_version_of_the_certificate_is_told_as_it_asks(tmp_path):
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.5, **SMALL)
+    old = read(report([path])).text
+    assert "In certificates of version 1, on 8 other backgrounds" in old
+    assert "Share of images certified if" not in old
+    record = json.loads((path / "run.json").read_text())
+    record["certificates"] |= {"version": "2", "redraws": 59}
+    record["certificates"]["models"][0]["by_tolerance"] = {"0.25": 0.5, "1.0": 0.875}
+    (path / "run.json").write_text(json.dumps(record))
+    new = read(report([path])).text
+    assert "Were 5 % of all such backgrounds at fault, 59 of them would show it with 95 % probability" in new
+    assert "version 1" not in new
+    assert "Training seed 25 % 100 % perlin-lesions lesion-cnn 0 50 % 88 %" in new
+
+
 def test_low_coverage_is_warned_of(tmp_path):
     page = read(report([make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.25, **SMALL)]))
     assert "Most images are not certified" in page.text
-    assert "25 % of the images are certified; on the others the prediction or its margin mostly changes" in page.text
+    assert "25 % of the images are certified; on the others the background mostly moves" in page.text
     assert "says nothing about the method" in page.text
 
 
