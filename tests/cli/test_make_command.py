@@ -47,7 +47,7 @@ def refused(capsys, arguments):
         (["perlin-lesions", "--config", "none.toml"], "none.toml"),
         (["mri-lesions", "--set", "source=nowhere"], "nowhere"),
         (["perlin-lesions", "--no-such-option"], "no-such-option"),
-        ([], "give the NAME of a generator: bam, ebam, gtsrb-square"),
+        ([], "give the NAME of a generator: bam, drawn-figures, drawn-lights"),
     ],
 )
 def test_what_is_refused_leaves_nothing(arguments, says, capsys, tmp_path):

@@ -8,10 +8,10 @@ import pytest
 
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.generators.factory import generator
-from salgen.generators.traffic_signs.gtsrb import SignPhotographs
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import SignPhotographs
 from salgen.registry import GENERATORS
 
-ALONE = ["gtsrb-square", "imagenet-s50", "lisa-lights", "zings"]
+ALONE = ["drawn-signs", "textured-shapes", "drawn-lights", "drawn-figures"]
 
 
 def recipes(made, count=40):

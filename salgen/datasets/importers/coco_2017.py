@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
+from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import AnnotatedImages
 from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
 from salgen.datasets.importers.layouts.imported import read_own_copy
 from salgen.datasets.libraries.coco import CLASSES
@@ -46,6 +46,4 @@ class Coco2017(AnnotatedImages):
         SalgenError
             If it is not the published layout; the message names the path that was expected.
         """
-        return read_own_copy(
-            self.name, source, lambda path: open_coco(path, self.masks, self.image_size), stand_in=STAND_IN
-        )
+        return read_own_copy(type(self), source, lambda path: open_coco(path, self.masks, self.image_size))

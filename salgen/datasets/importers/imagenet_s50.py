@@ -53,6 +53,7 @@ class ImageNetS50(Imported):
     """
 
     name: ClassVar[str] = "imagenet-s50"
+    stand_in: ClassVar[str] = "textured-shapes"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "imagenet-s50"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -92,7 +93,7 @@ class ImageNetS50(Imported):
         SalgenError
             If it is not the published layout; the message names the path that was expected.
         """
-        return read_own_copy(self.name, source, lambda path: read_layout(path, self.tasks["label"]))
+        return read_own_copy(type(self), source, lambda path: read_layout(path, self.tasks["label"]))
 
     def prepare(self, source: Files) -> Items:
         """The images by split."""

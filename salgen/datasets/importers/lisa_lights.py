@@ -48,6 +48,7 @@ class LisaLights(MaskRules, Imported):
     """
 
     name: ClassVar[str] = "lisa-lights"
+    stand_in: ClassVar[str] = "drawn-lights"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "lisa-lights"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -73,7 +74,7 @@ class LisaLights(MaskRules, Imported):
             If no path is given, or what is there is not as published.
         """
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
-        return LisaCopy(read_own_copy(self.name, source, read_copy), rules, self.min_side)
+        return LisaCopy(read_own_copy(type(self), source, read_copy), rules, self.min_side)
 
     def prepare(self, source: LisaCopy) -> Lights:
         """Vet all lights, or read from the cache which of them can be used."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION
-from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
+from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import AnnotatedImages
 from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
 from salgen.datasets.importers.layouts.imported import read_own_copy
 from salgen.parameters import param
@@ -56,8 +56,7 @@ class Voc2012(AnnotatedImages):
             If it is not the published layout; the message names the path that was expected.
         """
         return read_own_copy(
-            self.name,
+            type(self),
             source,
             lambda path: open_voc(path, self.masks, self.image_size, difficult=self.difficult),
-            stand_in=STAND_IN,
         )

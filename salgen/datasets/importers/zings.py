@@ -95,6 +95,7 @@ class ZingsImporter(Imported):
     """
 
     name: ClassVar[str] = "zings"
+    stand_in: ClassVar[str] = "drawn-figures"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "zings"
     scales: ClassVar[Mapping[str, Scale]] = {
@@ -117,7 +118,7 @@ class ZingsImporter(Imported):
         SalgenError
             If no path is given, or what is there is not in the layout.
         """
-        return ZingsCopy(read_own_copy(self.name, source, read_layout), self.image_size)
+        return ZingsCopy(read_own_copy(type(self), source, read_layout), self.image_size)
 
     def prepare(self, source: ZingsCopy) -> Items:
         """The items of each split; every mask must be as large as its picture."""

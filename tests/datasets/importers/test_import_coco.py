@@ -237,7 +237,7 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
 
     nowhere = tmp_path / "nowhere"
     assert fault(nowhere).startswith(f"{nowhere / 'annotations/instances_train2017.json'} is missing")
-    assert fault(nowhere).endswith("; salgen make multi-objects makes a stand-in for coco-2017")
+    assert fault(nowhere).endswith("; without one, salgen make multi-objects draws a stand-in")
     root = write_coco(tmp_path / "c", {"train2017": ((5, 9), two_of_val())})
     assert fault(root).startswith(f"{root / 'annotations/instances_val2017.json'} is missing")
     (root / "annotations/instances_val2017.json").write_text("[]")

@@ -13,7 +13,7 @@ from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 import salgen
-from salgen.datasets.importers.imagenet_s50 import WNIDS, middle
+from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, middle
 from salgen.datasets.importers.layouts.imagenet_s_layout import CATEGORIES, decode
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -168,7 +168,7 @@ def test_a_mask_of_another_class_alone_is_kept_and_empty(root):
 
 
 def test_the_fifty_classes_are_expected_by_default():
-    plugin = generator("imagenet-s50").plugin
+    plugin = ImageNetS50()
     assert len(plugin.tasks["label"]) == 50
     assert len(WNIDS) == 50
     assert list(WNIDS) == sorted(set(WNIDS))
@@ -258,7 +258,7 @@ def test_exif_orientation_is_ignored_as_torchvision_ignores_it(root):
 
 
 def test_a_path_that_is_not_there_leads_to_the_stand_in(root, tmp_path):
-    fails(tmp_path / "photographs", "is expected.*; without a source, salgen makes its stand-in for imagenet-s50$")
+    fails(tmp_path / "photographs", "is expected.*; without one, salgen make textured-shapes draws a stand-in$")
     shutil.rmtree(root / "validation")
     with pytest.raises(SalgenError) as caught:
         opened(root)
@@ -320,7 +320,7 @@ def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, worker
 
 @pytest.fixture(scope="module")
 def stand_in():
-    return generator("imagenet-s50", image_size=(32, 32))
+    return generator("textured-shapes", image_size=(32, 32))
 
 
 def test_a_stand_in_in_the_published_layout_is_imported_with_its_labels_and_masks(stand_in, tmp_path):

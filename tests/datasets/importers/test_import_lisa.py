@@ -347,7 +347,7 @@ def test_no_path_given():
 def test_a_folder_that_is_not_there(tmp_path):
     message = refusal(tmp_path / "none")
     assert message.startswith(f"{tmp_path / 'none'}: there is no such folder")
-    assert message.endswith("; without a source, salgen makes its stand-in for lisa-lights")
+    assert message.endswith("; without one, salgen make drawn-lights draws a stand-in")
 
 
 @pytest.mark.parametrize("doubled", [True, False], ids=["doubled", "single"])

@@ -268,7 +268,7 @@ def test_a_missing_folder(copy, missing):
 def test_paths_that_hold_nothing_of_it(copy, tmp_path):
     assert fault(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere'}: expected a folder here")
     assert fault(copy / "heroes/z0.png").startswith(f"{copy / 'heroes/z0.png'}: expected a folder here")
-    assert fault(tmp_path / "nowhere").endswith("; without a source, salgen makes its stand-in for zings")
+    assert fault(tmp_path / "nowhere").endswith("; without one, salgen make drawn-figures draws a stand-in")
     assert "stand-in" not in fault(copy / "heroes/z0.png")
     (tmp_path / "other").mkdir()
     assert fault(tmp_path / "other").startswith(f"{tmp_path / 'other/heroes'}: expected a folder here")

@@ -17,7 +17,6 @@ from salgen.generators.drawing.pictures import read_rgb, resize_rgb
 from salgen.parameters import param
 
 OBJECT = "object"
-STAND_IN = "multi-objects"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +62,7 @@ class AnnotatedImages(Imported):
     """
 
     classes: ClassVar[tuple[str, ...]]
+    stand_in: ClassVar[str] = "multi-objects"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
         "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),

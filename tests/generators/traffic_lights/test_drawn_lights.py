@@ -16,7 +16,7 @@ GREEN, RED = 0, 1
 
 
 def lights(**parameters):
-    return generator("lisa-lights", source=None, **{"image_size": SIZE, **parameters})
+    return generator("drawn-lights", source=None, **{"image_size": SIZE, **parameters})
 
 
 LIGHTS = lights()

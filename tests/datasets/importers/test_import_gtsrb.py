@@ -13,11 +13,12 @@ import pytest
 from PIL import Image
 
 import salgen
+from salgen.datasets.importers.gtsrb_square import GtsrbSquare
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator, generator_of
 from salgen.generators.generator import Generator
-from salgen.generators.traffic_signs.gtsrb import open_gtsrb
-from salgen.generators.traffic_signs.gtsrb_square import VARIANT_SPLITS, GtsrbSquare
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import open_gtsrb
+from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS
 
 TRACKS = {0: 4, 3: 2, 12: 1}  # sign class to tracks
 FRAMES = 3
@@ -213,12 +214,9 @@ def test_a_row_said_twice_is_one_image(tree):
     assert open_gtsrb(str(tree)).digest == before
 
 
-def test_the_page_says_that_signs_are_drawn_and_how_to_get_real_ones():
-    lines = GtsrbSquare.__doc__.strip().splitlines()
-    assert "by default drawn (a stand-in)" in lines[0]
-    last = " ".join(map(str.strip, lines[lines.index("", -4) :]))
-    assert "`--set source=PATH`" in last
-    assert "`--set source=download`" in last
+def test_the_page_says_how_to_get_the_photographs():
+    text = " ".join(GtsrbSquare.__doc__.split())
+    assert "`--set source=download`" in text
 
 
 # Other layouts ------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from salgen.errors import SalgenError
 from salgen.files import TEMPORARY, cache_folder
 from salgen.generators.declarations import Context
 from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
-from salgen.generators.traffic_signs.gtsrb_layout import (
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_layout import (
     TABLE,
     TEST,
     TRAINING,
