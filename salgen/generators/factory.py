@@ -71,7 +71,8 @@ def no_copy(plugin: Any) -> SalgenError:
     how = getattr(plugin, "takes", "PATH")
     instead = stand_in_advice(plugin)
     return SalgenError(
-        f"{plugin.name} is read from your own copy of the data: give --set source={how}" + (f"; {instead}" if instead else "")
+        f"{plugin.name} is read from your own copy of the data: give --set source={how}"
+        + (f"; {instead}" if instead else "")
     )
 
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import SignPhotographs
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.generators.factory import generator
-from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import SignPhotographs
 from salgen.registry import GENERATORS
 
 ALONE = ["drawn-signs", "textured-shapes", "drawn-lights", "drawn-figures"]

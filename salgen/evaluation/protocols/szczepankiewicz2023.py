@@ -122,7 +122,9 @@ class Szczepankiewicz2023(Protocol):
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The four data sets, or those of `only`; ImageNet-S50 itself at the size of pretrained networks."""
         own: dict[str, Any] = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
-        how: dict[str, dict[str, Any]] = {name: {"source": source} for name, source in own.items() if source is not None}
+        how: dict[str, dict[str, Any]] = {
+            name: {"source": source} for name, source in own.items() if source is not None
+        }
         if IMAGENET in how:
             how[IMAGENET]["parameters"] = {"image_size": IMAGE_SIZE}
         wanted = self.only or DATASETS

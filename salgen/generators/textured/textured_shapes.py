@@ -76,7 +76,9 @@ class TexturedShapes(Painted):
             If another source is given.
         """
         if source not in (None, "", PHOTOGRAPHS):
-            raise SalgenError(f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by imagenet-s50")
+            raise SalgenError(
+                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by imagenet-s50"
+            )
         return photographs()
 
     def prepare(self, source: Photographs) -> Photographs:

@@ -74,7 +74,9 @@ class DrawnLights(Painted):
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
         if source not in (None, PHOTOGRAPHS):
-            raise SalgenError(f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by lisa-lights")
+            raise SalgenError(
+                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by lisa-lights"
+            )
         return photographs()
 
     def prepare(self, source: Photographs) -> Photographs:

@@ -249,7 +249,9 @@ class DrawnSigns(SignsWithSquare):
             If another source is given.
         """
         if source not in (None, PHOTOGRAPHS):
-            raise SalgenError(f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by gtsrb-square")
+            raise SalgenError(
+                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by gtsrb-square"
+            )
         return photographs()
 
     def prepare(self, source: Photographs) -> SignSource:

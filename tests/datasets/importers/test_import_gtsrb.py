@@ -14,10 +14,10 @@ from PIL import Image
 
 import salgen
 from salgen.datasets.importers.gtsrb_square import GtsrbSquare
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import open_gtsrb
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator, generator_of
 from salgen.generators.generator import Generator
-from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import open_gtsrb
 from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS
 
 TRACKS = {0: 4, 3: 2, 12: 1}  # sign class to tracks

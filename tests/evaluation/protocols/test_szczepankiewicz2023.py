@@ -84,7 +84,8 @@ def test_full_scale_is_the_papers(recorded, tmp_path):
     for (_, model), chosen in settings.items():
         choose_settings(model, "full", chosen)
     whole = [
-        (how["split"], str(how["model"])) for name, how in evaluated
+        (how["split"], str(how["model"]))
+        for name, how in evaluated
         if name == "drawn-figures" and "scnn" in str(how["out"])
     ]
     trained = str(tmp_path / "runs" / "drawn-figures-scnn" / "scnn-seed0")

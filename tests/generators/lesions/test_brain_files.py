@@ -1,6 +1,5 @@
 """Which files of a folder are brains, and what is no brain by its content."""
 
-
 import nibabel
 import numpy as np
 import pytest
@@ -128,7 +127,10 @@ def test_a_link_that_leads_nowhere_is_skipped(tmp_path):
     [
         (ellipsoid(BRAIN).astype(np.uint8), "1 distinct values above 0, but a brain has 32 or more: it is a mask"),
         (tissue() % 31 * ellipsoid(BRAIN), "30 distinct values"),
-        (tissue() * ellipsoid((78, 98, 70)), r"2\.2\d litres are above 0, but a brain has 0\.5 to 2\.2: give a skull-str"),
+        (
+            tissue() * ellipsoid((78, 98, 70)),
+            r"2\.2\d litres are above 0, but a brain has 0\.5 to 2\.2: give a skull-str",
+        ),
         (tissue() * ellipsoid((40, 50, 40)), r"0\.3\d litres"),
     ],
     ids=["mask", "segmentation", "head whose air is zero", "piece"],

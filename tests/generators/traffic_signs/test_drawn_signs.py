@@ -17,7 +17,6 @@ from salgen.generators.generator import Edit
 from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS, DrawnSigns, places_apart
 from salgen.generators.traffic_signs.signs.pictures import NAMES_OF_SIGNS, sign_picture
 from salgen.generators.traffic_signs.signs.scenes import SignScenes, warped
-from salgen.sources import Nothing
 
 SIZE = 32
 SIDE = 5  # a seventh of 32, rounded

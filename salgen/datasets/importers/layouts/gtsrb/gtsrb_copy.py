@@ -20,10 +20,6 @@ from typing import Any
 
 from filelock import FileLock
 
-from salgen.errors import SalgenError
-from salgen.files import TEMPORARY, cache_folder
-from salgen.generators.declarations import Context
-from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.datasets.importers.layouts.gtsrb.gtsrb_layout import (
     TABLE,
     TEST,
@@ -33,6 +29,10 @@ from salgen.datasets.importers.layouts.gtsrb.gtsrb_layout import (
     read_test,
     read_training,
 )
+from salgen.errors import SalgenError
+from salgen.files import TEMPORARY, cache_folder
+from salgen.generators.declarations import Context
+from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.traffic_signs.signs.pictures import SIGNS
 from salgen.seeding import Stream
 from salgen.sources import Files
