@@ -34,7 +34,8 @@ class LisaLights(MaskRules, Imported):
 
     Give the folder that holds `Annotations`, `dayTrain`, `nightTrain`, `daySequence1` and so on, as Kaggle's
     archive unpacks; doubled folders (`dayTrain/dayTrain`) and single ones are both read, a copy may hold some of the
-    clips or frames only, and frames may be PNG. Rows tagged `go` are green, rows tagged `stop` are red, and all others are left out.
+    clips or frames only, and frames may be PNG. Rows tagged `go` are green, rows tagged `stop` are red, and all others
+    are left out.
 
     A sample is the annotated rectangle of one light, resized. Its masks of the lit lamp are segmentations of the
     crop at its own resolution, accepted if they agree with the annotated rectangle of the bulb (region `bulb`): its

@@ -74,8 +74,9 @@ class Szczepankiewicz2023(Protocol):
     """Thirteen methods under m_GT on four data sets and several networks (Szczepankiewicz et al. 2023).
 
     The data are the user's own copies where their paths are given, and otherwise what salgen draws in their place:
-    `drawn-signs`, `drawn-figures`, `drawn-lights` and `textured-shapes`. The report says which it was. All images with a mask count, right or wrong. Both signs of Eigen-CAM are computed: the paper's tables take
-    the one that the decomposition gives.
+    `drawn-signs`, `drawn-figures`, `drawn-lights` and `textured-shapes`; the report says which. All images with a mask
+    count, right or wrong. Both signs of Eigen-CAM are computed: the paper's tables take the one that the decomposition
+    gives.
     """
 
     name: ClassVar[str] = "szczepankiewicz2023"

@@ -95,10 +95,10 @@ def test_a_scale_caps_what_is_there_and_what_is_asked_for_wins(copy, tmp_path):
 
 
 def test_an_importer_without_a_copy_is_refused_and_names_its_stand_in(copy, monkeypatch):
-    with pytest.raises(SalgenError, match="^tiles is read from your own copy of the data: give --set source=PATH$"):
+    with pytest.raises(SalgenError, match=r"^tiles is read from your own copy of the data: give --set source=PATH$"):
         generator("tiles")
     monkeypatch.setattr("tiles.Tiles.stand_in", "squares")
-    with pytest.raises(SalgenError, match="source=PATH; without one, salgen make squares draws a stand-in$"):
+    with pytest.raises(SalgenError, match=r"source=PATH; without one, salgen make squares draws a stand-in$"):
         generator("tiles")
     spec = generator("tiles", source=str(copy)).spec({"test": 2}, 0)
     assert type(generator_of(spec, str(copy)).plugin).__name__ == "Tiles"
@@ -113,7 +113,8 @@ def test_no_importer_has_the_name_of_a_generator_and_stand_ins_exist():
             assert drawn in GENERATORS.names()
     for name in ("textured-shapes", "drawn-signs", "drawn-figures", "drawn-lights"):
         summary = GENERATORS.load(name).__doc__.partition("\n")[0]
-        assert "Drawn" in summary and "stand-in for" in summary
+        assert "Drawn" in summary
+        assert "stand-in for" in summary
 
 
 def test_the_card_says_that_there_are_no_twins(folder):
