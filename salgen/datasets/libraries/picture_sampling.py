@@ -114,7 +114,8 @@ def read_picture(path: Path) -> Pixels:
 def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
     """SHA-256 over the sorted names of files and their sizes: to read them all would take too long."""
     total = hashlib.sha256()
-    for name, size in sorted((os.fspath(file), file.stat().st_size) for file in files):
+    sizes = ((os.fspath(file), file.stat().st_size if file.is_file() else -1) for file in files)  # links to nowhere too
+    for name, size in sorted(sizes):
         total.update(f"{Path(name).name}\0{size}\n".encode(errors="surrogateescape"))
     return total.hexdigest()
 

@@ -127,7 +127,7 @@ class Szczepankiewicz2023(Protocol):
             name: {"source": source} for name, source in own.items() if source is not None
         }
         if IMAGENET in how:
-            how[IMAGENET]["parameters"] = {"image_size": IMAGE_SIZE}
+            how[IMAGENET] |= {"parameters": {"image_size": IMAGE_SIZE}, "splits": {"train": None, "val": None}}
         wanted = self.only or DATASETS
         return {name if name in how else STAND_INS[name]: how.get(name, {"source": None}) for name in wanted}
 

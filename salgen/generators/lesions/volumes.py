@@ -222,8 +222,9 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
         if name in splits:
             raise SalgenError(f"{table}, line {line}: {path!r} is listed twice")
         if of_subject.setdefault(subject_of(name), split) != split:
+            subject = subject_of(name)
             raise SalgenError(
-                f"{table}, line {line}: {subject_of(name)} is in split {split!r} and in {of_subject[subject_of(name)]!r}; "
+                f"{table}, line {line}: {subject} is in split {split!r} and in {of_subject[subject]!r}; "
                 "a subject belongs to one split"
             )
         splits[name] = split

@@ -101,7 +101,13 @@ def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_pat
     assert made == [
         (
             "imagenet-s50",
-            {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50", "parameters": {"image_size": (224, 224)}},
+            {
+                "scale": "demo",
+                "seed": 0,
+                "source": "/data/ImageNetS50",
+                "parameters": {"image_size": (224, 224)},
+                "splits": {"train": None, "val": None},
+            },
         )
     ]
     assert [how["model"] for _, how in evaluated] == [
