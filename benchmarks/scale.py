@@ -65,7 +65,7 @@ def _make(options: argparse.Namespace, size: int, folder: Path) -> dict[str, Any
 
     parameters = parse_pairs(tuple(options.pairs))
     source = parameters.pop("source", None)
-    others = scale_of(plugin_class(options.generator, imported=source is not None), options.scale).splits
+    others = scale_of(plugin_class(options.generator), options.scale).splits
     given: dict[str, Any] = {"parameters": parameters, "source": source, "scale": options.scale}
     given |= {"recipes_only": True} if options.recipes_only else {}
     left_out: dict[str, int | None] = dict.fromkeys(others)

@@ -32,13 +32,15 @@ KINDS = {str: "a text", dict: "a table", int: "a whole number", bool: "true or f
 
 
 def _tables(params: dict[str, Any]) -> dict[str, type]:
-    """The parameters of the generator, and of the importer where there is one."""
+    """The parameters of the generator or importer."""
     name = params.get("name")
-    own = {f"With source=PATH, your own copy of {name}": IMPORTERS.load(name)} if name in IMPORTERS.entries else {}
-    cls = GENERATORS.load(name) if name and (name in GENERATORS.entries or not own) else None
-    takes = getattr(cls, "takes", None)
-    title = f"Parameters of {name}" + (f"; source={takes}" if takes else "")
-    return {**({title: cls} if cls is not None else {}), **own}
+    from salgen.generators.factory import plugin_class
+
+    if not name:
+        return {}
+    cls = plugin_class(name)
+    takes = getattr(cls, "takes", "PATH, your own copy" if name in IMPORTERS.entries else "")
+    return {f"Parameters of {name}" + (f"; source={takes}" if takes else ""): cls}
 
 
 @click.command("make", add_help_option=False)
@@ -77,6 +79,7 @@ def command(
     An interrupted make resumes when the same command runs again. The command line overrides the
     file of --config. Show the parameters of a generator and their defaults with: salgen make NAME --help
     """
+    from salgen.datasets.format.manifest import read_manifest
     from salgen.datasets.making import make
 
     values = {
@@ -91,6 +94,8 @@ def command(
     arguments["parameters"] = {**arguments.get("parameters", {}), **parameters}
     arguments["source"] = source
     folder = make(required_name(name, GENERATORS), out, **arguments)
+    described = read_manifest(folder)
+    click.echo("\n".join(filter(None, (described.summary, described.notes))))
     click.echo(f"{folder}: look at it with  salgen show {folder}")
 
 

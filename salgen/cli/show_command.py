@@ -16,7 +16,7 @@ import click
 def command(path: str, out: str | None, split: str | None, count: int, source: str | None) -> None:
     """Draw a contact sheet of PATH and say what it holds.
 
-    The sheet shows image, mask, twin and their difference.
+    The sheet shows image, mask over the image, twin and their difference.
     """
     from salgen.datasets.preview.contact_sheet import contact_sheet, describe
     from salgen.files import atomic_path

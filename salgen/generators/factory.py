@@ -41,7 +41,9 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
     """
     if source is not None and not source.strip():
         raise SalgenError("source is empty: give a path, or leave it out")
-    cls = plugin_class(name, imported=source is not None)
+    cls = plugin_class(name)
+    if source is None and name in IMPORTERS.entries:
+        raise no_copy(cls)
     defaults = {} if scale is None else scale_of(cls, scale).parameters
     plain = {key.replace("-", "_"): value for key, value in parameters.items()}
     plugin: Any = build(cls, {**defaults, **plain})
@@ -50,21 +52,34 @@ def generator(name: str, source: str | None = None, scale: str | None = None, **
     return Generator(fitted, opened)
 
 
-def plugin_class(name: str, *, imported: bool) -> Any:
-    """The class that makes a data set: its generator, or where the user has a copy of the data its importer.
-
-    A generator without an importer takes the user's material itself.
+def plugin_class(name: str) -> Any:
+    """The class that makes a data set: a generator or an importer.
 
     Raises
     ------
     SalgenError
-        If there is no such name, or the data can only be imported.
+        If there is no such name.
     """
-    if name in IMPORTERS.entries and (imported or name not in GENERATORS.entries):
-        if not imported:
-            raise SalgenError(f"{name} is read from your own copy of the data: give --set source=PATH")
-        return IMPORTERS.load(name)
-    return GENERATORS.load(name)
+    for registry in (GENERATORS, IMPORTERS):
+        if name in registry.entries:
+            return registry.load(name)
+    raise unknown_name("generator", name, [*GENERATORS.names(), *IMPORTERS.names()])
+
+
+def no_copy(plugin: Any) -> SalgenError:
+    """The error where an importer is given no source; it names the generator that draws something of the kind."""
+    how = getattr(plugin, "takes", "PATH")
+    instead = stand_in_advice(plugin)
+    return SalgenError(
+        f"{plugin.name} is read from your own copy of the data: give --set source={how}"
+        + (f"; {instead}" if instead else "")
+    )
+
+
+def stand_in_advice(plugin: Any) -> str:
+    """What to make in place of data that one has no copy of; "" where nothing of the kind is drawn."""
+    drawn = getattr(plugin, "stand_in", "")
+    return f"without one, salgen make {drawn} draws a stand-in" if drawn else ""
 
 
 def scale_of(cls: Any, scale: str) -> Any:
@@ -88,10 +103,9 @@ def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
     SalgenError
         If the generator is unknown here, has another version, or the source's content is another.
     """
-    imported = spec.source == OWN_COPY
-    if imported and source is None:
+    cls = plugin_class(spec.generator)
+    if spec.source == OWN_COPY and source is None:
         raise SalgenError(f"made from your own copy of {spec.generator}: give its path as the source")
-    cls = plugin_class(spec.generator, imported=imported)
     if cls.version != spec.generator_version:
         raise SalgenError(
             f"made by {spec.generator} version {spec.generator_version}, but version {cls.version} is installed: "

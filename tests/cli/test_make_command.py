@@ -46,8 +46,11 @@ def refused(capsys, arguments):
         (["perlin-lesions", "--scale", "huge"], "'huge' is not one of"),
         (["perlin-lesions", "--config", "none.toml"], "none.toml"),
         (["mri-lesions", "--set", "source=nowhere"], "nowhere"),
+        (["imagenet-s50"], "give --set source=PATH; without one, salgen make textured-shapes draws a stand-in"),
+        (["gtsrb-square"], "give --set source=PATH of GTSRB, or download; without one, salgen make drawn-signs"),
+        (["imagenet-s5"], "did you mean 'imagenet-s50'"),
         (["perlin-lesions", "--no-such-option"], "no-such-option"),
-        ([], "give the NAME of a generator: bam, ebam, gtsrb-square"),
+        ([], "give the NAME of a generator: bam, drawn-figures, drawn-lights"),
     ],
 )
 def test_what_is_refused_leaves_nothing(arguments, says, capsys, tmp_path):
@@ -121,3 +124,18 @@ def test_verify_names_what_is_wrong(capsys, tmp_path):
     capsys.readouterr()
     assert main(["verify", "data"]) == 2
     assert shard.name in capsys.readouterr().err
+
+
+def test_what_was_made_is_said(capsys):
+    drawn = ["--set", "image_size=32,32", "--train", "2", "--val", "2", "--test", "2", "--workers", "1"]
+    assert main(["make", "drawn-lights", "lights", *drawn]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "Drawn traffic lights, red or green by the colour of the lamp: a stand-in for lisa-lights."
+    assert said[1].startswith("Backgrounds are cut from 11 photographs")
+    assert said[2] == "lights: look at it with  salgen show lights"
+    assert main(["show", "lights"]) == 0
+    shown = capsys.readouterr().out
+    assert "a stand-in for lisa-lights" in shown
+    assert "Backgrounds are cut from 11 photographs" in shown
+    with open("lights/README.md", encoding="utf-8") as card:
+        assert "a stand-in for lisa-lights" in card.read()

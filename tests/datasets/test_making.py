@@ -166,7 +166,12 @@ def test_splits_that_there_are_not_are_refused(tmp_path, splits, says):
 
 
 def test_scale_splits_and_parameters_are_laid_over_each_other(tmp_path):
-    made(tmp_path / "a", scale="demo", splits={"train": 7, "test": None, "train_second": 1}, parameters={"bit-depth": "16"})
+    made(
+        tmp_path / "a",
+        scale="demo",
+        splits={"train": 7, "test": None, "train_second": 1},
+        parameters={"bit-depth": "16"},
+    )
     spec = json.loads((tmp_path / "a/salgen.json").read_text())["spec"]
     assert spec["splits"] == {"train": 7, "train_second": 1}
     assert (spec["parameters"]["side"], spec["bit_depth"]) == (3, 16)

@@ -200,13 +200,13 @@ def test_json_that_is_nested_deep_is_refused(tmp_path: Path, read: Callable[[Pat
 def test_a_config_of_another_kind_is_refused(tmp_path: Path, setting: dict[str, Any]) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps(setting))
-    refusal(lambda: command("make", "zings", str(tmp_path / "out"), "--config", str(config)))
+    refusal(lambda: command("make", "drawn-figures", str(tmp_path / "out"), "--config", str(config)))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_config_that_is_nested_deep_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(DEEP)
-    refusal(lambda: command("make", "zings", str(tmp_path / "out"), "--config", str(tmp_path / "config.json")))
+    refusal(lambda: command("make", "drawn-figures", str(tmp_path / "out"), "--config", str(tmp_path / "config.json")))
 
 
 def test_a_fault_within_a_run_names_the_run() -> None:

@@ -27,7 +27,7 @@ from salgen.generators.factory import plugin_class
 from salgen.parameters import build, canonical_json, parse_call, parse_pairs, to_json
 from salgen.spec import DatasetSpec
 
-GENERATORS = ("perlin-lesions", "mri-lesions", "gtsrb-square", "lisa-lights", "zings")
+GENERATORS = ("perlin-lesions", "mri-lesions", "drawn-signs", "drawn-lights", "drawn-figures")
 METHODS = ("lrp-alpha-beta:alpha=1,beta=0", "occlusion:window=15,15,stride=8", "rise:n=10,grid=7", "grad-cam:layer=x")
 METRICS = ("iou:threshold=0.3|0.5", "prec99:compat=authors_exact", "roc-auc", "insertion-auc:step=10", "ranking,all")
 PAIRS = (
@@ -78,7 +78,7 @@ def damaged(texts: tuple[str, ...]) -> st.SearchStrategy[str]:
 def test_mutated_settings(request: pytest.FixtureRequest) -> None:
     def call(drawn: tuple[str, list[str]]) -> None:
         name, pairs = drawn
-        cls = TrainingSettings if name == "training" else plugin_class(name, imported=False)
+        cls = TrainingSettings if name == "training" else plugin_class(name)
         canonical_json(to_json(build(cls, parse_pairs(pairs))))
 
     names = st.sampled_from(("training", *GENERATORS))
@@ -90,7 +90,7 @@ def test_mutated_values(request: pytest.FixtureRequest) -> None:
 
     def call(drawn: tuple[str, int, Any]) -> None:
         name, number, value = drawn
-        cls = plugin_class(name, imported=False)
+        cls = plugin_class(name)
         names = [field.name for field in dataclasses.fields(cls)]
         canonical_json(to_json(build(cls, {names[number % len(names)]: value})))
 
@@ -157,7 +157,7 @@ def test_mutated_config_files(request: pytest.FixtureRequest, tmp_path: Path, mo
 
 
 def make(config: Path, out: Path) -> None:
-    command("make", "zings", str(out / "made"), "--config", str(config))
+    command("make", "drawn-figures", str(out / "made"), "--config", str(config))
 
 
 TOML = """scale = "demo"

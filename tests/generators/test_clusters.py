@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_copy import SignPhotographs
 from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.generators.factory import generator
-from salgen.generators.traffic_signs.gtsrb import SignPhotographs
 from salgen.registry import GENERATORS
 
-ALONE = ["gtsrb-square", "imagenet-s50", "lisa-lights", "zings"]
+ALONE = ["drawn-signs", "textured-shapes", "drawn-lights", "drawn-figures"]
 
 
 def recipes(made, count=40):
@@ -56,7 +56,7 @@ def partition(names):
 
 
 def test_a_subject_a_track_and_a_clip_are_one_cluster(tmp_path):
-    material = SimpleNamespace(bank=SimpleNamespace(volumes=np.array([0, 0, 1, 2])))
+    material = SimpleNamespace(bank=SimpleNamespace(subjects=np.array([0, 0, 1, 2])))
     lesions = generator("perlin-lesions", **GENERATORS.load("perlin-lesions").quick).plugin
     assert [lesions.cluster({"slice": number}, material) for number in range(4)] == [
         *("subject-0", "subject-0", "subject-1", "subject-2")

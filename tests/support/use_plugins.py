@@ -86,7 +86,7 @@ def check_protocol() -> None:
     """The protocol evaluates what its table takes: each method on its figures, by the metrics of its rows."""
     protocol = PROTOCOLS.create("somebody2026", {"limit": 3})
     (experiment,) = protocol.experiments("demo")
-    assert protocol.datasets() == {"zings": {}}
+    assert protocol.datasets() == {"drawn-figures": {}}
     assert experiment.arguments == {"limit": 3}
     assert {row.metric for table in protocol.tables for row in table.rows} == {"pointing-game", "mae"}
 

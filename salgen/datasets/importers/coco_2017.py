@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
+from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import AnnotatedImages
 from salgen.datasets.importers.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
 from salgen.datasets.importers.layouts.imported import read_own_copy
 from salgen.datasets.libraries.coco import CLASSES
@@ -26,7 +26,8 @@ class Coco2017(AnnotatedImages):
     A mask is the union of the class's boxes, or with `masks=segmentation` of its instances' outlines, for which
     pycocotools is needed (`pip install 'salgen[coco]'`). Crowd regions count neither as objects nor as masks. Images
     are resized as a whole, bilinearly, and masks to the nearest pixel: nothing is cut off, but proportions change. A
-    class whose mask has no pixel after that is no sample of `test`. What is broken is skipped, and the card counts it.
+    class whose mask is empty, full or of fewer than `min_mask` pixels then is no sample of `test`. What is broken is
+    skipped, and the card counts it; for that all images are decoded, once.
 
     References
     ----------
@@ -34,7 +35,7 @@ class Coco2017(AnnotatedImages):
     """
 
     name: ClassVar[str] = "coco-2017"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     family: ClassVar[str] = "coco-2017"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
@@ -47,5 +48,5 @@ class Coco2017(AnnotatedImages):
             If it is not the published layout; the message names the path that was expected.
         """
         return read_own_copy(
-            self.name, source, lambda path: open_coco(path, self.masks, self.image_size), stand_in=STAND_IN
+            type(self), source, lambda path: open_coco(path, self.masks, self.image_size, self.min_mask)
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,48 +18,121 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.datasets.importers.layouts.imagenet_s_layout import IGNORE, OTHER, decode, mask_of, read_layout
-from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
+from salgen.datasets.importers.layouts.imported import Items, read_own_copy, refuse_edit
+from salgen.datasets.importers.layouts.mask_limits import MaskLimits, count_faults
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import read_levels, read_rgb
 from salgen.parameters import param
 from salgen.sources import Files
+from salgen.types import Mask
 
 NAMES = ("imagenet-s50",)
 
-# The fifty classes; the n-th has the id n in mask pictures.
-WNIDS = (
-    *("n01443537", "n01491361", "n01531178", "n01644373", "n02104029", "n02119022", "n02123597", "n02133161"),
-    *("n02165456", "n02281406", "n02325366", "n02342885", "n02396427", "n02483362", "n02504458", "n02510455"),
-    *("n02690373", "n02747177", "n02783161", "n02814533", "n02859443", "n02917067", "n02992529", "n03014705"),
-    *("n03047690", "n03095699", "n03197337", "n03201208", "n03445777", "n03452741", "n03584829", "n03630383"),
-    *("n03775546", "n03791053", "n03874599", "n03891251", "n04026417", "n04335435", "n04380533", "n04404412"),
-    *("n04447861", "n04507155", "n04522168", "n04557648", "n04562935", "n04612504", "n06794110", "n07749582"),
-    *("n07831146", "n12998815"),
-)
-SPLITS = {"train": 400, "val": 100, "test": 752}
+# The fifty classes with ImageNet-S's names; the n-th has the id n in mask pictures.
+WORDS = {
+    "n01443537": "goldfish",
+    "n01491361": "tiger shark",
+    "n01531178": "goldfinch",
+    "n01644373": "tree frog",
+    "n02104029": "kuvasz",
+    "n02119022": "red fox",
+    "n02123597": "siamese cat",
+    "n02133161": "american black bear",
+    "n02165456": "ladybug",
+    "n02281406": "sulphur butterfly",
+    "n02325366": "wood rabbit",
+    "n02342885": "hamster",
+    "n02396427": "wild boar",
+    "n02483362": "gibbon",
+    "n02504458": "african elephant",
+    "n02510455": "giant panda",
+    "n02690373": "airliner",
+    "n02747177": "ashcan",
+    "n02783161": "ballpoint",
+    "n02814533": "beach wagon",
+    "n02859443": "boathouse",
+    "n02917067": "bullet train",
+    "n02992529": "cellular telephone",
+    "n03014705": "chest",
+    "n03047690": "clog",
+    "n03095699": "container ship",
+    "n03197337": "digital watch",
+    "n03201208": "dining table",
+    "n03445777": "golf ball",
+    "n03452741": "grand piano",
+    "n03584829": "iron",
+    "n03630383": "lab coat",
+    "n03775546": "mixing bowl",
+    "n03791053": "motor scooter",
+    "n03874599": "padlock",
+    "n03891251": "park bench",
+    "n04026417": "purse",
+    "n04335435": "streetcar",
+    "n04380533": "table lamp",
+    "n04404412": "television",
+    "n04447861": "toilet seat",
+    "n04507155": "umbrella",
+    "n04522168": "vase",
+    "n04557648": "water bottle",
+    "n04562935": "water tower",
+    "n04612504": "yawl",
+    "n06794110": "street sign",
+    "n07749582": "lemon",
+    "n07831146": "carbonara",
+    "n12998815": "agaric",
+}
+WNIDS = tuple(WORDS)
 SHORTER, CROP = 256, 224  # pixels of the resized picture's shorter side, and of what is cut out of it
 
 
+class ImageNetCopy(Files):
+    """A copy of ImageNet-S50, of which some masks are no ground truth at the importer's size."""
+
+    def __init__(self, layout: Files, importer: ImageNetS50) -> None:
+        # Files stores its notes; here they are computed after every mask is read.
+        values = {name: getattr(layout, name) for name in ("name", "licence", "files", "splits")}
+        vars(self).update(values, about=layout.notes, importer=importer)
+
+    about: str
+    importer: ImageNetS50
+
+    @cached_property
+    def notes(self) -> str:
+        """The splits, what was skipped, and the number of masks that are no ground truth, for the data set's card."""
+        importer = self.importer
+
+        def fault(item: str) -> int:
+            mask, annotated = importer.annotation(self, item)
+            return importer.mask_fault(mask, annotated if importer.valid_region else None)
+
+        masked = [name for name in self.names() if name in self.splits and mask_of(name) in self.files]
+        limits = [importer.min_mask, list(importer.image_size), importer.ignore, list(importer.classes)]
+        return f"{self.about} {count_faults([self.digest, *limits], masked, fault)}".strip()
+
+
 @dataclass(frozen=True)
-class ImageNetS50(Imported):
+class ImageNetS50(MaskLimits):
     """Photographs of fifty ImageNet classes, and masks that people drew of what the class names.
 
-    `test` are the 752 annotated validation images; `train` and `val` are the annotated training images of
-    `train-semi` where the copy has them, every fifth of a class being for `val`. The shorter side is resized to 256
-    pixels (bilinear; nearest for the mask), or as much less as the images are smaller than 224, and the middle is
-    cut out. A mask may be empty after that: such a sample is kept and not scored.
+    `test` are the 752 annotated validation images. `train` are the images of `train`, most of which have no mask, and
+    the annotated ones of `train-semi`, where the copy has them; every fifth of a class in `train-semi` is for `val`,
+    and no image is there twice. The shorter side is resized to 256 pixels (bilinear; nearest for the mask), or as much
+    less as the images are smaller than 224, and the middle is cut out. A mask that is empty then, covers all that is
+    scored or has fewer than `min_mask` pixels is no ground truth: such a sample is kept with an empty mask, is not
+    scored, and the card counts it. So is a training image without a mask. What is broken is skipped and counted.
 
     EXIF orientation is ignored, as torchvision ignores it: the published masks lie on the pixels as they are stored.
     """
 
     name: ClassVar[str] = "imagenet-s50"
-    version: ClassVar[str] = "1"
+    stand_in: ClassVar[str] = "textured-shapes"
+    version: ClassVar[str] = "2"
     family: ClassVar[str] = "imagenet-s50"
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale(SPLITS, {"image_size": (64, 64)}),
-        "small": Scale(SPLITS, {"image_size": (64, 64)}),
-        "full": Scale(SPLITS, {}),
+        "demo": Scale({"train": 2000, "val": 100, "test": 752}, {"image_size": (64, 64)}),
+        "small": Scale({"train": 8000, "val": 100, "test": 752}, {"image_size": (64, 64)}),
+        "full": Scale({}, {}),
     }
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
 
@@ -76,15 +150,20 @@ class ImageNetS50(Imported):
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
-        """The class, by its WordNet id."""
-        return {"label": self.classes or WNIDS}
+        """The class, in ImageNet-S's words; a class of another set by its folder."""
+        return {"label": tuple(WORDS.get(name, name) for name in self.folders)}
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The class folders in the order of the labels."""
+        return self.classes or WNIDS
 
     @property
     def valid_region(self) -> str | None:
         """The annotated region, or None for the whole image where ignored pixels count as background."""
         return "annotated" if self.ignore == "drop" else None
 
-    def open_source(self, source: str | None) -> Files:
+    def open_source(self, source: str | None) -> ImageNetCopy:
         """The copy at a path: the folder `ImageNetS50`, or the one that it is in.
 
         Raises
@@ -92,9 +171,10 @@ class ImageNetS50(Imported):
         SalgenError
             If it is not the published layout; the message names the path that was expected.
         """
-        return read_own_copy(self.name, source, lambda path: read_layout(path, self.tasks["label"]))
+        layout = read_own_copy(type(self), source, lambda path: read_layout(path, self.folders))
+        return ImageNetCopy(layout, self)
 
-    def prepare(self, source: Files) -> Items:
+    def prepare(self, source: ImageNetCopy) -> Items:
         """The images by split."""
         splits: dict[str, list[str]] = {"train": [], "val": [], "test": []}
         for name in source.names():
@@ -112,17 +192,31 @@ class ImageNetS50(Imported):
             If the mask picture is of another size than the image, or holds a number that is not a class id.
         """
         refuse_edit(edit)
-        picture, mask = (material.source.files[name] for name in (parameters["item"], mask_of(parameters["item"])))
-        label = self.tasks["label"].index(picture.parent.name)
-        pixels, levels = read_rgb(picture), read_levels(mask)
-        if levels.shape[:2] != pixels.shape[:2]:
-            sizes = ["x".join(map(str, shape[:2])) for shape in (levels.shape, pixels.shape)]
-            raise SalgenError(
-                f"{mask}: has {sizes[0]} pixels, but its image {picture} has {sizes[1]}: restore the file"
-            )
-        ids = self._ids(levels, mask)
+        item = parameters["item"]
+        pixels = read_rgb(material.source.files[item])
+        label = self.folders.index(item.split("/")[1])
         image = middle(Image.fromarray(pixels), self.image_size[0], Image.Resampling.BILINEAR)
-        return Rendered(image, {"label": label}, {"object": ids == label + 1, "annotated": ids != IGNORE})
+        mask, annotated = self.annotation(material.source, item, pixels.shape[:2])
+        truth = self.ground_truth(mask, annotated if self.valid_region else None)
+        return Rendered(image, {"label": label}, {"object": truth, "annotated": annotated})
+
+    def annotation(self, source: Files, item: str, size: tuple[int, ...] | None = None) -> tuple[Mask, Mask]:
+        """The mask of an image's class and what is annotated, bool (H, W); both empty where there is no mask picture.
+
+        `size` is that of the image, if it is to be compared.
+        """
+        file = source.files.get(mask_of(item))
+        if file is None:
+            nothing = np.zeros(self.image_size, dtype=bool)
+            return nothing, nothing
+        levels = read_levels(file)
+        if size is not None and levels.shape[:2] != size:
+            sizes = ["x".join(map(str, shape[:2])) for shape in (levels.shape, size)]
+            raise SalgenError(
+                f"{file}: has {sizes[0]} pixels, but its image {source.files[item]} has {sizes[1]}: restore the file"
+            )
+        ids = self._ids(levels, file)
+        return ids == self.folders.index(item.split("/")[1]) + 1, ids != IGNORE
 
     def target(self, task: str) -> str:
         """The region of the class."""
@@ -134,7 +228,7 @@ class ImageNetS50(Imported):
 
     def _ids(self, levels: NDArray[Any], file: Path) -> NDArray[np.int64]:
         """The ids of a mask picture, in the geometry of the image."""
-        classes = len(self.tasks["label"])
+        classes = len(self.folders)
         try:
             unknown = sorted(set(np.unique(decode(levels)).tolist()) - {OTHER, *range(1, classes + 1), IGNORE})
             cut = middle(Image.fromarray(levels), self.image_size[0], Image.Resampling.NEAREST)

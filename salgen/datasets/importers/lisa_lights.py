@@ -33,13 +33,16 @@ class LisaLights(MaskRules, Imported):
     """Red and green traffic lights cropped from your own copy of the LISA data set.
 
     Give the folder that holds `Annotations`, `dayTrain`, `nightTrain`, `daySequence1` and so on, as Kaggle's
-    archive unpacks; doubled folders (`dayTrain/dayTrain`) and single ones are both read, and a copy may hold some of
-    the clips only. Rows tagged `go` are green, rows tagged `stop` are red, and all others are left out.
+    archive unpacks; doubled folders (`dayTrain/dayTrain`) and single ones are both read, a copy may hold some of the
+    clips or frames only, and frames may be PNG. Rows tagged `go` are green, rows tagged `stop` are red, and all others
+    are left out.
 
     A sample is the annotated rectangle of one light, resized. Its masks of the lit lamp are segmentations of the
-    crop at its own resolution, accepted if they agree with the annotated rectangle of the bulb (region `bulb`):
-    one to four count as correct, the first of them is the region `lamp`. A light without an acceptable mask is
-    dropped, and the card counts them. The first time, all lights are vetted, which takes minutes.
+    crop at its own resolution, accepted if they agree with the annotated rectangle of the bulb (region `bulb`): its
+    centre is in the mask, at least half of the mask is in it and nine tenths are in a rectangle of twice its sides.
+    One to four count as correct, the first of them is the region `lamp`; how much they agree is the factor
+    `mask_agreement`. A light without an acceptable mask is dropped, and so is one whose frame cannot be read, and the
+    card counts them. The first time, all lights are vetted, which takes minutes.
 
     References
     ----------
@@ -48,7 +51,8 @@ class LisaLights(MaskRules, Imported):
     """
 
     name: ClassVar[str] = "lisa-lights"
-    version: ClassVar[str] = "1"
+    stand_in: ClassVar[str] = "drawn-lights"
+    version: ClassVar[str] = "2"
     family: ClassVar[str] = "lisa-lights"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
@@ -73,7 +77,7 @@ class LisaLights(MaskRules, Imported):
             If no path is given, or what is there is not as published.
         """
         rules = MaskRules(**{item.name: getattr(self, item.name) for item in fields(MaskRules)})
-        return LisaCopy(read_own_copy(self.name, source, read_copy), rules, self.min_side)
+        return LisaCopy(read_own_copy(type(self), source, read_copy), rules, self.min_side)
 
     def prepare(self, source: LisaCopy) -> Lights:
         """Vet all lights, or read from the cache which of them can be used."""
@@ -120,4 +124,9 @@ class LisaLights(MaskRules, Imported):
         """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""
         left, top, right, bottom = parameters["box"]
         size = {"crop_height": bottom - top, "crop_width": right - left}
-        return {"night": parameters["night"], "n_masks": parameters["masks"], **size}
+        return {
+            "night": parameters["night"],
+            "n_masks": parameters["masks"],
+            "mask_agreement": parameters["agreement"],
+            **size,
+        }

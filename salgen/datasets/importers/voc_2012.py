@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION
-from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import STAND_IN, AnnotatedImages
+from salgen.datasets.importers.layouts.detection_datasets.annotated_importer import AnnotatedImages
 from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
 from salgen.datasets.importers.layouts.imported import read_own_copy
 from salgen.parameters import param
@@ -27,7 +27,8 @@ class Voc2012(AnnotatedImages):
     A mask is the union of the class's boxes; with `masks=segmentation` it is the class in the picture of
     `SegmentationClass`, of the images of `ImageSets/Segmentation`, and what is void there is not scored. Images are
     resized as a whole, bilinearly, and masks to the nearest pixel: nothing is cut off, but proportions change. A class
-    whose mask has no pixel after that is no sample of `test`. What is broken is skipped, and the card counts it.
+    whose mask is empty, full or of fewer than `min_mask` pixels then is no sample of `test`. What is broken is
+    skipped, and the card counts it; for that all images are decoded, once.
 
     References
     ----------
@@ -36,7 +37,7 @@ class Voc2012(AnnotatedImages):
     """
 
     name: ClassVar[str] = "voc-2012"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     family: ClassVar[str] = "voc-2012"
     classes: ClassVar[tuple[str, ...]] = CLASSES
 
@@ -56,8 +57,7 @@ class Voc2012(AnnotatedImages):
             If it is not the published layout; the message names the path that was expected.
         """
         return read_own_copy(
-            self.name,
+            type(self),
             source,
-            lambda path: open_voc(path, self.masks, self.image_size, difficult=self.difficult),
-            stand_in=STAND_IN,
+            lambda path: open_voc(path, self.masks, self.image_size, self.min_mask, difficult=self.difficult),
         )

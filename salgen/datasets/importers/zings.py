@@ -15,8 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image
 
-from salgen.datasets.importers.layouts.imported import Imported, Items, read_own_copy, refuse_edit
-from salgen.datasets.importers.layouts.zings_layout import FOLDERS, MASKS, Pair, assign_splits, read_layout
+from salgen.datasets.importers.layouts.broken import sound_items
+from salgen.datasets.importers.layouts.imported import Items, read_own_copy, refuse_edit
+from salgen.datasets.importers.layouts.mask_limits import MaskLimits, count_faults, mask_fault
+from salgen.datasets.importers.layouts.zings_layout import (
+    FOLDERS,
+    MASKS,
+    Pair,
+    assign_splits,
+    check_counts,
+    read_layout,
+)
+from salgen.datasets.libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import Pixels, read_levels, read_rgb, resize_nearest, resize_rgb
@@ -38,21 +48,27 @@ class ZingsCopy(Files):
 
     Parameters
     ----------
-    pairs
-        Item name to files.
+    given
+        Item name to files; broken ones are left out.
     image_size
         (H, W) that masks are resized to, which may leave nothing of small eyes.
+    min_mask
+        Masks of fewer pixels are no ground truth.
     """
 
     pairs: Mapping[str, Pair]
     image_size: tuple[int, int]
+    min_mask: int
+    skipped: Mapping[str, int]
 
-    def __init__(self, pairs: Mapping[str, Pair], image_size: tuple[int, int]) -> None:
+    def __init__(self, given: Mapping[str, Pair], image_size: tuple[int, int], min_mask: int) -> None:
         # Files stores its notes; here they are computed after every mask is read.
+        pairs, skipped = sound_items(given, {name: (pair.picture, pair.mask) for name, pair in given.items()})
+        check_counts(pairs)
         files = {name: pair.picture for name, pair in pairs.items()}
         files |= {f"{MASKS}/{name}": pair.mask for name, pair in pairs.items()}
         values = {"name": OWN_COPY, "licence": LICENCE, "files": files, "splits": assign_splits(pairs)}
-        vars(self).update(values, pairs=pairs, image_size=image_size)
+        vars(self).update(values, pairs=pairs, image_size=image_size, min_mask=min_mask, skipped=skipped)
 
     def load(self, name: str) -> tuple[Pixels, Mask]:
         """A picture, uint8 (H, W, 3), and its mask, bool (H, W)."""
@@ -68,16 +84,20 @@ class ZingsCopy(Files):
             f"({', '.join(f'{counts[folder, split]} {split}' for split in ('train', 'val', 'test'))})"
             for folder in FOLDERS
         ]
-        empty = sum(not resize_nearest(_read_mask(p.mask), self.image_size).any() for p in self.pairs.values())
-        return (
-            f"Pictures of the user: {' and '.join(parts)}. salgen assigned them to splits, in each class 20 % to "
-            "test and 20 % of the rest to val, in an order fixed by their names. Masks are those of the user. "
-            f"{empty} of {len(self.pairs)} masks are empty at this size: such samples are kept, and are not scored."
+        refused = count_faults(
+            ["zings", self.digest, list(self.image_size), self.min_mask],
+            list(self.pairs),
+            lambda name: mask_fault(resize_nearest(_read_mask(self.pairs[name].mask), self.image_size), self.min_mask),
         )
+        about = (
+            f"Pictures of the user: {' and '.join(parts)}. salgen assigned them to splits, in each class 20 % to "
+            "test and 20 % of the rest to val, in an order fixed by their names. Masks are those of the user."
+        )
+        return " ".join(filter(None, [about, refused, listed(self.skipped)]))
 
 
 @dataclass(frozen=True)
-class ZingsImporter(Imported):
+class ZingsImporter(MaskLimits):
     """Heroes and villains from your own pictures of them, with the masks of their eyes.
 
     Give the folder that holds `heroes`, `villains`, `masks/heroes` and `masks/villains`, or one that holds it as
@@ -86,7 +106,9 @@ class ZingsImporter(Imported):
     EXIF orientation says, so they match as a viewer shows them.
 
     Of each class 20 % of the pictures are for test, 20 % of the rest for val and the others for train, by an order
-    that their names fix. Pictures are resized bilinearly, masks to the nearest pixel.
+    that their names fix. Pictures are resized bilinearly, masks to the nearest pixel. A mask that is empty then, covers
+    the whole picture or has fewer than `min_mask` pixels is no ground truth: the sample is kept with an empty mask, is
+    not scored, and the card counts it. Broken files are skipped with their pictures, and counted.
 
     References
     ----------
@@ -95,7 +117,8 @@ class ZingsImporter(Imported):
     """
 
     name: ClassVar[str] = "zings"
-    version: ClassVar[str] = "1"
+    stand_in: ClassVar[str] = "drawn-figures"
+    version: ClassVar[str] = "2"
     family: ClassVar[str] = "zings"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
@@ -117,7 +140,7 @@ class ZingsImporter(Imported):
         SalgenError
             If no path is given, or what is there is not in the layout.
         """
-        return ZingsCopy(read_own_copy(self.name, source, read_layout), self.image_size)
+        return ZingsCopy(read_own_copy(type(self), source, read_layout), self.image_size, self.min_mask)
 
     def prepare(self, source: ZingsCopy) -> Items:
         """The items of each split; every mask must be as large as its picture."""
@@ -138,7 +161,7 @@ class ZingsImporter(Imported):
         item = parameters["item"]
         picture, mask = material.source.load(item)
         label = FOLDERS.index(item.partition("/")[0])
-        eyes = resize_nearest(mask, self.image_size)
+        eyes = self.ground_truth(resize_nearest(mask, self.image_size))
         return Rendered(resize_rgb(picture, self.image_size), {"label": label}, {"eyes": eyes})
 
     def target(self, task: str) -> str:

@@ -59,7 +59,7 @@ def scenes(root: Path, classes: Sequence[str], pictures: int, image_size: tuple[
     Parameters
     ----------
     root
-        The folder that holds ``images``.
+        The folder that holds ``images``, or ``train`` itself.
     classes
         Folders below their letter: ``"bedroom"``, ``"track/outdoor"``.
     pictures
@@ -95,9 +95,12 @@ def fitted(file: Path, image_size: tuple[int, int]) -> Pixels:
 
 
 def _photographs(root: Path, classes: Sequence[str]) -> list[Photographs]:
-    folder = root / "images" / "train"
+    folder = _images(root) / "train"
     if not folder.is_dir():
-        raise SalgenError(f"{folder} is missing: MiniPlaces has its photographs there, LETTER/SCENE/*.jpg")
+        raise SalgenError(
+            f"{root / 'images' / 'train'} is missing, and so is {root / 'train'}: MiniPlaces has its photographs "
+            "there, LETTER/SCENE/*.jpg"
+        )
     folders = {name: place for letter in _folders(folder) for name, place in _scenes(letter, letter)}
     for name in classes:
         if name not in folders:
@@ -109,6 +112,11 @@ def _photographs(root: Path, classes: Sequence[str]) -> list[Photographs]:
         )
         for name in classes
     ]
+
+
+def _images(root: Path) -> Path:
+    """The folder of photographs; some copies lack the one around `train` and `val`."""
+    return root / "images" if (root / "images").is_dir() else root
 
 
 def _scenes(folder: Path, letter: Path) -> Iterator[tuple[str, Path]]:
@@ -132,7 +140,7 @@ def _pictures(folder: Path) -> tuple[Path, ...]:
 
 def _tested(root: Path) -> dict[str, list[Path]] | None:
     """The photographs of ``images/val`` by class, or None where they or their list are missing."""
-    folder, labels = root / "images" / "val", _list(root, "val.txt")
+    folder, labels = _images(root) / "val", _list(root, "val.txt")
     if labels is None or not folder.is_dir():
         return None
     numbered = _list(root, "train.txt")

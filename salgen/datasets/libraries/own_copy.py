@@ -61,8 +61,17 @@ class OwnCopy:
         if not copies:
             expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))
             raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither exists")
-        objects, about_objects = self._objects(coco.FOLDER in copies)
-        scenes, about_scenes = self._scenes(miniplaces.FOLDER in copies)
+        faults = []
+        try:
+            objects, about_objects = self._objects(coco.FOLDER in copies)
+        except SalgenError as error:
+            faults.append(str(error))
+        try:
+            scenes, about_scenes = self._scenes(miniplaces.FOLDER in copies)
+        except SalgenError as error:
+            faults.append(str(error))
+        if faults:
+            raise SalgenError("; ".join(faults))
         name = "-on-".join(part if part in copies else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
         licences = {coco.FOLDER: coco.LICENCE, miniplaces.FOLDER: miniplaces.LICENCE}
         notes = f"{about_objects} {about_scenes} No picture is in two splits."

@@ -114,7 +114,8 @@ def read_picture(path: Path) -> Pixels:
 def names_and_sizes(files: Iterable[Path | os.DirEntry[str]]) -> str:
     """SHA-256 over the sorted names of files and their sizes: to read them all would take too long."""
     total = hashlib.sha256()
-    for name, size in sorted((os.fspath(file), file.stat().st_size) for file in files):
+    sizes = ((os.fspath(file), file.stat().st_size if file.is_file() else -1) for file in files)  # links to nowhere too
+    for name, size in sorted(sizes):
         total.update(f"{Path(name).name}\0{size}\n".encode(errors="surrogateescape"))
     return total.hexdigest()
 
@@ -127,20 +128,21 @@ def listed(skipped: Mapping[str, int]) -> str:
 def _build(path: Path, record: Path, kind: str, classes: Sequence[str], pictures: int, selection: Selection) -> None:
     wanted = {"train": pictures}
     places = [(split, name, wanted.get(split, max(pictures // 10, LEAST))) for split in SPLITS for name in classes]
-    for split, name, _ in places:
-        _check_enough(kind, split, name, len(selection.candidates.get((split, name), ())), "there")
+    there = {(split, name): len(selection.candidates.get((split, name), ())) for split, name, _ in places}
+    _check_enough(kind, there, "there")
     skipped = Counter(selection.skipped)
+    usable: Counter[tuple[str, str]] = Counter()
 
     def made() -> Iterator[tuple[Place, Pixels]]:
         total = sum(min(most, len(selection.candidates[split, name])) for split, name, most in places)
         with progress(f"gathering {kind}", total, "pictures") as advance:
             for split, name, most in places:
-                count = 0
+                usable[split, name] = 0
                 for pixels in islice(_usable(selection.candidates[split, name], skipped), most):
-                    yield (split, name, count), pixels
+                    yield (split, name, usable[split, name]), pixels
                     advance()
-                    count += 1
-                _check_enough(kind, split, name, count, "usable")
+                    usable[split, name] += 1
+        _check_enough(kind, usable, "usable")
 
     with cache_errors(kind):
         write_library(path, made())
@@ -155,11 +157,18 @@ def _usable(candidates: Sequence[Make], skipped: Counter[str]) -> Iterator[Pixel
             skipped[str(error)] += 1
 
 
-def _check_enough(kind: str, split: str, name: str, count: int, state: str) -> None:
-    if count < FEWEST:
+def _check_enough(kind: str, counts: Mapping[tuple[str, str], int], state: str) -> None:
+    """Raise a SalgenError that names every class with too few pictures in a split."""
+    short = [
+        f"{name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}"
+        for (split, name), count in counts.items()
+        if count < FEWEST
+    ]
+    if short:
+        which = "this class" if len({name for (_, name), count in counts.items() if count < FEWEST}) == 1 else "these"
         raise SalgenError(
-            f"{kind} of {name!r}: {count} {'is' if count == 1 else 'are'} {state} for {split}, and each split needs "
-            f"at least {FEWEST}: leave this class out, or give a copy that has more"
+            f"{kind} of {', '.join(short)}, and each split needs at least {FEWEST}: leave {which} out, or give a copy "
+            "that has more"
         )
 
 

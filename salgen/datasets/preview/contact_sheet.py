@@ -21,13 +21,14 @@ PANEL = 128  # pixels to which the shorter side of a small image is enlarged, ab
 LARGEST = 320  # and to which the longer side of a large one is reduced
 GAP, MARGIN, LEADING, TOP = 12, 20, 20, 104
 PAPER, INK, PALE, GREY = (255, 255, 255), (26, 28, 32), (110, 114, 122), (225, 227, 230)
-MASK, REGION, OUTSIDE = (255, 138, 0), (88, 92, 100), (24, 26, 30)
+MASK, TINT = (255, 0, 200), 0.6  # magenta, which lamps, skies and leaves are not; how much of it lies over the image
+UNSCORED = 0.3  # brightness left to pixels that are not scored
 
 
 def contact_sheet(
     path: str | os.PathLike[str], split: str | None = None, count: int = 8, source: str | None = None
 ) -> Image.Image:
-    """Some samples of every class: image, masks, and where there are twins the twin and its difference from the image.
+    """Some samples of every class: image, masks over it, and where there are twins the twin and the difference.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def contact_sheet(
     rows = [
         [
             _visible(image, depth),
-            *_mask_pictures(dataset, batch, row),
+            *_mask_pictures(dataset, batch, row, image),
             *(_twin_pictures(image, twin, gain, depth) if with_twins else ()),
         ]
         for row, (image, twin) in enumerate(zip(images, twins, strict=True))
@@ -105,16 +106,21 @@ def _gain(images: NDArray[Any], twins: Sequence[NDArray[Any] | None], bit_depth:
 
 def _visible(levels: NDArray[Any], bit_depth: int) -> Image.Image:
     """Levels (C, H, W) as a picture of 8 bits per channel."""
+    return _enlarged(_bytes(levels, bit_depth))
+
+
+def _bytes(levels: NDArray[Any], bit_depth: int) -> NDArray[np.uint8]:
+    """Levels (C, H, W) as colours, uint8 (H, W, 3)."""
     bytes_ = (levels.astype(np.float64) * (255.0 / (2**bit_depth - 1))).round().astype(np.uint8)
-    return _enlarged(np.broadcast_to(bytes_.transpose(1, 2, 0), (*bytes_.shape[1:], 3)))
+    return np.broadcast_to(bytes_.transpose(1, 2, 0), (*bytes_.shape[1:], 3))
 
 
-def _mask_pictures(dataset: Dataset, batch: Batch, row: int) -> list[Image.Image | None]:
-    """Each acceptable mask in orange on the region that is scored by default; None where others have one more."""
-    valid = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.zeros_like(batch.masks[row])
-    scored = np.where(valid[..., np.newaxis], REGION, OUTSIDE)
+def _mask_pictures(dataset: Dataset, batch: Batch, row: int, image: NDArray[Any]) -> list[Image.Image | None]:
+    """Each acceptable mask in magenta over the image, darkened where it is not scored; None where others have more."""
+    scored = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.ones_like(batch.masks[row])
+    shown = _bytes(image, dataset.spec.bit_depth) * np.where(scored, 1.0, UNSCORED)[..., np.newaxis]
     pictures: list[Image.Image | None] = [
-        _enlarged(np.where(mask[..., np.newaxis], MASK, scored).astype(np.uint8))
+        _enlarged(np.where(mask[..., np.newaxis], (1 - TINT) * shown + TINT * np.array(MASK), shown).astype(np.uint8))
         for mask in (batch.masks[row], *batch.alternatives[row])
     ]
     return pictures + [None] * (batch.acceptable.shape[1] - len(pictures))
@@ -135,8 +141,8 @@ def _heading(dataset: Dataset) -> tuple[str, str]:
     """A title, and a legend of the masks' colours."""
     height, width = dataset.spec.image_size
     title = f"{dataset.spec.generator}: split {dataset.split!r}, {len(dataset):,} samples of {height} x {width} pixels"
-    grey = f"; grey: {dataset.valid_region}, where maps are scored" if dataset.valid_region else ""
-    return title, f"orange: ground truth{grey}"
+    dark = f"; dark: outside of {dataset.valid_region}, not scored" if dataset.valid_region else ""
+    return title, f"magenta: ground truth, over the image{dark}"
 
 
 def _compose(

@@ -39,6 +39,7 @@ def describe(path: str | os.PathLike[str]) -> str:
             for name, value in spec.parameters.items()
         ),
         "source": _source(manifest),
+        **({"notes": manifest.notes} if manifest.notes else {}),
         "fingerprint": spec.fingerprint,
         "on disk": _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())),
     }

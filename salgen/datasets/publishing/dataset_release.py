@@ -96,7 +96,7 @@ def with_checksums(files: Files, digests: Mapping[str, str]) -> dict[str, Path |
 def _plugin(folder: Path, stored: Manifest) -> Any:
     """The class of the generator that made it, for the card; a SalgenError if that version is not installed."""
     spec = stored.spec
-    plugin = plugin_class(spec.generator, imported=stored.imported)
+    plugin = plugin_class(spec.generator)
     if plugin.version != spec.generator_version:
         raise SalgenError(
             f"{folder} was made by {spec.generator} version {spec.generator_version}, but version {plugin.version} is "

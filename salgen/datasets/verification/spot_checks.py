@@ -22,9 +22,7 @@ def rendering_problems(
     folder: Path, manifest: Manifest, readable: Sequence[Shard], source: str | None, count: int
 ) -> list[str]:
     """Differences when `count` samples, evenly spread over the splits, are rendered again; only `readable` shards."""
-    # Others may lack the source if pixels were left out, or recipes were published alone.
-    may_lack_source = not manifest.pixels or (manifest.recipes_only and not manifest.redistributable)
-    if not count or (source is None and may_lack_source):
+    if not count or lacks_source(manifest, source):
         return []
     try:
         generator = generator_of(manifest.spec, source)
@@ -37,6 +35,11 @@ def rendering_problems(
         if any(shard.split == split and shard.start <= index < shard.stop for shard in readable)
         for problem in _sample_problems(generator, datasets[split], index)
     ]
+
+
+def lacks_source(manifest: Manifest, source: str | None) -> bool:
+    """True if no sample can be rendered, as the material is somebody's own and is not given."""
+    return source is None and (manifest.imported or not manifest.redistributable or not manifest.pixels)
 
 
 def _spread(manifest: Manifest, count: int) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from salgen.datasets.format.checksums import files_of, read_checksums
 from salgen.datasets.format.manifest import Manifest, read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.verification.row_checks import shard_problems
-from salgen.datasets.verification.spot_checks import rendering_problems
+from salgen.datasets.verification.spot_checks import lacks_source, rendering_problems
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
 from salgen.progress import progress
@@ -36,13 +36,27 @@ def verify(folder: Path, *, source: str | None = None, samples: int = 32) -> lis
 
     Returns
     -------
-    One line for each problem; none for a sound data set.
+    One line for each problem; none for a sound data set. What :func:`unchecked` names is no problem.
     """
     try:
         described = read_manifest(folder)
     except SalgenError as error:
         return [str(error), *file_problems(folder, None)]
     return [*file_problems(folder, described), *_content_problems(folder, described, source, samples)]
+
+
+def unchecked(folder: Path, *, source: str | None = None) -> str:
+    """What cannot be checked of a data set without the material that it was made from, or ""."""
+    try:
+        described = read_manifest(folder)
+    except SalgenError:
+        return ""
+    if not lacks_source(described, source):
+        return ""
+    return (
+        f"checksums, schema and rows were checked; no sample was rendered again, as {described.spec.source} of "
+        f"{described.spec.generator} is not part of it: give it with --source PATH"
+    )
 
 
 def _content_problems(folder: Path, described: Manifest, source: str | None, samples: int) -> list[str]:

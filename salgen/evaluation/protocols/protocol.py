@@ -107,6 +107,10 @@ class Protocol(ABC):
         """The data sets that are drawn in place of the paper's."""
         return [name for name, how in self.datasets().items() if how.get("source") is None]
 
+    def in_place_of(self, dataset: str) -> str:
+        """The paper's name of a data set, by which claims call it: that of the one that a stand-in is for."""
+        return dataset
+
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The networks that are evaluated on a data set."""
         return self.networks[scale]
@@ -195,7 +199,7 @@ class Protocol(ABC):
 
     def _study(self, runs: RunFolders, scale: str) -> Study:
         """The tables, figures and judged claims of finished runs."""
-        stand_ins = ", ".join(self.stand_ins())
+        stand_ins = ", ".join(self._named(name) for name in self.stand_ins())
         drawn = [f"Drawn stand-ins, not the paper's images: {stand_ins}."] if stand_ins else []
         study = Study(
             title=self.title,
@@ -211,4 +215,9 @@ class Protocol(ABC):
             plates=self.plates(runs, scale),
             notes=(*drawn, *self.notes),
         )
-        return replace(study, findings=judge(self.claims, study))
+        as_in_paper = [replace(cell, dataset=self.in_place_of(cell.dataset)) for cell in study.cells]
+        return replace(study, findings=judge(self.claims, replace(study, cells=tuple(as_in_paper))))
+
+    def _named(self, stand_in: str) -> str:
+        paper = self.in_place_of(stand_in)
+        return stand_in if paper == stand_in else f"{stand_in} for {paper}"

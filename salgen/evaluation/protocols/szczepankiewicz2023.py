@@ -24,6 +24,7 @@ from salgen.parameters import param
 NAMES = ("szczepankiewicz2023",)
 
 SQUARE, ZINGS, LIGHTS, IMAGENET = DATASETS = ("gtsrb-square", "zings", "lisa-lights", "imagenet-s50")
+STAND_INS = {SQUARE: "drawn-signs", ZINGS: "drawn-figures", LIGHTS: "drawn-lights", IMAGENET: "textured-shapes"}
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 IN_PLACE = ("original", "noisy_square", "noisy_background")  # the square is where training had it
 TURNED = {"rotation": 5.0, "flips": True}
@@ -72,9 +73,10 @@ CLAIMS = (
 class Szczepankiewicz2023(Protocol):
     """Thirteen methods under m_GT on four data sets and several networks (Szczepankiewicz et al. 2023).
 
-    The data are the user's own copies where their paths are given, and salgen's stand-ins otherwise. All
-    images with a mask count, right or wrong. Both signs of Eigen-CAM are computed: the paper's tables take
-    the one that the decomposition gives.
+    The data are the user's own copies where their paths are given, and otherwise what salgen draws in their place:
+    `drawn-signs`, `drawn-figures`, `drawn-lights` and `textured-shapes`; the report says which. All images with a mask
+    count, right or wrong. Both signs of Eigen-CAM are computed: the paper's tables take the one that the decomposition
+    gives.
     """
 
     name: ClassVar[str] = "szczepankiewicz2023"
@@ -108,7 +110,7 @@ class Szczepankiewicz2023(Protocol):
     limit: int | None = param(
         None, "first images of a split, of which those with a mask count; by default the scale's", low=1
     )
-    only: tuple[str, ...] = param((), "data sets to run; by default all four", choices=DATASETS)
+    only: tuple[str, ...] = param((), "data sets to run, by the paper's names; by default all four", choices=DATASETS)
     models: tuple[str, ...] = param((), "networks to train; by default the scale's")
     weights: str = param(
         "imagenet", "what networks other than scnn start from at scale full", choices=("imagenet", "scratch")
@@ -120,9 +122,18 @@ class Szczepankiewicz2023(Protocol):
 
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The four data sets, or those of `only`; ImageNet-S50 itself at the size of pretrained networks."""
-        own = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
-        size = {IMAGENET: {"parameters": {"image_size": IMAGE_SIZE}}} if self.imagenet_s is not None else {}
-        return {name: {"source": own[name], **size.get(name, {})} for name in self.only or DATASETS}
+        own: dict[str, Any] = dict(zip(DATASETS, (self.gtsrb, self.zings, self.lisa, self.imagenet_s), strict=True))
+        how: dict[str, dict[str, Any]] = {
+            name: {"source": source} for name, source in own.items() if source is not None
+        }
+        if IMAGENET in how:
+            how[IMAGENET] |= {"parameters": {"image_size": IMAGE_SIZE}, "splits": {"train": None, "val": None}}
+        wanted = self.only or DATASETS
+        return {name if name in how else STAND_INS[name]: how.get(name, {"source": None}) for name in wanted}
+
+    def in_place_of(self, dataset: str) -> str:
+        """The paper's data set that a stand-in is for; any other is itself."""
+        return {drawn: name for name, drawn in STAND_INS.items()}.get(dataset, dataset)
 
     def experiments(self, scale: str) -> list[Experiment]:
         """The grid of data sets, with all splits of Zings as in the paper, and the variants of the square."""
@@ -132,9 +143,9 @@ class Szczepankiewicz2023(Protocol):
         in_training = {**how, "target": "square", "mask": "training_square"}  # scored where training had the square
         variants = [f"test_{variant}" for variant in VARIANTS]
         return [
-            Experiment("grid", (SQUARE, LIGHTS, IMAGENET), methods, how),
-            Experiment("grid", (ZINGS,), methods, how, splits=whole),
-            Experiment("variants", (SQUARE,), methods, in_training, splits=variants, trained_in="grid"),
+            Experiment("grid", _either(SQUARE, LIGHTS, IMAGENET), methods, how),
+            Experiment("grid", _either(ZINGS), methods, how, splits=whole),
+            Experiment("variants", _either(SQUARE), methods, in_training, splits=variants, trained_in="grid"),
         ]
 
     def networks_on(self, dataset: str, scale: str) -> tuple[str, ...]:
@@ -159,7 +170,7 @@ class Szczepankiewicz2023(Protocol):
 
     def settings(self, dataset: str, model: str, scale: str) -> dict[str, Any]:
         """The paper's training at scale full, a short one otherwise."""
-        turned = TURNED if dataset == ZINGS else {}
+        turned = TURNED if self.in_place_of(dataset) == ZINGS else {}
         if scale != "full":
             narrow = {"widths": DEMO_WIDTHS} if scale == "demo" and model == "scnn" else {}
             return {"stop_accuracy": ACCURATE, **narrow, **turned}
@@ -168,4 +179,9 @@ class Szczepankiewicz2023(Protocol):
 
     def _pretrained(self, dataset: str) -> bool:
         """True for ImageNet-S50 itself, whose networks are not trained."""
-        return dataset == IMAGENET and self.imagenet_s is not None
+        return dataset == IMAGENET
+
+
+def _either(*names: str) -> tuple[str, ...]:
+    """Data sets and their stand-ins."""
+    return *names, *(STAND_INS[name] for name in names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from salgen.datasets.archives.archive_formats import SUFFIXES, is_archive
 from salgen.datasets.archives.checks import archive_problems
@@ -11,6 +12,13 @@ from salgen.datasets.verification import verify_dataset as data_sets
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.verification.verify_run import run_problems
+
+
+class Verdict(NamedTuple):
+    """Result of a verification: one line for each problem, and what could not be checked, or ""."""
+
+    problems: list[str]
+    unchecked: str
 
 
 def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> list[str]:
@@ -44,15 +52,30 @@ def verify(path: str | os.PathLike[str], *, source: str | None = None, samples: 
     SalgenError
         If there is no such folder or archive.
     """
+    return verdict(path, source=source, samples=samples).problems
+
+
+def verdict(path: str | os.PathLike[str], *, source: str | None = None, samples: int = 32) -> Verdict:
+    """As :func:`verify`, with what could not be checked as the source is not given."""
     place = Path(path)
     if is_archive(place):
-        return archive_problems(place, lambda folder: _folder_problems(folder, source, samples))
+        left = [""]
+
+        def check(folder: Path) -> list[str]:
+            left.append(_unchecked(folder, source))
+            return _folder_problems(folder, source, samples)
+
+        return Verdict(archive_problems(place, check), left[-1])
     if not place.is_dir():
         fault = "is not a folder" if place.exists() else "does not exist"
         raise SalgenError(
             f"{place} {fault}: give the folder of a data set or a run, or an archive ({', '.join(SUFFIXES)})"
         )
-    return _folder_problems(place, source, samples)
+    return Verdict(_folder_problems(place, source, samples), _unchecked(place, source))
+
+
+def _unchecked(folder: Path, source: str | None) -> str:
+    return "" if (folder / RECORD).is_file() else data_sets.unchecked(folder, source=source)
 
 
 def _folder_problems(folder: Path, source: str | None, samples: int) -> list[str]:

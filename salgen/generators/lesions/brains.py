@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from salgen.cache import cached
 from salgen.errors import SalgenError
+from salgen.generators.lesions.brain_files import subject_of
 from salgen.generators.lesions.slicing import Levels, check_area, cut_slice, prepare_volume
 from salgen.generators.lesions.volumes import open_brains, spread_splits
 from salgen.progress import Advance, progress
@@ -40,8 +41,8 @@ class BrainBank:
         bool (K, H, W).
     slices
         uint16 (K, H, W): T1 intensity, 65535 at each volume's robust maximum, 0 outside the mask.
-    volumes
-        int64 (K,): the number of the volume, that is of the subject, that each slice was cut from.
+    subjects
+        int64 (K,): the number of the subject whose brain each slice was cut from.
     parts
         Split name to the numbers of its slices.
     fallback
@@ -50,7 +51,7 @@ class BrainBank:
 
     masks: Mask
     slices: Levels
-    volumes: Indices
+    subjects: Indices
     parts: Mapping[str, Indices]
     fallback: str | None
 
@@ -130,8 +131,9 @@ def _bank(request: _Request) -> BrainBank:
     slices = kept["slices"].reshape(shape)
     for array in (masks, slices):
         array.setflags(write=False)
-    volumes = np.repeat(np.arange(len(request.counts)), list(request.counts.values()))
-    return BrainBank(masks, slices, volumes, *_parts(request))
+    numbers = {subject: number for number, subject in enumerate(dict.fromkeys(map(subject_of, request.counts)))}
+    subjects = np.repeat([numbers[subject_of(name)] for name in request.counts], list(request.counts.values()))
+    return BrainBank(masks, slices, subjects, *_parts(request))
 
 
 def _cut(request: _Request) -> dict[str, NDArray[Any]]:

@@ -59,7 +59,7 @@ class Lesions:
 
     family: ClassVar[str] = "lesions"
     default_source: ClassVar[str] = "mni152"
-    takes: ClassVar[str] = "PATH of skull-stripped .nii or .nii.gz volumes"
+    takes: ClassVar[str] = "PATH of T1-weighted brains, .nii or .nii.gz, skull-stripped or with masks beside them"
     valid_region: ClassVar[str | None] = "brain"
     authors_sum: ClassVar[bool] = True  # the authors add up losses on this background; else they multiply
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32), "diameter": 4, "slices": 8}
@@ -174,9 +174,9 @@ class Lesions:
 
     def cluster(self, parameters: Mapping[str, Any], material: LesionMaterial) -> str:
         """The subject; the slice, where all are of one subject."""
-        volumes = material.bank.volumes
-        several = len(np.unique(volumes)) > 1
-        return f"subject-{volumes[parameters['slice']]}" if several else f"slice-{parameters['slice']}"
+        subjects = material.bank.subjects
+        several = len(np.unique(subjects)) > 1
+        return f"subject-{subjects[parameters['slice']]}" if several else f"slice-{parameters['slice']}"
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Slice number, lesions shown, and each centre's row and column."""

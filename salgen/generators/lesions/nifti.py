@@ -39,19 +39,21 @@ class Volume:
     voxel_size: tuple[float, float, float]
 
 
-def load_volume(path: Path) -> Volume:
-    """Read a skull-stripped volume, whichever way its axes run.
+def load_volume(path: Path, mask: Path | None = None) -> Volume:
+    """Read a brain volume, whichever way its axes run.
 
     Parameters
     ----------
     path
         A NIfTI-1 or NIfTI-2 file, ``.nii`` or ``.nii.gz``.
+    mask
+        Another one of the same shape that is above 0.5 in the brain; None for a skull-stripped volume.
 
     Raises
     ------
     SalgenError
-        If the file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, holds NaN or
-        infinity, or is zero nowhere or everywhere.
+        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, of another shape than its mask,
+        holds NaN or infinity, or is zero nowhere or everywhere.
     """
     values, voxel_size = _read(path)
     low, high = VOXEL_SIZES_MM
@@ -62,6 +64,12 @@ def load_volume(path: Path) -> Volume:
     if faulty:
         raise SalgenError(f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background")
     np.maximum(values, 0.0, out=values)
+    if mask is not None:
+        inside = _read(mask)[0] > 0.5
+        if inside.shape != values.shape:
+            shapes = ["x".join(map(str, array.shape)) for array in (inside, values)]
+            raise SalgenError(f"{mask}: {shapes[0]} voxels, but {path} has {shapes[1]}; give the mask of that volume")
+        values *= inside
     share = np.count_nonzero(values) / values.size
     if share == 0.0:
         raise SalgenError(f"{path}: empty, no voxel is above 0")

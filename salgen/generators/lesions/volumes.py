@@ -1,20 +1,23 @@
 """Sources of brain volumes: the MNI152 template that salgen ships, or the user's own folder.
 
-A user's volumes belong to splits by subject, as ``participants.csv`` says or, without one, by a fixed
-order of their names.
+A user's folder is read by the naming rules of BIDS. Volumes belong to splits by subject, as ``participants.csv`` says
+or, without one, by a fixed order of their names.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 from salgen.errors import SalgenError, reason
+from salgen.generators.lesions.brain_files import choose_brains, mask_of, subject_of
 from salgen.generators.lesions.nifti import Volume, load_volume
 from salgen.sources import Files, Source
 from salgen.spec import SPLIT_NAME_RULE
@@ -41,16 +44,40 @@ USER_LICENCE = (
     "Not known to salgen: the terms of whoever gave you the volumes. Publish pixels made from them only where those "
     "terms allow it."
 )
-PARTICIPANTS = "participants.csv"
+PARTICIPANTS, SUBJECTS = "participants.csv", "participants.tsv"
+BRAIN_LITRES = (0.5, 2.2)  # from a small child's to more than the largest healthy adult's with its membranes
+FEWEST_VALUES = 32  # distinct ones above 0; masks and most segmentations have fewer, 8-bit images have more
 SHARES = {"train": 0.70, "val": 0.15, "test": 0.15}
 
 
+@dataclass(frozen=True, eq=False)
 class Volumes(Files):
-    """Skull-stripped brain volumes as a source; `load` gives a :class:`~salgen.generators.lesions.nifti.Volume`."""
+    """Brain volumes as a source; `load` gives a :class:`~salgen.generators.lesions.nifti.Volume`.
+
+    Attributes
+    ----------
+    masks
+        Volume to the item that masks its brain; a volume without one is skull-stripped.
+    """
+
+    masks: Mapping[str, str] = field(default_factory=dict)
+
+    def names(self) -> list[str]:
+        """The volumes' names, sorted."""
+        return sorted(self.files.keys() - set(self.masks.values()))
 
     def load(self, name: str) -> Volume:
-        """Read one volume."""
-        return load_volume(self.files[name])
+        """Read one volume.
+
+        Raises
+        ------
+        SalgenError
+            If it cannot be read, or is no brain by its values or its size.
+        """
+        path, mask = self.files[name], self.masks.get(name)
+        volume = load_volume(path, None if mask is None else self.files[mask])
+        _check_brain(volume, path)
+        return volume
 
 
 def open_brains(source: str) -> Source:
@@ -59,14 +86,15 @@ def open_brains(source: str) -> Source:
     Parameters
     ----------
     source
-        ``"mni152"``, or the path of a volume or of a folder of ``.nii`` and ``.nii.gz`` files, which may
-        hold a ``participants.csv`` with columns `path` and `split`. Files that it does not list are not
-        used.
+        ``"mni152"``, or the path of a volume or of a folder of ``.nii`` and ``.nii.gz`` files, of which
+        :func:`~salgen.generators.lesions.brain_files.choose_brains` takes the brains. It may hold a
+        ``participants.csv`` with columns `path` and `split`, or BIDS's ``participants.tsv`` with a column
+        `participant_id`; what these do not list is not used.
 
     Raises
     ------
     SalgenError
-        If there is no such source, the folder holds no volumes, or the table is wrong.
+        If there is no such source, the folder holds no brain volumes, or a table is wrong.
     """
     if source == MNI152:
         shipped = Path(str(resources.files("salgen.generators")), "assets", MNI152_FILE)
@@ -78,43 +106,84 @@ def open_brains(source: str) -> Source:
         raise SalgenError(f"source {source!r}: no such file or folder; give {MNI152!r} or a folder of brain volumes")
     if not _is_volume(path):
         raise SalgenError(f"source {source!r}: must be {MNI152!r}, a .nii or .nii.gz file, or a folder of them")
-    return _user_volumes({path.name: path}, {}, "")
+    return _user_volumes({path.name: path}, {path.name: None}, {}, "", {})
 
 
 def _open_folder(folder: Path) -> Volumes:
-    paths = (path for path in folder.rglob("*") if _is_volume(path) and path.is_file())
-    files = {path.relative_to(folder).as_posix(): path for path in paths}
-    if not files:
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if _is_volume(path)}
+    files = {name: path for name, path in found.items() if path.is_file()}
+    if not found:
         raise SalgenError(f"{folder}: holds no .nii or .nii.gz file")
+    skipped = Counter({"link to a file that is not there": len(found) - len(files)})
     table = folder / PARTICIPANTS
-    if not table.exists():
-        return _user_volumes(
-            files, assign_splits(files), f"salgen assigned them to splits, as {PARTICIPANTS} is absent"
+    if table.exists():
+        splits = _read_participants(table, files)
+        unused = len(files) - len(splits)
+        source = f"{PARTICIPANTS} assigns them to splits" + (f" and leaves out {unused} others" if unused else "")
+        return _user_volumes(files, {name: mask_of(name, files) for name in splits}, splits, source, skipped)
+    brains = choose_brains(files)
+    masks = dict(brains.masks)
+    skipped.update(brains.skipped)
+    if (folder / SUBJECTS).exists():
+        listed = _read_subjects(folder / SUBJECTS)
+        for name in [name for name in masks if subject_of(name) not in listed]:
+            del masks[name]
+            skipped[f"volume of a subject that {SUBJECTS} does not list"] += 1
+    if not masks:
+        raise SalgenError(
+            f"{folder}: holds no brain volume among {len(found)} files ({_counted(skipped)}); give T1-weighted brains, "
+            "such as sub-01_T1w.nii.gz with sub-01_desc-brain_mask.nii.gz beside it"
         )
-    splits = _read_participants(table, files)
-    unused = len(files) - len(splits)
-    source = f"{PARTICIPANTS} assigns them to splits" + (f" and leaves out {unused} others" if unused else "")
-    return _user_volumes({name: files[name] for name in splits}, splits, source)
+    why = f"salgen assigned them to splits, as {PARTICIPANTS} is absent"
+    return _user_volumes(files, masks, assign_splits(masks), why, skipped)
 
 
-def _user_volumes(files: Mapping[str, Path], splits: Mapping[str, str], source: str) -> Volumes:
-    """The user's volumes with notes that say how they are split."""
+def _user_volumes(
+    files: Mapping[str, Path],
+    masks: Mapping[str, str | None],
+    splits: Mapping[str, str],
+    source: str,
+    skipped: Mapping[str, int],
+) -> Volumes:
+    """The user's volumes, the keys of `masks`, with notes that say how they are split."""
+    subjects = {subject_of(name) for name in masks}
     if splits:
         counts = ", ".join(f"{count} {split}" for split, count in sorted(Counter(splits.values()).items()))
         how = f"{source} ({counts}); splits are by subject."
     else:
         how = "Fewer than three subjects, so all splits share them and use different slices: splits are not by subject."
-    return Volumes("volumes", USER_LICENCE, f"Slices of {len(files)} brain volumes of the user. {how}", files, splits)
+    masked = {name: mask for name, mask in masks.items() if mask is not None}
+    cut = f" The mask beside a volume says what is brain in {len(masked)} of them." if masked else ""
+    left = f" Skipped: {_counted(skipped)}." if any(skipped.values()) else ""
+    notes = f"Slices of {len(masks)} brain volumes of {len(subjects)} subjects of the user. {how}{cut}{left}"
+    used = {name: files[name] for name in (*masks, *masked.values())}
+    return Volumes("volumes", USER_LICENCE, notes, used, splits, masks=masked)
+
+
+def _counted(skipped: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} x {reason}" for reason, count in sorted(skipped.items()) if count)
 
 
 def _is_volume(path: Path) -> bool:
     return path.name.lower().endswith((".nii", ".nii.gz")) and not path.name.startswith(".")
 
 
-def _subject(name: str) -> str:
-    """The BIDS subject label in a name, or the name itself: two scans of one subject stay in one split."""
-    label = re.search(r"(?:^|[/_])(sub-[A-Za-z0-9]+)", name)
-    return label[1] if label else name
+def _check_brain(volume: Volume, path: Path) -> None:
+    """Raise a SalgenError for what is no brain: a mask, a segmentation, a head with its skull, a part of a brain."""
+    inside = volume.values[volume.values > 0]
+    values = len(np.unique(inside))
+    if values < FEWEST_VALUES:
+        raise SalgenError(
+            f"{path}: {values} distinct values above 0, but a brain has {FEWEST_VALUES} or more: it is a mask or a "
+            "segmentation; give T1-weighted brains"
+        )
+    litres = len(inside) * float(np.prod(volume.voxel_size)) / 1e6
+    low, high = BRAIN_LITRES
+    if not low <= litres <= high:
+        raise SalgenError(
+            f"{path}: {litres:.2f} litres are above 0, but a brain has {low:g} to {high:g}: give a skull-stripped "
+            "volume, or put the mask of its brain beside it (NAME_mask.nii.gz for NAME.nii.gz)"
+        )
 
 
 def assign_splits(names: Iterable[str]) -> dict[str, str]:
@@ -123,11 +192,11 @@ def assign_splits(names: Iterable[str]) -> dict[str, str]:
     Empty when there are fewer than three subjects, too few to give each split its own.
     """
     names = list(names)
-    subjects = sorted({_subject(name) for name in names}, key=lambda s: hashlib.sha256(s.encode()).digest())
+    subjects = sorted({subject_of(name) for name in names}, key=lambda s: hashlib.sha256(s.encode()).digest())
     if len(subjects) < len(SHARES):
         return {}
     split = dict(zip(subjects, spread_splits(len(subjects)), strict=True))
-    return {name: split[_subject(name)] for name in names}
+    return {name: split[subject_of(name)] for name in names}
 
 
 def spread_splits(count: int) -> list[str]:
@@ -141,7 +210,8 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
     """Volume name to split; every fault names the line."""
     splits: dict[str, str] = {}
     of_subject: dict[str, str] = {}
-    for line, path, split in _rows(table):
+    for line, row in _rows(table, ("path", "split")):
+        path, split = row["path"].strip(), row["split"].strip()
         name = path.replace("\\", "/").removeprefix("./")
         if name not in files:
             raise SalgenError(
@@ -151,9 +221,10 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
             raise SalgenError(f"{table}, line {line}: split {split!r}; use {SPLIT_NAME_RULE}")
         if name in splits:
             raise SalgenError(f"{table}, line {line}: {path!r} is listed twice")
-        if of_subject.setdefault(_subject(name), split) != split:
+        if of_subject.setdefault(subject_of(name), split) != split:
+            subject = subject_of(name)
             raise SalgenError(
-                f"{table}, line {line}: {_subject(name)} is in split {split!r} and in {of_subject[_subject(name)]!r}; "
+                f"{table}, line {line}: {subject} is in split {split!r} and in {of_subject[subject]!r}; "
                 "a subject belongs to one split"
             )
         splits[name] = split
@@ -162,14 +233,19 @@ def _read_participants(table: Path, files: Mapping[str, Path]) -> dict[str, str]
     return splits
 
 
-def _rows(table: Path) -> list[tuple[int, str, str]]:
-    """Line number, path and split of each row that is not blank."""
+def _read_subjects(table: Path) -> set[str]:
+    """The subjects that a BIDS table lists."""
+    return {row["participant_id"].strip() for _, row in _rows(table, ("participant_id",), "\t")}
+
+
+def _rows(table: Path, columns: Sequence[str], delimiter: str = ",") -> list[tuple[int, dict[str, str]]]:
+    """Line number and fields of each row that is not blank."""
     try:
         with open(table, encoding="utf-8-sig", newline="") as handle:
-            reader = csv.DictReader(handle, restval="")
-            missing = {"path", "split"} - set(reader.fieldnames or ())
+            reader = csv.DictReader(handle, restval="", delimiter=delimiter)
+            missing = set(columns) - set(reader.fieldnames or ())
             if missing:
-                raise SalgenError(f"{table}: has no column {sorted(missing)[0]!r}; it needs path and split")
-            return [(reader.line_num, row["path"].strip(), row["split"].strip()) for row in reader]
+                raise SalgenError(f"{table}: has no column {sorted(missing)[0]!r}; it needs {' and '.join(columns)}")
+            return [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SalgenError(f"{table}: cannot be read as CSV ({reason(error)})") from None
+        raise SalgenError(f"{table}: cannot be read as {table.suffix[1:].upper()} ({reason(error)})") from None

@@ -1,1 +1,1 @@
-"""Textured objects on photographs, the stand-in for ImageNet-S50."""
+"""Textured objects on photographs, a stand-in for ImageNet-S50."""

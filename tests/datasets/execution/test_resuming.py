@@ -21,7 +21,7 @@ def finish(name, out, workers):
     return contents(out)
 
 
-NAMES = ["zings", "perlin-lesions", "gtsrb-square", "lisa-lights", "imagenet-s50"]
+NAMES = ["drawn-figures", "perlin-lesions", "drawn-signs", "drawn-lights", "textured-shapes"]
 
 
 @pytest.mark.torture

@@ -205,11 +205,18 @@ def test_a_broken_annotation_is_skipped_and_counted(tmp_path, why, broken, masks
     )
 
 
+def link_to_nowhere(path):
+    path.unlink()
+    path.symlink_to("nowhere.jpg")
+
+
 @pytest.mark.parametrize(
     ("why", "broken"),
     [
         ("missing image", lambda path: path.unlink()),
         ("unreadable image", lambda path: path.write_bytes(b"no picture")),
+        ("missing image", link_to_nowhere),
+        ("unreadable image", lambda path: path.write_bytes(path.read_bytes()[:-3])),
         ("image of another size than stated", lambda path: Image.new("RGB", (H, W)).save(path)),
     ],
 )
@@ -223,7 +230,7 @@ def test_a_broken_image_is_skipped_and_counted(copy, why, broken):
 def test_images_without_an_object_are_counted_and_a_class_without_pixels_is_left_out_of_test(tmp_path):
     made = opened(tree(tmp_path / "c", [annotation(5), annotation(5, "person", (2.0, 2.0, 1.0, 1.0))]))
     assert "image without an object (1)" in made.source.notes
-    assert "1 more have a mask without pixels" in made.source.notes
+    assert "no ground truth at this size are left out: 1 empty." in made.source.notes
     (sample,) = samples(made, "test")
     assert len(sample.present["object"]) == 2
 
@@ -237,7 +244,7 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
 
     nowhere = tmp_path / "nowhere"
     assert fault(nowhere).startswith(f"{nowhere / 'annotations/instances_train2017.json'} is missing")
-    assert fault(nowhere).endswith("; salgen make multi-objects makes a stand-in for coco-2017")
+    assert fault(nowhere).endswith("; without one, salgen make multi-objects draws a stand-in")
     root = write_coco(tmp_path / "c", {"train2017": ((5, 9), two_of_val())})
     assert fault(root).startswith(f"{root / 'annotations/instances_val2017.json'} is missing")
     (root / "annotations/instances_val2017.json").write_text("[]")

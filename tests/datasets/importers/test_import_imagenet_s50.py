@@ -13,7 +13,7 @@ from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
 
 import salgen
-from salgen.datasets.importers.imagenet_s50 import WNIDS, middle
+from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, middle
 from salgen.datasets.importers.layouts.imagenet_s_layout import CATEGORIES, decode
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -101,7 +101,7 @@ def test_without_annotated_training_images_there_is_only_a_test_split(root):
     shutil.rmtree(root / "train-semi-segmentation")
     made = opened(root)
     assert made.available == {"train": 0, "val": 0, "test": 6}
-    assert "no folder train-semi" in made.source.notes
+    assert "no folder train or train-semi" in made.source.notes
 
 
 @pytest.mark.parametrize("size", [16, 32, 64])
@@ -168,7 +168,7 @@ def test_a_mask_of_another_class_alone_is_kept_and_empty(root):
 
 
 def test_the_fifty_classes_are_expected_by_default():
-    plugin = generator("imagenet-s50").plugin
+    plugin = ImageNetS50()
     assert len(plugin.tasks["label"]) == 50
     assert len(WNIDS) == 50
     assert list(WNIDS) == sorted(set(WNIDS))
@@ -258,7 +258,7 @@ def test_exif_orientation_is_ignored_as_torchvision_ignores_it(root):
 
 
 def test_a_path_that_is_not_there_leads_to_the_stand_in(root, tmp_path):
-    fails(tmp_path / "photographs", "is expected.*; without a source, salgen makes its stand-in for imagenet-s50$")
+    fails(tmp_path / "photographs", "is expected.*; without one, salgen make textured-shapes draws a stand-in$")
     shutil.rmtree(root / "validation")
     with pytest.raises(SalgenError) as caught:
         opened(root)
@@ -286,10 +286,59 @@ def test_a_grey_mask_is_of_another_encoding(root):
     broken(root, ids_of(0).astype(np.uint8), "is not a mask of ImageNet-S .*red and green")
 
 
-def test_files_that_are_no_pictures(root):
-    mask_file(root).write_bytes(b"none")
-    with pytest.raises(SalgenError, match="cannot be read as a picture"):
-        of_item(opened(root), "n01/ILSVRC2012_val_0.JPEG")
+@pytest.mark.parametrize("which", ["image", "mask"])
+def test_broken_files_are_skipped_and_counted(root, which):
+    path = mask_file(root) if which == "mask" else root / "validation/n01/ILSVRC2012_val_0.JPEG"
+    content = path.read_bytes()
+    for broken in (b"none", content[:-3] if which == "image" else content[:60]):
+        path.write_bytes(broken)
+        made = opened(root)
+        assert made.available["test"] == 5
+        assert "Skipped: unreadable image (1)." in made.source.notes
+    path.unlink()
+    path.symlink_to("nowhere")
+    made = opened(root)
+    assert made.available["test"] == 5
+    assert "Skipped: missing image (1)." in made.source.notes
+    assert len(made.source.digest) == 64
+    for index in range(5):
+        made.sample(0, "test", index)
+
+
+def test_images_without_a_mask_are_trained_on_and_none_is_there_twice(root):
+    for wnid in CLASSES:
+        for name in (f"{wnid}_4", f"{wnid}_0", f"{wnid}_70", f"{wnid}_71"):  # the first two are in train-semi
+            Image.fromarray(PIXELS).save(root / "train" / wnid / f"{name}.JPEG")
+    made = opened(root)
+    assert made.available == {"train": 12 + 6, "val": 3, "test": 6}
+    assert "6 training images are those of train and have no mask." in made.source.notes
+    sample = of_item(made, "train/n02/n02_70.JPEG", "train")
+    assert sample.labels == {"label": 1}
+    assert not sample.regions["object"].any()
+    assert not sample.regions["annotated"].any()
+    assert of_item(made, "train-semi/n02/n02_0.JPEG", "train").regions["object"].any()
+
+
+def test_full_and_tiny_masks_are_no_ground_truth_and_counted(root):
+    tiny, full = ids_of(0), np.where(ids_of(0) == 1000, 1000, 1)
+    tiny[tiny == 1] = 0
+    tiny[20:22, 26:28] = 1
+    Image.fromarray(as_levels(full)).save(mask_file(root))
+    Image.fromarray(as_levels(tiny)).save(mask_file(root, name="ILSVRC2012_val_1"))
+    made = opened(root)
+    assert "Of 21 masks these are no ground truth" in made.source.notes
+    assert "1 full, as they cover all that is scored, 1 of fewer than min_mask pixels" in made.source.notes
+    for number in range(2):
+        assert not of_item(made, f"n01/ILSVRC2012_val_{number}.JPEG").regions["object"].any()
+    whole = opened(root, ignore="background", min_mask=1)
+    for number in range(2):
+        assert of_item(whole, f"n01/ILSVRC2012_val_{number}.JPEG").regions["object"].any()
+
+
+def test_classes_have_their_words():
+    classes = ImageNetS50().tasks["label"]
+    assert (classes[0], classes[-1]) == ("goldfish", "agaric")
+    assert ImageNetS50(classes=("n01443537", "n09999999")).tasks["label"] == ("goldfish", "n09999999")
 
 
 @pytest.mark.parametrize(
@@ -320,7 +369,7 @@ def test_killed_and_run_again_it_ends_with_the_same_bytes(root, tmp_path, worker
 
 @pytest.fixture(scope="module")
 def stand_in():
-    return generator("imagenet-s50", image_size=(32, 32))
+    return generator("textured-shapes", image_size=(32, 32))
 
 
 def test_a_stand_in_in_the_published_layout_is_imported_with_its_labels_and_masks(stand_in, tmp_path):

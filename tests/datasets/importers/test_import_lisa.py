@@ -1,6 +1,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,6 +215,9 @@ def test_factors(copy):
         factors = made.plugin.factors(sample.recipe.parameters)
         night = int(sample.recipe.parameters["frame"].startswith("night"))
         masks = 1 + len(sample.alternatives)
+        agreement = factors.pop("mask_agreement")
+        assert 0 < agreement <= 1
+        assert (agreement == 1) == (masks == 1)
         assert factors == {"night": night, "n_masks": masks, "crop_height": 30, "crop_width": 14}
 
 
@@ -347,7 +351,7 @@ def test_no_path_given():
 def test_a_folder_that_is_not_there(tmp_path):
     message = refusal(tmp_path / "none")
     assert message.startswith(f"{tmp_path / 'none'}: there is no such folder")
-    assert message.endswith("; without a source, salgen makes its stand-in for lisa-lights")
+    assert message.endswith("; without one, salgen make drawn-lights draws a stand-in")
 
 
 @pytest.mark.parametrize("doubled", [True, False], ids=["doubled", "single"])
@@ -424,23 +428,79 @@ def test_a_file_name_of_no_clip(copy, name):
 
 
 @pytest.mark.parametrize("clip", ["nightClip1", "daySequence1"])
-def test_missing_frames(copy, clip):
+def test_a_copy_may_have_the_frames_of_some_clips_only(copy, tmp_path, clip):
     shutil.rmtree(frame_folder(copy, clip))
+    made = opened(copy)
+    others = tree(tmp_path / "others", clips={name: CLIPS[name] for name in CLIPS if name != clip})
+    assert made.available == opened(others).available
+    assert f"The copy has no frames of 1 annotated clips ({clip})." in made.source.notes
+    assert ("There is no split test" in made.source.notes) == ("test" not in made.available)
+
+
+def test_no_frames_at_all(copy):
+    for clip in CLIPS:
+        shutil.rmtree(frame_folder(copy, clip))
     message = refusal(copy)
-    assert message.startswith(f"{annotation_folder(copy, clip) / BOX}, line 2: no folder with the frames of {clip}")
-    assert all(str(frame_folder(copy, clip, doubled)) in message for doubled in (True, False))
+    assert message.startswith(f"{copy}: no frames of ")
+    first = next(clip for clip in CLIPS if str(frame_folder(copy, clip)) in message)
+    assert all(str(frame_folder(copy, first, doubled)) in message for doubled in (True, False))
 
 
-def test_a_missing_frame(copy):
-    frame = frame_folder(copy, "dayClip2") / "dayClip2--00001.jpg"
+def test_frames_may_be_png_where_the_tables_say_jpeg(copy):
+    before = opened(copy)
+    samples = [before.sample(0, "train", index) for index in range(before.available["train"])]
+    for frame in copy.rglob("*.jpg"):
+        Image.open(frame).save(frame.with_suffix(".png"))
+        frame.unlink()
+    made = opened(copy)
+    assert made.available == before.available
+    for index, sample in enumerate(samples):
+        np.testing.assert_array_equal(made.sample(0, "train", index).image, sample.image)
+
+
+def cut_short(frame):
+    frame.write_bytes(frame.read_bytes()[:-3])
+
+
+def link_to_nowhere(frame):
     frame.unlink()
-    assert refusal(copy) == f"{annotation_folder(copy, 'dayClip2') / BOX}, line 4: its frame {frame} is missing"
+    frame.symlink_to(frame.with_name("not there"))
 
 
-def test_a_frame_that_is_no_picture(copy):
-    frame = frame_folder(copy, "dayClip2") / "dayClip2--00001.jpg"
-    frame.write_bytes(b"no picture")
-    assert refusal(copy).startswith(f"{frame}: cannot be read as a picture")
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (Path.unlink, "its frame is not there (2)"),
+        (link_to_nowhere, "its frame cannot be read (2)"),
+        (cut_short, "its frame cannot be read (2)"),
+        (lambda frame: frame.write_bytes(b"no picture"), "its frame cannot be read (2)"),
+    ],
+    ids=["gone", "link to nowhere", "cut short", "no picture"],
+)
+def test_broken_frames_are_skipped_and_counted(copy, fault, reason):
+    whole = sum(opened(copy).available.values())
+    fault(frame_folder(copy, "dayClip2") / "dayClip2--00001.jpg")
+    made = opened(copy)
+    assert sum(made.available.values()) == whole - 2
+    assert f"2 annotated lights were left out because: {reason}." in made.source.notes
+    for split, count in made.available.items():
+        for index in range(count):
+            made.sample(0, split, index)
+
+
+def test_masks_that_differ_are_reported(copy, monkeypatch):
+    crop = np.zeros((30, 14), dtype=bool)
+    crop[8:16, 3:11] = True
+    half = crop.copy()
+    half[8:10] = False
+
+    def two(pixels, bulb, *, red, rules):
+        return [crop, half]
+
+    monkeypatch.setattr("salgen.datasets.importers.layouts.lisa.vetting.acceptable_masks", two)
+    made = opened(copy)
+    assert "several acceptable masks, of which the two that differ most have a mean IoU of 0.75" in made.source.notes
+    assert made.recipe(0, "train", 0).parameters["agreement"] == 0.75
 
 
 def test_no_light_of_the_two_classes(copy):
@@ -499,6 +559,8 @@ def test_every_number_of_the_rules_is_part_of_the_key():
         "min_saturation": 81,
         "min_value": 81,
         "area": (0.02, 0.5),
+        "min_inside": 0.6,
+        "min_near": 0.8,
         "min_overlap": 0.4,
         "duplicate": 0.9,
         "most_masks": 3,

@@ -131,11 +131,11 @@ def test_a_class_without_pixels_at_this_size_is_no_sample_of_test_but_still_show
     write_xml(copy, "2009_000002", [("tvmonitor", (5, 5, 30, 25), 0), ("bird", (2, 2, 2, 2), 0)])
     made = opened(copy)
     assert made.available["test"] == 6
-    assert "1 more have a mask without pixels at this size and are left out" in made.source.notes
+    assert "no ground truth at this size are left out: 1 empty." in made.source.notes
     shown = {name_of(sample): sample.present["object"] for sample in samples(made, "test")}
     assert shown["2009_000002"] == (CLASSES.index("bird"), CLASSES.index("tvmonitor"))
-    assert opened(copy, image_size=(H, W)).available["test"] == 7
-    assert "more have a mask" not in opened(copy, image_size=(H, W)).source.notes
+    assert opened(copy, image_size=(H, W), min_mask=1).available["test"] == 7
+    assert "left out: 1 of fewer than min_mask pixels" in opened(copy, image_size=(H, W)).source.notes
 
 
 @pytest.mark.parametrize("mode", ["L", "CMYK"])
@@ -147,10 +147,21 @@ def test_grey_and_four_colour_images_become_rgb(copy, mode):
         np.testing.assert_array_equal(sample.image, np.asarray(stored.convert("RGB")))
 
 
+def link_to_nowhere(path):
+    path.unlink()
+    path.symlink_to("nowhere.jpg")
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:-3])
+
+
 BROKEN = {
     "missing image": lambda root, name: (root / "JPEGImages" / f"{name}.jpg").unlink(),
     "unreadable image": lambda root, name: (root / "JPEGImages" / f"{name}.jpg").write_bytes(b"no picture"),
     "image of another size than stated": lambda root, name: write_xml(root, name, TRAIN[name], (W, H)),
+    "missing image ": lambda root, name: link_to_nowhere(root / "JPEGImages" / f"{name}.jpg"),
+    "unreadable image ": lambda root, name: cut_short(root / "JPEGImages" / f"{name}.jpg"),
     "missing annotation": lambda root, name: (root / "Annotations" / f"{name}.xml").unlink(),
     "annotation that is no XML": lambda root, name: (root / "Annotations" / f"{name}.xml").write_text("<annotation>"),
     "image without an object": lambda root, name: write_xml(root, name, []),
@@ -163,7 +174,7 @@ def test_an_image_that_is_broken_is_skipped_and_counted(copy, why):
     BROKEN[why](copy, "2008_000007")
     made = opened(copy)
     assert made.available["train"] + made.available["val"] == 18
-    assert f"Skipped: {why} (2)." in made.source.notes
+    assert f"Skipped: {why.strip()} (2)." in made.source.notes
     assert {name_of(s) for split in ("train", "val") for s in samples(made, split)} == set(TRAIN) - {
         "2008_000003",
         "2008_000007",

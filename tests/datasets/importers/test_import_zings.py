@@ -131,7 +131,7 @@ def test_the_source_says_what_it_is(copy):
     source = imported(copy).source
     assert source.name == OWN_COPY
     assert "7 heroes (5 train, 1 val, 1 test) and 5 villains (3 train, 1 val, 1 test)" in source.notes
-    assert "0 of 12 masks are empty" in source.notes
+    assert "no ground truth" not in source.notes
     assert "Not known" in source.licence
 
 
@@ -148,9 +148,9 @@ def test_masks_that_come_out_empty_are_kept_and_counted(copy):
     mask[2, 0] = 255  # no pixel of 16 x 16 has its middle in that row
     Image.fromarray(mask).save(copy / "masks/heroes/z1.png")
     made = imported(copy)
-    assert "2 of 12 masks are empty" in made.source.notes
+    assert "Of 12 masks these are no ground truth at this size: 2 empty." in made.source.notes
     assert sum(made.available.values()) == 12
-    assert "1 of 12 masks are empty" in imported(copy, SIZE).source.notes
+    assert "at this size: 1 empty, 1 of fewer than min_mask pixels." in imported(copy, SIZE).source.notes
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "I;16"])
@@ -268,7 +268,7 @@ def test_a_missing_folder(copy, missing):
 def test_paths_that_hold_nothing_of_it(copy, tmp_path):
     assert fault(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere'}: expected a folder here")
     assert fault(copy / "heroes/z0.png").startswith(f"{copy / 'heroes/z0.png'}: expected a folder here")
-    assert fault(tmp_path / "nowhere").endswith("; without a source, salgen makes its stand-in for zings")
+    assert fault(tmp_path / "nowhere").endswith("; without one, salgen make drawn-figures draws a stand-in")
     assert "stand-in" not in fault(copy / "heroes/z0.png")
     (tmp_path / "other").mkdir()
     assert fault(tmp_path / "other").startswith(f"{tmp_path / 'other/heroes'}: expected a folder here")
@@ -307,14 +307,37 @@ def test_two_pictures_of_one_name(copy):
 
 
 @pytest.mark.parametrize("which", ["heroes/z1.png", "masks/heroes/z1.png"])
-def test_a_broken_file(copy, which):
+def test_a_broken_file_is_skipped_with_its_picture_and_counted(copy, which):
     content = (copy / which).read_bytes()
-    (copy / which).write_bytes(b"no picture")
-    assert fault(copy).startswith(f"{copy / which}: cannot be read as a picture")
-    (copy / which).write_bytes(content[: len(content) // 2])
+    for broken in (b"no picture", content[: len(content) // 2]):
+        (copy / which).write_bytes(broken)
+        made = imported(copy)
+        assert made.source.notes.endswith("Skipped: unreadable image (1).")
+        assert sum(map(len, samples_of(made).values())) == 11
+    (copy / which).unlink()
+    (copy / which).symlink_to("nowhere.png")
+    assert imported(copy).source.notes.endswith("Skipped: missing image (1).")
+    for number in (2, 3, 4, 5):
+        (copy / f"heroes/z{number}.png").write_bytes(b"no picture")
+    assert fault(copy) == "heroes: 2 pictures can be read, expected 3 or more"
+
+
+def test_full_and_tiny_masks_are_no_ground_truth(copy):
+    tiny = np.zeros(SIZE, dtype=np.uint8)
+    tiny[:3, :4] = 255
+    Image.fromarray(np.full(SIZE, 2, dtype=np.uint8)).save(copy / "masks/heroes/z0.png")  # as a trimap is read
+    Image.fromarray(tiny).save(copy / "masks/heroes/z1.png")
     made = imported(copy)
-    with pytest.raises(SalgenError, match=re.escape(f"{copy / which}: cannot be read as a picture")):
-        samples_of(made)
+    expected = (
+        "1 full, as they cover all that is scored, 1 of fewer than min_mask pixels. Such samples are kept with an"
+    )
+    assert expected in made.source.notes
+    for samples in samples_of(made).values():
+        for sample in samples:
+            refused = sample.recipe.parameters["item"] in ("heroes/z0", "heroes/z1")
+            assert sample.regions["eyes"].any() != refused
+    lower = generator("zings", source=str(copy), image_size=(16, 16), min_mask=1)
+    assert "min_mask pixels" not in lower.source.notes
 
 
 def test_a_data_set_is_made_of_a_copy_and_opened(copy, tmp_path):

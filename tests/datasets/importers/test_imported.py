@@ -15,9 +15,9 @@ from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.running import evaluate
-from salgen.evaluation.verification.verifying import verify
+from salgen.evaluation.verification.verifying import verdict, verify
 from salgen.generators.factory import generator, generator_of
-from salgen.registry import GENERATORS, Entry
+from salgen.registry import GENERATORS, IMPORTERS
 
 COUNTS = {"train": 8, "val": 4, "test": 7}
 
@@ -66,7 +66,10 @@ def test_several_masks_are_stored_and_read(folder):
 
 def test_verify_takes_the_copy_and_finds_another_one(copy, folder, tmp_path):
     assert verify(folder, source=str(copy)) == []
-    assert any("give its path as the source" in problem for problem in verify(folder))
+    assert verify(folder) == []
+    said = "no sample was rendered again, as own copy of tiles is not part of it: give it with --source PATH"
+    assert said in verdict(folder).unchecked
+    assert verdict(folder, source=str(copy)).unchecked == ""
     Image.new("RGB", (20, 24)).save(copy / "test" / "dark-0.png")
     assert any("give the source it was made from" in problem for problem in verify(folder, source=str(copy)))
 
@@ -94,16 +97,27 @@ def test_a_scale_caps_what_is_there_and_what_is_asked_for_wins(copy, tmp_path):
     assert json.loads((made / "salgen.json").read_text())["spec"]["splits"] == {"train": 4, "val": 2}
 
 
-def test_a_name_with_a_generator_is_imported_where_there_is_a_copy(copy, monkeypatch):
-    monkeypatch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "tiles": Entry("tiles", "squares", "x")})
-    monkeypatch.setattr("squares.Squares.name", "tiles")
-    assert type(generator("tiles").plugin).__name__ == "Squares"
-    imported = generator("tiles", source=str(copy))
-    assert type(imported.plugin).__name__ == "Tiles"
-    spec = imported.spec({"test": 2}, 0)
+def test_an_importer_without_a_copy_is_refused_and_names_its_stand_in(copy, monkeypatch):
+    with pytest.raises(SalgenError, match=r"^tiles is read from your own copy of the data: give --set source=PATH$"):
+        generator("tiles")
+    monkeypatch.setattr("tiles.Tiles.stand_in", "squares")
+    with pytest.raises(SalgenError, match=r"source=PATH; without one, salgen make squares draws a stand-in$"):
+        generator("tiles")
+    spec = generator("tiles", source=str(copy)).spec({"test": 2}, 0)
     assert type(generator_of(spec, str(copy)).plugin).__name__ == "Tiles"
     with pytest.raises(SalgenError, match="give its path as the source"):
         generator_of(spec)
+
+
+def test_no_importer_has_the_name_of_a_generator_and_stand_ins_exist():
+    assert not set(IMPORTERS.names()) & set(GENERATORS.names())
+    for name in IMPORTERS.names():
+        if drawn := IMPORTERS.load(name).stand_in:
+            assert drawn in GENERATORS.names()
+    for name in ("textured-shapes", "drawn-signs", "drawn-figures", "drawn-lights"):
+        summary = GENERATORS.load(name).__doc__.partition("\n")[0]
+        assert "Drawn" in summary
+        assert "stand-in for" in summary
 
 
 def test_the_card_says_that_there_are_no_twins(folder):

@@ -129,7 +129,11 @@ def test_only_the_part_at_the_bulb_is_kept(given_masks):
 
 
 def slow_verdict(mask, bulb):
-    """From the text: area within 1 % to 50 % of the crop, centroid inside the bulb's box, IoU with it >= 0.3."""
+    """From the text.
+
+    Area within 1 % to 50 % of the crop, centroid inside the bulb's box, a pixel that touches the box's centre, half of
+    it inside the box, nine tenths inside the box with half a side more on each side, IoU with the box >= 0.3.
+    """
     left, top, right, bottom = bulb
     pixels = [(r, c) for r in range(mask.shape[0]) for c in range(mask.shape[1]) if mask[r, c]]
     boxed = {(r, c) for r in range(top, bottom) for c in range(left, right)}
@@ -141,6 +145,14 @@ def slow_verdict(mask, bulb):
     if not top <= sum(r + 0.5 for r, _ in pixels) / len(pixels) <= bottom:
         return "centroid"
     both = len(boxed & set(pixels))
+    if not any(2 * c <= left + right <= 2 * c + 2 and 2 * r <= top + bottom <= 2 * r + 2 for r, c in pixels):
+        return "centre"
+    if both < 0.5 * len(pixels):
+        return "inside"
+    down, across = (bottom - top) // 2, (right - left) // 2
+    near = [(r, c) for r, c in pixels if top - down <= r < bottom + down and left - across <= c < right + across]
+    if len(near) < 0.9 * len(pixels):
+        return "near"
     return "accepted" if both / (len(boxed) + len(pixels) - both) >= 0.3 else "IoU"
 
 
@@ -152,6 +164,7 @@ VERDICTS = {
     "area, just one hundredth": ((5, 5, 7, 7), (5, 5, 7, 7)),
     "centroid": ((4, 4, 10, 16), (4, 4, 10, 9)),
     "IoU": ((8, 8, 10, 10), (4, 4, 14, 14)),
+    "inside": ((2, 2, 12, 12), (4, 4, 10, 10)),
 }
 
 
@@ -162,6 +175,16 @@ def test_vetting_case_by_case(case):
     expected = "accepted" if "just" in case else case.partition(",")[0]
     assert slow_verdict(mask, bulb) == expected
     assert agrees(mask, bulb, RULES) == (expected == "accepted")
+
+
+def test_a_ring_and_a_tail_are_refused():
+    ring = rectangle_mask((20, 20), (4, 4, 12, 12)) & ~rectangle_mask((20, 20), (7, 7, 9, 9))
+    assert slow_verdict(ring, (4, 4, 12, 12)) == "centre"
+    assert not agrees(ring, (4, 4, 12, 12), RULES)
+    tail = rectangle_mask((20, 20), (4, 4, 10, 10)) | rectangle_mask((20, 20), (6, 10, 7, 20))
+    assert slow_verdict(tail, (4, 4, 10, 10)) == "near"
+    assert not agrees(tail, (4, 4, 10, 10), RULES)
+    assert agrees(tail, (4, 4, 10, 10), replace(RULES, min_near=0.5))
 
 
 @st.composite
@@ -183,6 +206,7 @@ def test_vetting_is_what_the_text_says(drawn, bulb):
     [
         (replace(RULES, area=(0.5, 0.6)), (4, 4, 10, 10)),
         (replace(RULES, min_overlap=0.99), (4, 4, 10, 9)),
+        (replace(RULES, min_inside=0.9), (4, 4, 11, 11)),
     ],
 )
 def test_the_numbers_are_parameters(rules, mask):

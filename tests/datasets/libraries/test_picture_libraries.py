@@ -403,13 +403,41 @@ def test_what_is_not_there_is_named(copies, tmp_path):
     refused("miniplaces is a link to .*nowhere, which does not exist")
 
 
+def test_scenes_without_a_folder_around_train_and_val_are_read(tmp_path):
+    root = write_miniplaces(tmp_path / "miniplaces")
+    library = opened(tmp_path)
+    for inside in (root / "images").iterdir():
+        inside.rename(root / inside.name)
+    (root / "images").rmdir()
+    again = opened(tmp_path)
+    assert again.source.digest == library.source.digest
+    assert again.source.notes == library.source.notes
+
+
+def test_all_classes_that_are_short_are_named_at_once(tmp_path):
+    root = write_miniplaces(tmp_path / "miniplaces", tested=2)
+    for number in (0, 100):
+        (root / "images/val" / f"{number:08}.jpg").write_bytes(b"broken")
+    with pytest.raises(SalgenError) as caught:
+        opened(tmp_path)
+    first, second = (f"{name!r}: 1 is usable for test" for name in SCENES)
+    assert first in str(caught.value)
+    assert second in str(caught.value)
+    assert "leave these out" in str(caught.value)
+    plain_coco(tmp_path / "coco")
+    for image in (tmp_path / "coco/images/val2017").iterdir():
+        image.write_bytes(b"broken")
+    with pytest.raises(SalgenError, match=r"^objects of .* for test.*; scenes of .* for test"):
+        opened(tmp_path)
+
+
 def test_what_is_wrong_with_scenes_is_named(tmp_path):
     def refused(message):
         with pytest.raises(SalgenError, match=message):
             opened(tmp_path)
 
     (tmp_path / "miniplaces").mkdir()
-    refused("images/train is missing: MiniPlaces has its photographs there")
+    refused(r"images/train is missing, and so is \S+miniplaces/train: MiniPlaces has its photographs there")
     root = tmp_path / "miniplaces"
     write_miniplaces(root, tested=2)
     (root / "images/val" / f"{100:08}.jpg").write_bytes(b"broken")

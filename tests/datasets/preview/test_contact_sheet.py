@@ -82,3 +82,18 @@ def test_the_words_say_what_is_inside(folder):
         open_dataset(folder).fingerprint,
     ):
         assert said in text
+
+
+def test_the_mask_lies_over_the_image(folder, monkeypatch):
+    monkeypatch.setattr(sheets, "PANEL", 12)
+    dataset = open_dataset(folder, "train")
+    index = int(np.flatnonzero(dataset.column("label"))[0])
+    (batch,) = dataset.batches(1, [index])
+    (picture,) = sheets._mask_pictures(dataset, batch, 0, batch.levels()[0])
+    image, mask = np.broadcast_to(batch.levels()[0].transpose(1, 2, 0), (12, 16, 3)), batch.masks[0]
+    valid = batch.regions[dataset.valid_region][0] if dataset.valid_region else np.ones_like(mask)
+    for row, column in np.ndindex(mask.shape):
+        expected = image[row, column] * (1.0 if valid[row, column] else 0.3)
+        if mask[row, column]:
+            expected = 0.4 * expected + 0.6 * np.array([255, 0, 200])
+        np.testing.assert_array_equal(np.asarray(picture)[row, column], np.floor(expected))

@@ -126,7 +126,7 @@ def test_what_is_not_stated_or_malformed_is_refused(folder, stated, said):
 
 def test_what_is_altered_incomplete_or_of_another_version_is_refused(folder, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(plugin_class("squares", imported=False), "version", "2")
+        patch.setattr(plugin_class("squares"), "version", "2")
         with pytest.raises(SalgenError, match="made by squares version 1, but version 2 is installed"):
             bytes_of(folder)
     shard = folder / "data/val-00000-of-00001.parquet"
@@ -221,18 +221,19 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
 
 
 @pytest.mark.parametrize(
-    ("name", "imported", "expected"),
+    ("name", "expected"),
     [
-        ("perlin-lesions", False, {"Budding et al.": 2021}),
-        ("gtsrb-square", False, {"Szczepankiewicz et al.": 2023}),
-        ("lisa-lights", True, {"Jensen et al.": 2016, "Szczepankiewicz et al.": 2023}),
-        ("squares", False, {}),
+        ("perlin-lesions", {"Budding et al.": 2021}),
+        ("drawn-signs", {"Szczepankiewicz et al.": 2023}),
+        ("gtsrb-square", {"Stallkamp et al.": 2012, "Szczepankiewicz et al.": 2023}),
+        ("lisa-lights", {"Jensen et al.": 2016, "Szczepankiewicz et al.": 2023}),
+        ("squares", {}),
     ],
 )
-def test_papers_are_found_where_the_generator_names_them(name, imported, expected):
+def test_papers_are_found_where_the_generator_names_them(name, expected):
     from salgen.datasets.metadata.citation import papers
 
-    found = papers(plugin_class(name, imported=imported))
+    found = papers(plugin_class(name))
     assert {paper["authors"][0]["name"]: paper["year"] for paper in found} == expected
     assert all(paper["title"] == paper["title"].strip() and "\n" not in paper["title"] for paper in found)
 

@@ -153,8 +153,8 @@ def test_what_is_rendered_is_what_would_be_stored(tmp_path, parameters, twins):
 @pytest.mark.parametrize(
     "name",
     [
-        *("perlin-lesions", "bam", "lisa-lights"),
-        *(pytest.param(name, marks=pytest.mark.torture) for name in ("mri-lesions", "zings", "gtsrb-square")),
+        *("perlin-lesions", "bam", "drawn-lights"),
+        *(pytest.param(name, marks=pytest.mark.torture) for name in ("mri-lesions", "drawn-figures", "drawn-signs")),
         pytest.param("multi-objects", marks=pytest.mark.torture),
     ],
 )
@@ -223,12 +223,12 @@ def test_a_generator_that_tells_labels_from_its_choices_renders_nothing(tmp_path
     how = {"splits": SPLITS, "scale": "demo", "workers": 1, "recipes_only": True}
     make("bam", tmp_path / "bam", parameters=GENERATORS.load("bam").quick, **how)
     assert rendered == []
-    make("zings", tmp_path / "zings", parameters=GENERATORS.load("zings").quick, **how)
+    make("drawn-figures", tmp_path / "drawn-figures", parameters=GENERATORS.load("drawn-figures").quick, **how)
     assert len(rendered) == sum(SPLITS.values())
 
 
 def test_labels_that_are_not_those_of_render_are_a_fault_of_the_generator(monkeypatch):
-    squares = plugin_class("squares", imported=False)
+    squares = plugin_class("squares")
     monkeypatch.setattr(squares, "labels", lambda self, parameters: {"label": 0, "corner": 0}, raising=False)
     with pytest.raises(AssertionError, match=r"labels\(\) are not those of render"):
         check_generator("squares")
@@ -312,7 +312,7 @@ def test_ones_own_source_has_to_be_given_where_pictures_are_looked_at(tmp_path, 
 
 
 def test_another_version_cannot_render_and_says_so(bare, monkeypatch):
-    monkeypatch.setattr(plugin_class("squares", imported=False), "version", "2")
+    monkeypatch.setattr(plugin_class("squares"), "version", "2")
     dataset = open_dataset(bare)
     assert len(dataset.column("label")) == 6
     with pytest.raises(SalgenError, match="made by squares version 1, but version 2 is installed"):
@@ -509,11 +509,11 @@ def test_a_run_on_ones_own_source_takes_it_wherever_pictures_are_looked_at(tmp_p
 
 def test_a_model_learns_and_is_scored_as_on_stored_pictures(tmp_path):
     """Down to the last bit; the data are of one name, as that is in the tables."""
-    parameters = {"image_size": [16, 16], **GENERATORS.load("zings").quick}
+    parameters = {"image_size": [16, 16], **GENERATORS.load("drawn-figures").quick}
     how = {"splits": {"train": 12, "val": 4, "test": 6}, "parameters": parameters, "workers": 1}
     found = []
     for only in (False, True):
-        data = make("zings", tmp_path / str(only) / "data", recipes_only=only, **how)
+        data = make("drawn-figures", tmp_path / str(only) / "data", recipes_only=only, **how)
         model = train(data, tmp_path / str(only) / "model", settings={"epochs": 1, "batch_size": 4})
         run = evaluate(
             data,

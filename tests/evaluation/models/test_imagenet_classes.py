@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torchvision.models._meta import _IMAGENET_CATEGORIES
 
-from salgen.datasets.importers.imagenet_s50 import WNIDS
+from salgen.datasets.importers.imagenet_s50 import WNIDS, WORDS
 from salgen.evaluation.models.imagenet_classes import OUTPUTS, ROWS, rows_for
 
 # As ImageNet-S names its fifty classes, in the order of their ids.
@@ -27,6 +27,7 @@ def test_outputs_have_the_classes_names_in_torchvision():
 def test_they_are_the_classes_that_the_importer_gives():
     assert tuple(ROWS) == WNIDS
     assert len(ROWS) == 50
+    assert list(WORDS.values()) == NAMES.split(", ")
 
 
 def test_ids_and_outputs_are_in_the_same_order():

@@ -37,10 +37,12 @@ def test_the_thirteen_methods_exist():
     assert set(PAPER) <= set(METHODS.names())
 
 
-def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path):
+def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path, monkeypatch):
     made, evaluated, studies = recorded
+    judged = []
+    monkeypatch.setattr(protocol, "judge", lambda claims, study: judged.append(study) or ())
     Szczepankiewicz2023(seed=3, models=("resnet50", "vgg16", "scnn")).run(tmp_path, "small", ["rise"])
-    assert [name for name, _ in made] == ["gtsrb-square", "zings", "lisa-lights", "imagenet-s50"]
+    assert [name for name, _ in made] == ["drawn-signs", "drawn-figures", "drawn-lights", "textured-shapes"]
     assert all(how == {"scale": "small", "seed": 3, "source": None} for _, how in made)
     cells = [(name, how["model"]) for name, how in evaluated if how["split"] == "test"]
     assert cells == [(name, model) for name, _ in made for model in ("resnet50", "vgg16", "scnn")]
@@ -48,11 +50,14 @@ def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path):
         assert how["methods"] == [*PAPER, "eigen-cam:sign=align", "eigen-grad-cam:sign=align", "rise"]
         assert (how["metrics"], how["limit"], how["scale"], how["seed"]) == (["m-gt"], 100, "small", 3)
         if how["split"] == "test":
-            turned = {"rotation": 5.0, "flips": True} if name == "zings" else {}
+            turned = {"rotation": 5.0, "flips": True} if name == "drawn-figures" else {}
             assert how["settings"] == {"stop_accuracy": 0.995, **turned}
     ((runs, study),) = studies
     assert len(runs) == 12
-    assert any("stand-ins" in note for note in study.notes)
+    (note,) = (note for note in study.notes if "stand-ins" in note)
+    assert "drawn-signs for gtsrb-square, drawn-figures for zings" in note
+    assert study.cells[0].dataset == "drawn-signs"
+    assert judged[0].cells[0].dataset == "gtsrb-square", "claims call the data by the paper's names"
 
 
 def test_variants_are_scored_against_the_training_mask_for_the_class_square(recorded, tmp_path):
@@ -62,7 +67,7 @@ def test_variants_are_scored_against_the_training_mask_for_the_class_square(reco
     assert [how["split"] for how in variants] == [f"test_{variant}" for variant in VARIANTS]
     for how in variants:
         assert (how["target"], how["mask"]) == ("square", "training_square")
-        assert how["model"] == tmp_path / "runs" / "gtsrb-square-scnn" / "scnn-seed0"
+        assert how["model"] == tmp_path / "runs" / "drawn-signs-scnn" / "scnn-seed0"
     assert tuple(studies[0][1].variants[0].runs) == VARIANTS
     assert studies[0][1].variants[0].marked == {"original", "noisy_square", "noisy_background"}
     assert [how.get("mask") for _, how in evaluated if how["split"] == "test"] == [None]
@@ -72,16 +77,18 @@ def test_full_scale_is_the_papers(recorded, tmp_path):
     _, evaluated, _ = recorded
     Szczepankiewicz2023(only=("zings", "lisa-lights")).run(tmp_path, "full")
     settings = {(name, how["model"]): how["settings"] for name, how in evaluated if how.get("settings")}
-    assert settings["zings", "resnet50"] == {
+    assert settings["drawn-figures", "resnet50"] == {
         **FULL_TRAINING, "learning_rate": 1e-4, "weights": "imagenet", "rotation": 5.0, "flips": True
     }  # fmt: skip
-    assert settings["lisa-lights", "scnn"] == {**FULL_TRAINING, "learning_rate": 1e-3}
+    assert settings["drawn-lights", "scnn"] == {**FULL_TRAINING, "learning_rate": 1e-3}
     for (_, model), chosen in settings.items():
         choose_settings(model, "full", chosen)
     whole = [
-        (how["split"], str(how["model"])) for name, how in evaluated if name == "zings" and "scnn" in str(how["out"])
+        (how["split"], str(how["model"]))
+        for name, how in evaluated
+        if name == "drawn-figures" and "scnn" in str(how["out"])
     ]
-    trained = str(tmp_path / "runs" / "zings-scnn" / "scnn-seed0")
+    trained = str(tmp_path / "runs" / "drawn-figures-scnn" / "scnn-seed0")
     assert whole == [("test", "scnn"), ("val", trained), ("train", trained)]
 
 
@@ -94,7 +101,13 @@ def test_on_imagenet_s50_itself_pretrained_networks_are_scored(recorded, tmp_pat
     assert made == [
         (
             "imagenet-s50",
-            {"scale": "demo", "seed": 0, "source": "/data/ImageNetS50", "parameters": {"image_size": (224, 224)}},
+            {
+                "scale": "demo",
+                "seed": 0,
+                "source": "/data/ImageNetS50",
+                "parameters": {"image_size": (224, 224)},
+                "splits": {"train": None, "val": None},
+            },
         )
     ]
     assert [how["model"] for _, how in evaluated] == [

@@ -179,7 +179,7 @@ def test_a_source_that_is_not_one_is_refused(tmp_path, monkeypatch, given):
 
 
 def test_a_single_file_is_a_source_that_all_splits_share(tmp_path):
-    source = open_brains(str(write(tmp_path / "a.nii.gz", head())))
+    source = open_brains(str(write(tmp_path / "a.nii.gz", head(), np.diag([14.0, 15.0, 16.0, 1.0]))))
     assert (source.name, source.names(), source.split_of("a.nii.gz")) == ("volumes", ["a.nii.gz"], None)
     assert "not by subject" in source.notes
     np.testing.assert_array_equal(source.load("a.nii.gz").values, head())

@@ -7,14 +7,16 @@ Gao et al. 2022, *Large-scale unsupervised semantic segmentation* (IEEE TPAMI).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.datasets.importers.layouts.broken import sound_items
 from salgen.datasets.importers.layouts.imported import by_stem
+from salgen.datasets.libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 from salgen.sources import OWN_COPY, Files
 
@@ -23,7 +25,7 @@ CATEGORIES = "ImageNetS_categories_im50.txt"
 OTHER = 0  # the id of pixels of no class
 IGNORE = 1000  # the id of pixels that are not annotated
 MASKS = "-segmentation"
-TESTED, TRAINED = "validation", "train-semi"
+TESTED, TRAINED, UNMASKED = "validation", "train-semi", "train"
 PICTURES = (".jpeg", ".jpg", ".png")
 EVERY = 5  # one of so many annotated training images is for validation
 LICENCE = (
@@ -45,7 +47,8 @@ def read_layout(path: Path, classes: Sequence[str]) -> Files:
     Returns
     -------
     The files by their path within the copy: ``validation/n01443537/a.JPEG`` and the mask picture
-    ``validation-segmentation/n01443537/a.png``. Images have a split, mask pictures have none.
+    ``validation-segmentation/n01443537/a.png``. Images have a split, mask pictures have none. Of what is broken only
+    the number is in the notes.
 
     Raises
     ------
@@ -54,7 +57,7 @@ def read_layout(path: Path, classes: Sequence[str]) -> Files:
     """
     root = _root(path)
     _check_categories(root, classes)
-    files: dict[str, Path] = {}
+    pictures: dict[str, tuple[Path, ...]] = {}
     splits: dict[str, str] = {}
     parts = [TESTED, *([TRAINED] if (root / TRAINED).is_dir() else [])]
     for part in parts:
@@ -62,9 +65,15 @@ def read_layout(path: Path, classes: Sequence[str]) -> Files:
         for name in classes:
             for number, (picture, mask) in enumerate(_pairs(root, part, name)):
                 item = picture.relative_to(root).as_posix()
-                files[item], files[mask_of(item)] = picture, mask
+                pictures[item] = picture, mask
                 splits[item] = "test" if part == TESTED else "val" if number % EVERY == EVERY - 1 else "train"
-    return Files(OWN_COPY, LICENCE, _notes(len(parts) > 1), files, splits)
+    unmasked = _unmasked(root, classes, {(Path(item).parent.name, Path(item).stem) for item in pictures})
+    pictures |= {item: (picture,) for item, picture in unmasked.items()}
+    sound, skipped = sound_items(pictures, pictures)
+    files = {item: given[0] for item, given in sound.items()}
+    files |= {mask_of(item): given[1] for item, given in sound.items() if len(given) > 1}
+    used = {item: splits.get(item, "train") for item in sound}
+    return Files(OWN_COPY, LICENCE, _notes(parts, sum(item in unmasked for item in sound), skipped), files, used)
 
 
 def mask_of(item: str) -> str:
@@ -126,18 +135,33 @@ def _pairs(root: Path, part: str, name: str) -> Iterator[tuple[Path, Path]]:
         yield pictures[stem], masks[stem]
 
 
+def _unmasked(root: Path, classes: Sequence[str], annotated: Set[tuple[str, str]]) -> dict[str, Path]:
+    """The training images without a mask; those that are annotated elsewhere in the copy are not among them."""
+    if not (root / UNMASKED).is_dir():
+        return {}
+    return {
+        picture.relative_to(root).as_posix(): picture
+        for name in classes
+        if (root / UNMASKED / name).is_dir()
+        for picture in _visible_files(root / UNMASKED / name, PICTURES)
+        if (name, picture.stem) not in annotated
+    }
+
+
 def _visible_files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
     files = sorted(folder.iterdir())
     return [file for file in files if file.suffix.lower() in endings and not file.name.startswith(".")]
 
 
-def _notes(trained: bool) -> str:
-    tested = "The test split is ImageNet-S50's annotated validation images. "
-    if not trained:
-        return tested + f"The copy has no folder {TRAINED}, so there are no images to train on."
-    return tested + (
-        f"Training and validation images are those of {TRAINED}: every fifth of a class, by name, is for validation."
-    )
+def _notes(parts: Sequence[str], unmasked: int, skipped: Mapping[str, int]) -> str:
+    texts = ["The test split is ImageNet-S50's annotated validation images."]
+    if TRAINED in parts:
+        texts.append(f"Of {TRAINED} every fifth image of a class, by name, is for validation, the others for training.")
+    if unmasked:
+        texts.append(f"{unmasked:,} training images are those of {UNMASKED} and have no mask.")
+    if len(parts) == 1 and not unmasked:
+        texts.append(f"The copy has no folder {UNMASKED} or {TRAINED}, so there are no images to train on.")
+    return " ".join(filter(None, [*texts, listed(skipped)]))
 
 
 def decode(levels: NDArray[Any]) -> NDArray[np.int64]:

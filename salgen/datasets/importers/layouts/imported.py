@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered
+from salgen.generators.factory import no_copy, stand_in_advice
 from salgen.parameters import param
 from salgen.sources import Files
 
@@ -52,10 +53,12 @@ class Imported:
     """Base of importers; a subclass defines `open_source`, `prepare` and `render`.
 
     `open_source` gives a :class:`~salgen.sources.Files` whose name is :data:`~salgen.sources.OWN_COPY`, or a
-    SalgenError that names the path it expected; `prepare` gives :class:`Items`.
+    SalgenError that names the path it expected; `prepare` gives :class:`Items`. `stand_in` is the generator that draws
+    something of the kind, if there is one.
     """
 
     default_source: ClassVar[str] = ""
+    stand_in: ClassVar[str] = ""
 
     image_size: tuple[int, int] = param((224, 224), "height and width in pixels", low=16)
     bit_depth: int = param(8, "bits per channel", choices=(8,))
@@ -101,30 +104,23 @@ class Imported:
         return {}
 
 
-def read_own_copy(
-    name: str, given: str | None, read: Callable[[Path], Contents], stand_in: str | None = None
-) -> Contents:
-    """Read a user's copy with `read`, and name the alternative if the path does not exist.
-
-    `stand_in` is the generator of similar data, if it has another name.
+def read_own_copy(plugin: Any, given: str | None, read: Callable[[Path], Contents]) -> Contents:
+    """Read a user's copy with `read`, and name the importer's stand-in if the path does not exist.
 
     Raises
     ------
     SalgenError
-        If no path is given, or as `read` does; if the path does not exist, with advice on salgen's stand-in.
+        If no path is given, or as `read` does.
     """
     if not given:
-        raise SalgenError(f"{name} is read from your own copy of the data: give --set source=PATH")
+        raise no_copy(plugin)
     path = Path(given).expanduser()
     try:
         return read(path)
     except SalgenError as error:
-        if path.exists():
+        if path.exists() or not plugin.stand_in:
             raise
-        advice = (
-            f"salgen make {stand_in} makes a stand-in" if stand_in else "without a source, salgen makes its stand-in"
-        )
-        raise SalgenError(f"{error}; {advice} for {name}") from None
+        raise SalgenError(f"{error}; {stand_in_advice(plugin)}") from None
 
 
 def by_stem(files: Iterable[Path]) -> dict[str, Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,14 @@ def read_layout(path: Path) -> dict[str, Pair]:
         if not folder.is_dir():
             raise SalgenError(f"{folder}: expected a folder here: {_layout(root)}")
     return {name: pair for folder in FOLDERS for name, pair in _pairs(root, folder).items()}
+
+
+def check_counts(names: Iterable[str]) -> None:
+    """Raise a SalgenError if a class has too few pictures that can be read to give each split one."""
+    counts = Counter(name.partition("/")[0] for name in names)
+    for folder in FOLDERS:
+        if counts[folder] < FEWEST:
+            raise SalgenError(f"{folder}: {counts[folder]} pictures can be read, expected {FEWEST} or more")
 
 
 def assign_splits(names: Iterable[str]) -> dict[str, str]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.cache import cached
+from salgen.datasets.importers.layouts.broken import MANY, MISSING, UNREADABLE, faults_of
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size, box_mask
 from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, Table, table_of
+from salgen.datasets.importers.layouts.mask_limits import FAULTS, mask_fault
 from salgen.datasets.libraries.picture_sampling import UnusableError, listed
 from salgen.progress import progress
 from salgen.sources import OWN_COPY, Files
@@ -34,6 +38,8 @@ class AnnotatedCopy(Files):
         ``"boxes"`` or ``"segmentation"``.
     image_size
         (H, W) to which images are resized.
+    min_mask
+        Masks of fewer pixels are no ground truth.
 
     Attributes
     ----------
@@ -48,11 +54,12 @@ class AnnotatedCopy(Files):
     root: Path
     masks: str
     image_size: Size
+    min_mask: int
     given: tuple[str, ...]
 
-    def __init__(self, root: Path, masks: str, image_size: Size, **more: Any) -> None:
+    def __init__(self, root: Path, masks: str, image_size: Size, min_mask: int, **more: Any) -> None:
         # Files stores values; here most are computed after the folders or all annotations are read.
-        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, **more}
+        given = {"name": OWN_COPY, "root": root, "masks": masks, "image_size": image_size, "min_mask": min_mask, **more}
         vars(self).update(given, given=(*given, "given", "digest"))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -70,8 +77,18 @@ class AnnotatedCopy(Files):
         return [self.masks]
 
     def read(self, skipped: Counter[str]) -> Iterable[Annotated]:
-        """The usable images; unusable ones are counted by reason in `skipped`."""
+        """The usable images by their annotations; unusable ones are counted by reason in `skipped`."""
         raise NotImplementedError
+
+    def readable(self, skipped: Counter[str]) -> Iterator[Annotated]:
+        """Those of them that can be decoded; the others are counted too."""
+        images = iter(self.read(skipped))
+        while part := list(islice(images, MANY)):
+            for image, fault in zip(part, faults_of(self.path_of(image.item) for image in part), strict=True):
+                if fault:
+                    skipped[fault] += 1
+                else:
+                    yield image
 
     def path_of(self, item: str) -> Path:
         """The file of an image."""
@@ -96,37 +113,43 @@ class AnnotatedCopy(Files):
     @cached_property
     def table(self) -> Table:
         """The annotations as arrays, read from the cache if they are in it."""
-        return table_of(self.kind, [self.digest, *self.choices], self.read)
+        return table_of(self.kind, [self.digest, *self.choices], self.readable)
 
     @cached_property
     def scored(self) -> Mapping[int, tuple[int, ...]]:
-        """Number of each test image to those of its classes whose mask is not empty in the resized image."""
-        test = self.table.images("test").tolist()
-        pairs = [(image, number) for image in test for number in self.table.present(image)]
-        depends_on = [VERSION, self.digest, *self.choices, list(self.image_size)]
-        kept = cached(f"{self.kind}-scored", depends_on, ("scored",), lambda: {"scored": self._have_pixels(pairs)})
-        scored: dict[int, list[int]] = {image: [] for image in test}
-        for (image, number), has_pixels in zip(pairs, kept["scored"].tolist(), strict=True):
-            scored[image] += [number] * has_pixels
+        """Number of each test image to those of its classes whose mask is ground truth in the resized image."""
+        scored: dict[int, list[int]] = {image: [] for image in self.table.images("test").tolist()}
+        for (image, number), fault in self._faults.items():
+            scored[image] += [number] * (not fault)
         return {image: tuple(numbers) for image, numbers in scored.items()}
 
-    def _have_pixels(self, pairs: Sequence[tuple[int, int]]) -> Mask:
-        """True for each pair of image and class whose mask is not empty, bool (pairs,)."""
-        non_empty = np.zeros(len(pairs), dtype=bool)
+    @cached_property
+    def _faults(self) -> Mapping[tuple[int, int], int]:
+        """The fault of each test image's mask of each class that it shows, or 0."""
+        test = self.table.images("test").tolist()
+        pairs = [(image, number) for image in test for number in self.table.present(image)]
+        depends_on = [VERSION, self.digest, *self.choices, list(self.image_size), self.min_mask]
+        kept = cached(f"{self.kind}-scored", depends_on, ("faults",), lambda: {"faults": self._looked_at(pairs)})
+        return dict(zip(pairs, kept["faults"].tolist(), strict=True))
+
+    def _looked_at(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.int8]:
+        """The fault of the mask of each pair of image and class, int8 (pairs,)."""
+        faults = np.zeros(len(pairs), dtype=np.int8)
         with progress("looking at masks", len(pairs), "masks") as advance:
             for place, (image, number) in enumerate(pairs):
-                non_empty[place] = self.class_mask(image, number).any()
+                faults[place] = mask_fault(self.class_mask(image, number), self.min_mask, self.annotated_mask(image))
                 advance()
-        return non_empty
+        return faults
 
     @cached_property
     def notes(self) -> str:
         """Numbers of images, and of those passed over by reason, for the data set's card."""
-        counts = {split: len(self.table.images(split)) for split in SPLITS}
-        usable = ", ".join(f"{count:,} for {split}" for split, count in counts.items() if count)
+        images = {split: len(self.table.images(split)) for split in SPLITS}
+        usable = ", ".join(f"{count:,} for {split}" for split, count in images.items() if count)
         pairs = sum(map(len, self.scored.values()))
-        empty = sum(len(self.table.present(image)) for image in self.scored) - pairs
-        lost = f" {empty:,} more have a mask without pixels at this size and are left out." if empty else ""
+        counts = Counter(self._faults.values())
+        refused = [f"{counts[fault]:,} {why}" for fault, why in FAULTS.items() if counts[fault]]
+        lost = f" Masks that are no ground truth at this size are left out: {', '.join(refused)}." if refused else ""
         return (
             f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
             f"class that it shows, and each is a sample.{lost} {listed(self.table.skipped)}"
@@ -142,12 +165,12 @@ def check_size(path: Path, size: Size | None) -> Size:
         If the file is missing or no picture, or the size is not the one that is stated.
     """
     if not path.is_file():
-        raise UnusableError("missing image")
+        raise UnusableError(MISSING)
     try:
         with Image.open(path) as picture:
             width, height = picture.size
     except (OSError, ValueError, SyntaxError, struct.error, Image.DecompressionBombError):
-        raise UnusableError("unreadable image") from None
+        raise UnusableError(UNREADABLE) from None
     if size not in (None, (height, width)):
         raise UnusableError("image of another size than stated")
     return height, width

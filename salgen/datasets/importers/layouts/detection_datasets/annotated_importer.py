@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import BOXES, SEGMENTATION, AnnotatedCopy
-from salgen.datasets.importers.layouts.imported import Imported, Items, refuse_edit
+from salgen.datasets.importers.layouts.imported import Items, refuse_edit
+from salgen.datasets.importers.layouts.mask_limits import MaskLimits
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb
 from salgen.parameters import param
 
 OBJECT = "object"
-STAND_IN = "multi-objects"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Pairs(Items):
 
 
 @dataclass(frozen=True)
-class AnnotatedImages(Imported):
+class AnnotatedImages(MaskLimits):
     """Base of importers of photographs that show several classes each.
 
     A subclass says what its `classes` are, and gives in `open_source` an
@@ -63,6 +63,7 @@ class AnnotatedImages(Imported):
     """
 
     classes: ClassVar[tuple[str, ...]]
+    stand_in: ClassVar[str] = "multi-objects"
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
         "small": Scale({"train": 8000, "val": 500, "test": 1000}, {"image_size": (64, 64)}),
@@ -110,8 +111,10 @@ class AnnotatedImages(Imported):
         regions = {BOXES: source.box_mask(image, number)}
         if self.masks == SEGMENTATION:
             regions[OBJECT] = source.class_mask(image, number)
+        annotated = source.annotated_mask(image)
+        regions[self.target(OBJECT)] = self.ground_truth(regions[self.target(OBJECT)], annotated)
         if self.valid_region:
-            regions[self.valid_region] = source.annotated_mask(image)
+            regions[self.valid_region] = annotated
         present = {OBJECT: source.table.present(image)}
         return Rendered(resize_rgb(pixels, self.image_size), {OBJECT: number}, regions, present=present)
 

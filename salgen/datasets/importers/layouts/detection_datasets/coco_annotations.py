@@ -93,7 +93,7 @@ class CocoCopy(AnnotatedCopy):
         return np.asarray(resize_nearest(decoded, self.image_size) > 0)
 
 
-def open_coco(path: Path, masks: str, image_size: Size) -> CocoCopy:
+def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCopy:
     """The copy at a path: the folder that holds `annotations` and `images`, or one that holds it as `coco`.
 
     Raises
@@ -107,7 +107,7 @@ def open_coco(path: Path, masks: str, image_size: Size) -> CocoCopy:
         raise SalgenError(f"{root / 'annotations' / f'instances_{VAL}.json'} is missing: its images are those of test")
     if masks == SEGMENTATION:
         need_pycocotools("outlines of COCO are read")
-    return CocoCopy(root, masks, image_size, parts=tuple(parts))
+    return CocoCopy(root, masks, image_size, min_mask, parts=tuple(parts))
 
 
 class _Instances:

@@ -18,7 +18,7 @@ from salgen.datasets.libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 
 SPLITS = ("train", "val", "test")
-VERSION = "1"  # changes whenever the same files give another table
+VERSION = "2"  # changes whenever the same files give another table
 COLUMNS = (
     *("items", "splits", "sizes", "starts", "classes", "boxes", "pair_starts", "pair_classes", "run_starts", "runs"),
     *("reasons", "counts"),

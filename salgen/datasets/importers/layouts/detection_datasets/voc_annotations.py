@@ -74,7 +74,7 @@ class VocCopy(AnnotatedCopy):
         files = {f"{LISTS}/{self._lists}/{part}.txt": self._list(part) for part in ("train", "val")}
         folders = [(PICTURES, ".jpg"), (TEXTS, ".xml"), *([(MASKS, ".png")] if self.masks == SEGMENTATION else [])]
         for folder, ending in folders:
-            present = {path.name for path in _folder(self.root / folder).iterdir()}
+            present = {path.name for path in _folder(self.root / folder).iterdir() if path.is_file()}
             wanted = (f"{name}{ending}" for name, _ in self._images)
             files |= {f"{folder}/{name}": self.root / folder / name for name in wanted if name in present}
         return files
@@ -159,7 +159,7 @@ class VocCopy(AnnotatedCopy):
         return _resized_ids(path, self.image_size, self.digest)
 
 
-def open_voc(path: Path, masks: str, image_size: Size, *, difficult: bool) -> VocCopy:
+def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficult: bool) -> VocCopy:
     """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in.
 
     Raises
@@ -169,7 +169,7 @@ def open_voc(path: Path, masks: str, image_size: Size, *, difficult: bool) -> Vo
     """
     for root in (path, path / FOLDER, path / DEVKIT / FOLDER):
         if (root / LISTS).is_dir():
-            copy = VocCopy(root, masks, image_size, difficult=difficult)
+            copy = VocCopy(root, masks, image_size, min_mask, difficult=difficult)
             for folder in (PICTURES, TEXTS, *([MASKS] if masks == SEGMENTATION else [])):
                 _folder(root / folder)
             for part in ("train", "val"):

@@ -1,7 +1,8 @@
 """Masks of the lit lamp in a crop of a traffic light: several segmentations, and the vetting of their results.
 
 Each of them fails on some crops, and a person used to sort those out. Here the annotated rectangle of the
-bulb does: a mask is accepted if it agrees with that well enough.
+bulb does: a mask is accepted if the bulb's centre is in it, most of it lies in the bulb and nearly all of it near the
+bulb. An intersection over union alone accepts rings around an overexposed lamp, and parts of the housing.
 
 References
 ----------
@@ -12,8 +13,9 @@ Szczepankiewicz et al. 2023, *Ground truth based comparison of saliency maps alg
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,8 @@ class MaskRules:
     min_saturation: int = param(80, "lowest saturation of a lit lamp", low=1, high=255)
     min_value: int = param(80, "lowest value V of a lit lamp", low=0, high=255)
     area: tuple[float, float] = param((0.01, 0.5), "accepted: part of the crop, from and to", low=0, high=1)
+    min_inside: float = param(0.5, "accepted: part of the mask in the bulb's rectangle, at least", low=0, high=1)
+    min_near: float = param(0.9, "accepted: part of the mask in a rectangle of twice the sides", low=0, high=1)
     min_overlap: float = param(0.3, "accepted: IoU with the bulb's rectangle, at least", low=0, high=1)
     duplicate: float = param(0.98, "a mask with a higher IoU with an earlier one is left out", low=0, high=1)
     most_masks: int = param(4, "how many acceptable masks an image has at most", low=1, high=5)
@@ -166,21 +170,40 @@ def largest_touching(mask: Mask, inside: Mask) -> Mask:
 
 
 def agrees(mask: Mask, bulb: Rectangle, rules: MaskRules) -> bool:
-    """True if a mask is of a fitting size, has its centroid in the bulb's rectangle, and overlaps with it."""
+    """True if a mask is of a fitting size, holds the bulb's centre, lies in and near the bulb, and overlaps with it."""
     smallest, largest = rules.area
     if not mask.any() or not smallest <= mask.sum() / mask.size <= largest:
         return False
-    row, column = (float(places.mean()) + 0.5 for places in np.nonzero(mask))
     left, top, right, bottom = bulb
+    row, column = (float(places.mean()) + 0.5 for places in np.nonzero(mask))
     if not (left <= column <= right and top <= row <= bottom):
         return False
-    return overlap(mask, rectangle_mask(mask.shape, bulb)) >= rules.min_overlap
+    centre = mask[(top + bottom - 1) // 2 : (top + bottom) // 2 + 1, (left + right - 1) // 2 : (left + right) // 2 + 1]
+    inside = rectangle_mask(mask.shape, bulb)
+    down, across = (bottom - top) // 2, (right - left) // 2
+    near = rectangle_mask(mask.shape, (max(left - across, 0), max(top - down, 0), right + across, bottom + down))
+    return (
+        bool(centre.any())
+        and share_in(mask, inside) >= rules.min_inside
+        and share_in(mask, near) >= rules.min_near
+        and overlap(mask, inside) >= rules.min_overlap
+    )
+
+
+def share_in(mask: Mask, region: Mask) -> float:
+    """Part of a mask that lies in a region; the mask is not empty."""
+    return int((mask & region).sum()) / int(mask.sum())
 
 
 def overlap(first: Mask, second: Mask) -> float:
     """Intersection over union of two masks; 0 if both are empty."""
     union = int((first | second).sum())
     return int((first & second).sum()) / union if union else 0.0
+
+
+def agreement(masks: Sequence[Mask]) -> float:
+    """The lowest intersection over union of two of some masks; 1 for one mask."""
+    return min((overlap(first, second) for first, second in combinations(masks, 2)), default=1.0)
 
 
 def rectangle_mask(shape: tuple[int, ...], rectangle: Rectangle) -> Mask:

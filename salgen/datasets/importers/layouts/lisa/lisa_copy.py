@@ -56,7 +56,13 @@ class LisaCopy(Files):
     @cached_property
     def notes(self) -> str:
         """Numbers of lights that are used and dropped, and the origin of the masks, for the data set's card."""
-        return " ".join([_split_note(self), _dropped_note(self), MASK_NOTE])
+        return " ".join([_split_note(self), _dropped_note(self), MASK_NOTE, _spread_note(self)])
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names, splits and contents of the files that are there."""
+        there = {name: path for name, path in self.files.items() if path.is_file()}
+        return Files(self.name, self.licence, "", there, self.splits).digest
 
 
 def _split_note(source: LisaCopy) -> str:
@@ -69,8 +75,23 @@ def _split_note(source: LisaCopy) -> str:
         "Sequences are for test; of the training clips every fifth (the last one of two to four), day and night apart, "
         "is for val, whole, because neighbouring frames are nearly equal."
     )
+    without = source.copy.without_frames
+    absent = f" The copy has no frames of {len(without)} annotated clips ({', '.join(without)})." if without else ""
     alone = "" if per_split["val"] else " There is no split val: no clip could be spared, or none of its lights used."
-    return f"{len(crops)} traffic lights of the copy can be used ({tags}): {counts}. {rule}{alone}"
+    untested = "" if per_split["test"] else " There is no split test: the copy has no sequence with a usable light."
+    return f"{len(crops)} traffic lights of the copy can be used ({tags}): {counts}. {rule}{alone}{untested}{absent}"
+
+
+def _spread_note(source: LisaCopy) -> str:
+    """How far the acceptable masks of a light differ."""
+    several = [crop.agreement for crop in source.vetted.crops if crop.masks > 1]
+    if not several:
+        return ""
+    return (
+        f"{len(several)} lights have several acceptable masks, of which the two that differ most have a mean IoU of "
+        f"{sum(several) / len(several):.2f} (factor `mask_agreement`): scored by the best of them a map gets more than "
+        "by the first (--mask lamp), or by the annotated rectangle (--mask bulb)."
+    )
 
 
 def _dropped_note(source: LisaCopy) -> str:

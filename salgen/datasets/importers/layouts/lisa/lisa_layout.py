@@ -8,7 +8,7 @@
     PATH/daySequence1/daySequence1/frames/daySequence1--00000.jpg
 
 and the same for night. Archives unpack to doubled folders; the single ones are read too. A copy may hold some
-of the clips only.
+of the clips only, and frames as PNG where the tables say JPEG.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from salgen.errors import SalgenError
 
 LABELS = {"go": 0, "stop": 1}  # the tags that are used; arrows and yellow lights are not
 ANNOTATIONS = "Annotations"
+ENDINGS = (".jpg", ".jpeg", ".png")  # of frames; tables say .jpg
 CLIP = re.compile(r"(day|night)(Clip|Sequence)(\d+)")
 
 
@@ -68,12 +69,15 @@ class Copy:
         All lights, in the order of clips, frames and lines.
     left_out
         Reason to the number of rows that are no light.
+    without_frames
+        Annotated clips of which the copy has no frames.
     """
 
     files: Mapping[str, Path]
     splits: Mapping[str, str]
     lights: tuple[Light, ...]
     left_out: Mapping[str, int]
+    without_frames: tuple[str, ...] = ()
 
 
 def read_copy(root: Path) -> Copy:
@@ -82,27 +86,36 @@ def read_copy(root: Path) -> Copy:
     Raises
     ------
     SalgenError
-        If a folder or file is missing or not as published, or no light is annotated as go or stop.
+        If a folder or file is missing or not as published, or no light is annotated as go or stop in a frame that is
+        there.
     """
-    clips = _annotated_clips(root)
+    annotated = _annotated_clips(root)
+    frames = _Frames(root)
+    clips = {clip: folder for clip, folder in annotated.items() if frames.of(clip)}
+    if not clips:
+        raise SalgenError(
+            f"{root}: no frames of {', '.join(annotated)}; expected {frames.expected(next(iter(annotated)))}"
+            f"{_folder_above(root)}"
+        )
     splits = split_clips(clips)
     files: dict[str, Path] = {}
     lights: list[Light] = []
     left_out: Counter[str] = Counter()
-    frames, seen = _Frames(root), set[tuple[str, str, Rectangle]]()
+    seen = set[tuple[str, str, Rectangle]]()
     for clip, folder in clips.items():
         files |= {f"{clip}/{name}": folder / name for name in (BOX, BULB)}
         bulbs: defaultdict[tuple[str, str], list[Rectangle]] = defaultdict(list)
-        for row in read_rows(folder / BULB, splits):
+        for row in read_rows(folder / BULB, annotated):
             bulbs[row.frame, row.tag].append(row.rectangle)
-        for row in read_rows(folder / BOX, splits):
+        for row in read_rows(folder / BOX, annotated):
             bulb = nearest_bulb(row.rectangle, bulbs[row.frame, row.tag])
-            reason = _reason_to_skip(row, bulb, seen)
+            path = frames.of(row.clip).get(Path(row.frame).stem)
+            reason = _reason_to_skip(row, bulb, seen) or ("" if path else "its frame is not there")
             seen.add((row.frame, row.tag, row.rectangle))
-            if reason or bulb is None:
+            if reason or bulb is None or path is None:
                 left_out[reason] += 1
                 continue
-            files[row.frame] = frames.find(row)
+            files[row.frame] = path
             night, name = row.clip.startswith("night"), f"{clip}:{row.line}"
             lights.append(Light(name, row.frame, night, LABELS[row.tag], row.rectangle, bulb))
     if not lights:
@@ -113,7 +126,8 @@ def read_copy(root: Path) -> Copy:
         )
     lights.sort(key=lambda light: (_number(clip_of(light.frame)), light.frame, int(light.name.rpartition(":")[2])))
     owners = {light.frame: splits[clip_of(light.frame)] for light in lights}
-    return Copy(files, owners, tuple(lights), dict(sorted(left_out.items())))
+    without = tuple(clip for clip in annotated if clip not in clips)
+    return Copy(files, owners, tuple(lights), dict(sorted(left_out.items())), without)
 
 
 def split_clips(clips: Iterable[str]) -> dict[str, str]:
@@ -177,34 +191,30 @@ def _reason_to_skip(row: Row, bulb: Rectangle | None, seen: Collection[tuple[str
 
 
 class _Frames:
-    """Finds frames; each folder is listed once."""
+    """The frames of clips; each folder is listed once."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._listed: dict[str, tuple[Path, frozenset[str]]] = {}
+        self._listed: dict[str, Mapping[str, Path]] = {}
 
-    def find(self, row: Row) -> Path:
-        """The path of a row's frame."""
-        if row.clip not in self._listed:
-            self._listed[row.clip] = self._list(row)
-        folder, names = self._listed[row.clip]
-        if row.frame not in names:
-            raise SalgenError(f"{row.where}: its frame {folder / row.frame} is missing")
-        return folder / row.frame
+    def of(self, clip: str) -> Mapping[str, Path]:
+        """The frames of a clip by their names without the ending; none where it has no folder."""
+        if clip not in self._listed:
+            top, inside = self._place(clip)
+            folder = _spelled(self._root, top) / inside
+            found = sorted(folder.iterdir()) if folder.is_dir() else []
+            self._listed[clip] = {path.stem: path for path in found if path.suffix.lower() in ENDINGS}
+        return self._listed[clip]
 
-    def _list(self, row: Row) -> tuple[Path, frozenset[str]]:
-        sequence = "Sequence" in row.clip
-        top = row.clip if sequence else "nightTrain" if row.clip.startswith("night") else "dayTrain"
-        inside = Path("frames") if sequence else Path(row.clip, "frames")
-        folder = _spelled(self._root, top) / inside
-        try:
-            return folder, frozenset(path.name for path in folder.iterdir())
-        except OSError:
-            raise SalgenError(
-                f"{row.where}: no folder with the frames of {row.clip}; "
-                f"expected {self._root / top / top / inside} or {self._root / top / inside}"
-                f"{_folder_above(self._root) if not self._listed else ''}"
-            ) from None
+    def expected(self, clip: str) -> str:
+        """Where the frames of a clip should be."""
+        top, inside = self._place(clip)
+        return f"{self._root / top / top / inside} or {self._root / top / inside}"
+
+    def _place(self, clip: str) -> tuple[str, Path]:
+        sequence = "Sequence" in clip
+        top = clip if sequence else "nightTrain" if clip.startswith("night") else "dayTrain"
+        return top, Path("frames") if sequence else Path(clip, "frames")
 
 
 def _folder_above(root: Path) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,20 +20,22 @@ import skimage
 from numpy.typing import NDArray
 
 from salgen.cache import cached
-from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks
+from salgen.datasets.importers.layouts.lisa.lamp_masks import MaskRules, Rectangle, acceptable_masks, agreement
 from salgen.datasets.importers.layouts.lisa.lisa_layout import LABELS, Copy, Light
+from salgen.datasets.libraries.picture_sampling import UnusableError, read_picture
 from salgen.errors import SalgenError
-from salgen.generators.drawing.pictures import Pixels, read_rgb
+from salgen.generators.drawing.pictures import Pixels
 from salgen.progress import progress
 
-VETTING_VERSION = "2"  # changes whenever a mask does, or which rows are lights
+VETTING_VERSION = "3"  # changes whenever a mask does, or which rows are lights
 LIBRARIES = (np, scipy, skimage, PIL)  # those that decode and segment
-OUTSIDE, SMALL, NO_BULB, NO_MASK = range(4)
+OUTSIDE, SMALL, NO_BULB, NO_MASK, BROKEN = range(5)
 REASONS = (
     "it is outside the frame",
     "its shorter side is less than min_side",
     "its bulb is outside the frame",
     "no segmentation was accepted",
+    "its frame cannot be read",
 )
 
 Table = NDArray[np.int32]
@@ -50,18 +53,26 @@ class Crop:
         Its rectangles in pixels of the frame, clipped: `box` to the frame, `bulb` to `box`.
     masks
         Number of accepted masks.
+    agreement
+        The lowest IoU of two of them, to three digits; 1 for one mask.
     """
 
     light: Light
     box: Rectangle
     bulb: Rectangle
     masks: int
+    agreement: float
 
     def recipe(self) -> dict[str, Any]:
         """Recipe parameters that render the light, as JSON values."""
         light = self.light
         place = {"item": light.name, "frame": light.frame, "box": list(self.box), "bulb": list(self.bulb)}
-        return place | {"label": light.label, "night": int(light.night), "masks": self.masks}
+        return place | {
+            "label": light.label,
+            "night": int(light.night),
+            "masks": self.masks,
+            "agreement": self.agreement,
+        }
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
     Raises
     ------
     SalgenError
-        If a frame cannot be read, no light at all can be used, or the cache cannot be written.
+        If no light at all can be used, or the cache cannot be written.
     """
     depends_on = cache_key(digest, rules, min_side)
     kept = cached("lisa", depends_on, ("table", "counts"), lambda: _vet_all(copy, rules, min_side))
@@ -112,7 +123,9 @@ def vet(copy: Copy, digest: str, rules: MaskRules, min_side: int) -> Vetted:
     if not len(table):
         reasons = ", ".join(f"{reason} ({count})" for reason, count in dropped.items())
         raise SalgenError(f"none of {len(copy.lights)} traffic lights can be used: {reasons}")
-    crops = (Crop(copy.lights[row[0]], tuple(row[1:5]), tuple(row[5:9]), row[9]) for row in table.tolist())
+    crops = (
+        Crop(copy.lights[row[0]], tuple(row[1:5]), tuple(row[5:9]), row[9], row[10] / 1000) for row in table.tolist()
+    )
     return Vetted(tuple(crops), dropped)
 
 
@@ -129,16 +142,23 @@ def _vet_all(copy: Copy, rules: MaskRules, min_side: int) -> dict[str, Table]:
     numbered = enumerate(copy.lights)
     with progress("segmenting traffic lights", len(copy.lights), "lights") as advance:
         for name, group in groupby(numbered, key=lambda pair: pair[1].frame):
-            frame = read_rgb(copy.files[name])
+            frame = _frame(copy.files[name])
             for number, light in group:
-                outcome = _outcome(frame, light, rules, min_side)
+                outcome = BROKEN if frame is None else _outcome(frame, light, rules, min_side)
                 if isinstance(outcome, int):
                     dropped[outcome] += 1
                 else:
-                    rows.append((number, *outcome.box, *outcome.bulb, outcome.masks))
+                    rows.append((number, *outcome.box, *outcome.bulb, outcome.masks, round(1000 * outcome.agreement)))
                 advance()
     counts = [dropped[reason] for reason in range(len(REASONS))]
-    return {"table": np.array(rows, dtype=np.int32).reshape(-1, 10), "counts": np.array(counts, dtype=np.int32)}
+    return {"table": np.array(rows, dtype=np.int32).reshape(-1, 11), "counts": np.array(counts, dtype=np.int32)}
+
+
+def _frame(path: Path) -> Pixels | None:
+    try:
+        return read_picture(path)
+    except UnusableError:
+        return None
 
 
 def _outcome(frame: Pixels, light: Light, rules: MaskRules, min_side: int) -> Crop | int:
@@ -154,4 +174,4 @@ def _outcome(frame: Pixels, light: Light, rules: MaskRules, min_side: int) -> Cr
         return NO_BULB
     pixels, inside = cut(frame, box, bulb)
     masks = acceptable_masks(pixels, inside, red=light.label == LABELS["stop"], rules=rules)
-    return Crop(light, box, bulb, len(masks)) if masks else NO_MASK
+    return Crop(light, box, bulb, len(masks), agreement(masks)) if masks else NO_MASK

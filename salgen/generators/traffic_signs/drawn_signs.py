@@ -20,14 +20,12 @@ from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, phot
 from salgen.generators.drawing.pictures import Pixels
 from salgen.generators.generator import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
-from salgen.generators.traffic_signs.gtsrb import GTSRB, SignFiles, open_gtsrb, paired
 from salgen.generators.traffic_signs.signs.scenes import SignScenes
 from salgen.parameters import param
 from salgen.seeding import Stream
-from salgen.sources import Source
 from salgen.types import Float64, Mask
 
-NAMES = ("gtsrb-square",)
+NAMES = ("drawn-signs",)
 
 SQUARE, TRAINING_SQUARE = "square", "training_square"
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
@@ -56,27 +54,14 @@ class SignSource(Protocol):
 
 
 @dataclass(frozen=True)
-class GtsrbSquare(Painted):
-    """Traffic signs, by default drawn (a stand-in), half of them with a green square (Szczepankiewicz et al. 2023).
+class SignsWithSquare(Painted):
+    """Base of traffic signs of which half have a green square (Szczepankiewicz et al. 2023).
 
-    The square always has one place and one size, at the bottom right; two consecutive samples show one of
-    the 43 signs, once with the square and once without. Drawn signs stand before shipped photographs. Trees and
-    other green things are in both classes alike, though nothing else is as green as the square: a histogram of
-    colours would tell the classes apart.
-
-    The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
-    `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
-    `square` is what was painted, `training_square` what a model was trained on.
-
-    For photographs of real signs, `--set source=PATH` takes the folder of GTSRB as torchvision lays it out, and
-    `--set source=download` fetches it.
+    A subclass says in `open_source` and `prepare` where the pictures of signs come from.
     """
 
-    name: ClassVar[str] = "gtsrb-square"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "gtsrb-square"
-    default_source: ClassVar[str] = PHOTOGRAPHS
-    takes: ClassVar[str] = "PATH of GTSRB as torchvision lays it out, or download"
+    family: ClassVar[str] = "gtsrb-square"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200, **dict.fromkeys(VARIANT_SPLITS, 40)}, {}),
@@ -118,18 +103,6 @@ class GtsrbSquare(Painted):
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """The classes of an image without and with a square."""
         return {"label": ("plain", "square")}
-
-    def open_source(self, source: str | None) -> Source:
-        """The shipped photographs, the user's copy of the benchmark, or a fetched one."""
-        return photographs() if source in (None, PHOTOGRAPHS) else open_gtsrb(source)
-
-    def prepare(self, source: Source) -> SignSource:
-        """The material that draws or reads pictures of signs."""
-        if isinstance(source, SignFiles):
-            return paired(source)
-        if not isinstance(source, Photographs):
-            raise SalgenError(f"source {source.name!r}: gtsrb-square takes {PHOTOGRAPHS} or {GTSRB}")
-        return SignScenes(source)
 
     def available(self, material: SignSource) -> Mapping[str, int] | None:
         """As many as there are pairs of crops, and for each variant as many as for test."""
@@ -246,6 +219,44 @@ class GtsrbSquare(Painted):
             row, column, side = square
             mask[row : row + side, column : column + side] = True
         return mask
+
+
+@dataclass(frozen=True)
+class DrawnSigns(SignsWithSquare):
+    """Drawn traffic signs, half of them with a green square: a stand-in for gtsrb-square.
+
+    The square always has one place and one size, at the bottom right; two consecutive samples show one of
+    the 43 signs, once with the square and once without. Drawn signs stand before shipped photographs. Trees and
+    other green things are in both classes alike, though nothing else is as green as the square: a histogram of
+    colours would tell the classes apart.
+
+    The splits `test_original`, `test_absent`, `test_moved`, `test_resized`, `test_noisy_square` and
+    `test_noisy_background` show the very signs of `test`, with the square as their names say. The region
+    `square` is what was painted, `training_square` what a model was trained on.
+
+    Photographs of real signs are read by `gtsrb-square`.
+    """
+
+    name: ClassVar[str] = "drawn-signs"
+    default_source: ClassVar[str] = PHOTOGRAPHS
+
+    def open_source(self, source: str | None) -> Photographs:
+        """The shipped photographs.
+
+        Raises
+        ------
+        SalgenError
+            If another source is given.
+        """
+        if source not in (None, PHOTOGRAPHS):
+            raise SalgenError(
+                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by gtsrb-square"
+            )
+        return photographs()
+
+    def prepare(self, source: Photographs) -> SignSource:
+        """The material that draws signs."""
+        return SignScenes(source)
 
 
 @lru_cache(maxsize=8)

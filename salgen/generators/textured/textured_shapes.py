@@ -1,4 +1,4 @@
-"""Stand-in for ImageNet-S50: textured things of fifty classes, at any place and size, on cluttered photographs."""
+"""Textured shapes of fifty classes, at any place and size, on cluttered photographs: a stand-in for ImageNet-S50."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
-NAMES = ("imagenet-s50",)
+NAMES = ("textured-shapes",)
 
 CLASSES = tuple(f"{shape}_{pattern}" for shape in SHAPES for pattern in TEXTURES)
 FEATURE = "object"
@@ -30,17 +30,17 @@ MARGIN = 1.0  # pixels between a thing and the image's edge
 
 
 @dataclass(frozen=True)
-class ImageNetS50(Painted):
-    """Fifty classes of textured things on cluttered photographs, with masks like those of ImageNet-S50.
+class TexturedShapes(Painted):
+    """Drawn shapes of fifty classes on cluttered photographs: a stand-in for imagenet-s50, which looks otherwise.
 
     A class is one of ten silhouettes with one of five textures. Colours, light, place, size and turn of the thing, and
     all that is behind it, are drawn without regard to the class. As in the published masks, some pixels beside the
     thing are ignored, in some of the images: they are outside the region `annotated`.
     """
 
-    name: ClassVar[str] = "imagenet-s50"
+    name: ClassVar[str] = "textured-shapes"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "imagenet-s50"
+    family: ClassVar[str] = "imagenet-s50"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": CLASSES}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
@@ -76,7 +76,9 @@ class ImageNetS50(Painted):
             If another source is given.
         """
         if source not in (None, "", PHOTOGRAPHS):
-            raise SalgenError(f"source = {source!r}: the stand-in takes {PHOTOGRAPHS}")
+            raise SalgenError(
+                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by imagenet-s50"
+            )
         return photographs()
 
     def prepare(self, source: Photographs) -> Photographs:

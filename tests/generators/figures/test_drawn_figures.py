@@ -14,8 +14,8 @@ SIDES = ("left_eye", "right_eye")
 places = st.tuples(st.integers(0, 2**31), st.integers(0, 10_000))
 
 
-def zings(size=32, **changes):
-    return generator("zings", image_size=(size, size), **changes)
+def figures(size=32, **changes):
+    return generator("drawn-figures", image_size=(size, size), **changes)
 
 
 def painted_on(made, recipe, value, omit=()):
@@ -27,7 +27,7 @@ def painted_on(made, recipe, value, omit=()):
 
 @given(places)
 def test_the_twin_differs_inside_both_eyes_and_nowhere_else(place):
-    made = zings()
+    made = figures()
     sample = made.sample(place[0], "train", place[1])
     twin = made.twin(sample.recipe)
     changed = (sample.image != twin.image).any(axis=2)
@@ -40,7 +40,7 @@ def test_the_twin_differs_inside_both_eyes_and_nowhere_else(place):
 @given(places)
 def test_without_eyes_nothing_tells_of_the_class(place):
     """The rest is a function of what is drawn without regard to the label, the shades of the eyes included."""
-    made = zings()
+    made = figures()
     recipe = made.recipe(place[0], "train", place[1])
     bare = made.render(recipe, omit=("eyes",))
     other = {**recipe.parameters, "label": 1 - recipe.parameters["label"], "white": [0, 0, 0], "yellow": [9, 9, 9]}
@@ -51,7 +51,7 @@ def test_without_eyes_nothing_tells_of_the_class(place):
 
 def test_all_but_the_label_is_drawn_without_it():
     """Flipping what the label is balanced by changes no other choice."""
-    made = zings()
+    made = figures()
 
     class Flipped:
         material = None
@@ -70,7 +70,7 @@ def test_all_but_the_label_is_drawn_without_it():
 
 @pytest.mark.parametrize("size", [16, 33, 64])
 def test_the_mask_is_the_whole_support(size):
-    made = zings(size)
+    made = figures(size)
     for index in range(4):
         sample = made.sample(SEED, "val", index)
         for side in SIDES:
@@ -96,7 +96,7 @@ def nearest_to_ellipse(parameters, number, size):
 
 
 def test_the_eyes_are_the_ellipses_that_the_recipe_says():
-    made = zings(24)
+    made = figures(24)
     for index in range(2):
         sample = made.sample(SEED, "test", index)
         for number, side in enumerate(SIDES):
@@ -107,7 +107,7 @@ def test_the_eyes_are_the_ellipses_that_the_recipe_says():
 
 @pytest.mark.parametrize("size", [64, 224])
 def test_each_eye_takes_half_to_three_per_cent_of_the_image(size):
-    made = zings(size)
+    made = figures(size)
     for index in range(40 if size == 64 else 6):
         regions = made.plugin.describe(None, made.recipe(SEED, "train", index).parameters, None, Edit()).regions
         assert all(0.005 <= regions[side].mean() <= 0.03 for side in SIDES)
@@ -117,7 +117,7 @@ def test_each_eye_takes_half_to_three_per_cent_of_the_image(size):
 
 @given(places)
 def test_eyes_stay_clear_of_the_image_s_sides_where_the_decoys_float(place):
-    made = zings(100)
+    made = figures(100)
     regions = made.plugin.describe(None, made.recipe(place[0], "train", place[1]).parameters, None, Edit()).regions
     rows, columns = np.nonzero(regions["eyes"])
     assert columns.min() >= 19
@@ -127,7 +127,7 @@ def test_eyes_stay_clear_of_the_image_s_sides_where_the_decoys_float(place):
 
 
 def test_white_and_yellow_are_in_every_picture_whatever_the_class():
-    made = zings(96)
+    made = figures(96)
     for index in range(30):
         sample = made.sample(SEED, "train", index)
         outside = made.render(sample.recipe, omit=("eyes",)).image[~sample.regions["eyes"]].astype(int)
@@ -137,7 +137,7 @@ def test_white_and_yellow_are_in_every_picture_whatever_the_class():
 
 
 def test_the_two_colours_are_never_alike():
-    made = zings()
+    made = figures()
     for index in range(50):
         parameters = made.recipe(SEED, "train", index).parameters
         assert min(parameters["white"]) >= 225
@@ -145,7 +145,7 @@ def test_the_two_colours_are_never_alike():
 
 
 def test_a_redraw_keeps_the_eyes_and_changes_what_is_around_them():
-    made = zings(64)
+    made = figures(64)
     for index in range(4):
         sample = made.sample(SEED, "train", index)
         full = (painted_on(made, sample.recipe, 0.0) == painted_on(made, sample.recipe, 1.0)).all(axis=2)
@@ -158,7 +158,7 @@ def test_a_redraw_keeps_the_eyes_and_changes_what_is_around_them():
 
 
 def test_one_eye_alone_can_be_left_out():
-    made = zings(64)
+    made = figures(64)
     recipe = made.recipe(SEED, "train", 0)
     whole, bare = made.render(recipe), made.render(recipe, omit=("eyes",))
     for side, other in (SIDES, SIDES[::-1]):
@@ -170,7 +170,7 @@ def test_one_eye_alone_can_be_left_out():
 
 
 def test_both_colours_can_be_asked_for():
-    made = zings()
+    made = figures()
     recipe = made.recipe(SEED, "train", 0)
     seen = {colour: made.render(recipe, change={"eyes": colour}) for colour in ("white", "yellow")}
     assert {colour: sample.labels["label"] for colour, sample in seen.items()} == {"white": 0, "yellow": 1}
@@ -180,7 +180,7 @@ def test_both_colours_can_be_asked_for():
 
 @pytest.mark.parametrize("size", [(16, 40), (48, 20)])
 def test_images_need_not_be_square(size):
-    made = generator("zings", image_size=size)
+    made = generator("drawn-figures", image_size=size)
     for sample, twin in made.pairs(SEED, "train", range(3)):
         assert sample.image.shape == (*size, 3)
         assert all(sample.regions[side].any() for side in SIDES)
@@ -188,7 +188,7 @@ def test_images_need_not_be_square(size):
 
 
 def test_unknown_edits_are_refused():
-    made = zings()
+    made = figures()
     recipe = made.recipe(SEED, "train", 0)
     with pytest.raises(SalgenError, match=r"omit 'nose': it takes eyes, left_eye, right_eye"):
         made.render(recipe, omit=("nose",))

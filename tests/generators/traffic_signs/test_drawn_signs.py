@@ -15,10 +15,9 @@ from salgen.errors import SalgenError
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator
 from salgen.generators.generator import Edit
-from salgen.generators.traffic_signs.gtsrb_square import VARIANT_SPLITS, GtsrbSquare, places_apart
+from salgen.generators.traffic_signs.drawn_signs import VARIANT_SPLITS, DrawnSigns, places_apart
 from salgen.generators.traffic_signs.signs.pictures import NAMES_OF_SIGNS, sign_picture
 from salgen.generators.traffic_signs.signs.scenes import SignScenes, warped
-from salgen.sources import Nothing
 
 SIZE = 32
 SIDE = 5  # a seventh of 32, rounded
@@ -27,7 +26,7 @@ COUNT = 6
 
 @cache
 def made(**changes):
-    return generator("gtsrb-square", **{"image_size": (SIZE, SIZE), **changes})
+    return generator("drawn-signs", **{"image_size": (SIZE, SIZE), **changes})
 
 
 @cache
@@ -180,11 +179,11 @@ def test_a_redraw_is_another_sign_behind_the_same_square(split):
 
 @pytest.mark.parametrize("side", [16, 32, 48])
 def test_sides_of_the_square_at_the_papers_size(side):
-    large = generator("gtsrb-square", scale="full", square_side=side)
+    large = generator("drawn-signs", scale="full", square_side=side)
     sample = next(s for s in (large.sample(0, "train", i) for i in range(2)) if s.labels["label"])
     assert sample.image.shape == (224, 224, 3)
     assert np.array_equal(sample.regions["square"], corner(side, 224))
-    assert generator("gtsrb-square", scale="full").plugin.side == 32
+    assert generator("drawn-signs", scale="full").plugin.side == 32
 
 
 def test_factors():
@@ -203,7 +202,7 @@ def test_factors():
 
 
 def test_scales_have_even_counts_and_every_variant():
-    for scale in GtsrbSquare.scales.values():
+    for scale in DrawnSigns.scales.values():
         assert set(VARIANT_SPLITS) < set(scale.splits)
         assert all(count % 2 == 0 for count in scale.splits.values())
 
@@ -224,7 +223,7 @@ def test_scales_have_even_counts_and_every_variant():
 )
 def test_parameters_that_are_refused(changes, message):
     with pytest.raises(SalgenError, match=message):
-        generator("gtsrb-square", image_size=(SIZE, SIZE), **changes)
+        generator("drawn-signs", image_size=(SIZE, SIZE), **changes)
 
 
 def test_edits_and_sources_that_are_refused():
@@ -233,8 +232,8 @@ def test_edits_and_sources_that_are_refused():
         made().render(sample.recipe, omit=("sign",))
     with pytest.raises(SalgenError, match="change 'square'"):
         made().plugin.render(sample.recipe.parameters, made().material, Edit(change={"square": "red"}))
-    with pytest.raises(SalgenError, match="gtsrb-square takes photographs or gtsrb"):
-        made().plugin.prepare(Nothing(name="bricks"))
+    with pytest.raises(SalgenError, match="drawn-signs takes photographs; your own copy is read by gtsrb-square"):
+        made().plugin.open_source("~/gtsrb")
 
 
 # Drawn signs --------------------------------------------------------------------------------------------
@@ -295,7 +294,7 @@ def test_green_is_seen_elsewhere_in_both_classes():
 
 
 def test_variants_have_no_more_samples_than_the_test_split_that_they_show(tmp_path):
-    folder = salgen.make("gtsrb-square", tmp_path / "x", splits={"train": 2, "val": 2, "test": 4}, workers=1)
+    folder = salgen.make("drawn-signs", tmp_path / "x", splits={"train": 2, "val": 2, "test": 4}, workers=1)
     splits = json.loads((folder / "salgen.json").read_text(encoding="utf-8"))["spec"]["splits"]
     assert splits == {"train": 2, "val": 2, "test": 4, **dict.fromkeys(VARIANT_SPLITS, 4)}
 
@@ -303,7 +302,7 @@ def test_variants_have_no_more_samples_than_the_test_split_that_they_show(tmp_pa
 @pytest.mark.parametrize("side", [16, 32, 48])
 def test_squares_of_the_sizes_that_the_paper_may_have_had(side):
     """The paper states no size; in each the law holds, and all of the square is painted."""
-    sized = generator("gtsrb-square", image_size=(224, 224), square_side=side)
+    sized = generator("drawn-signs", image_size=(224, 224), square_side=side)
     for sample, twin in sized.pairs(0, "train", range(4)):
         square = sample.regions["square"]
         assert square.sum() == (side**2 if sample.labels["label"] else 0)

@@ -1,4 +1,4 @@
-"""A user's copy of the German Traffic Sign Recognition Benchmark, as torchvision lays it out.
+"""A user's copy of the German Traffic Sign Recognition Benchmark.
 
 References
 ----------
@@ -20,19 +20,22 @@ from typing import Any
 
 from filelock import FileLock
 
-from salgen.errors import SalgenError
-from salgen.files import TEMPORARY, cache_folder
-from salgen.generators.declarations import Context
-from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
-from salgen.generators.traffic_signs.gtsrb_layout import (
-    TABLE,
+from salgen.datasets.importers.layouts.broken import sound_items
+from salgen.datasets.importers.layouts.gtsrb.gtsrb_layout import (
     TEST,
     TRAINING,
     Items,
     find_folder,
     read_test,
     read_training,
+    table_of,
+    training_of,
 )
+from salgen.datasets.libraries.picture_sampling import listed
+from salgen.errors import SalgenError
+from salgen.files import TEMPORARY, cache_folder
+from salgen.generators.declarations import Context
+from salgen.generators.drawing.pictures import Pixels, read_rgb, resize_rgb
 from salgen.generators.traffic_signs.signs.pictures import SIGNS
 from salgen.seeding import Stream
 from salgen.sources import Files
@@ -167,19 +170,20 @@ def _download(root: Path) -> None:
 
 
 def _opened(folder: Path) -> SignFiles:
-    training = read_training(folder / TRAINING)
-    test = read_test(folder / TEST, folder / TABLE)
-    splits = {**_training_splits(training), **dict.fromkeys(test, "test")}
-    classes = {
-        **{name: sign for name, (_, sign) in training.items()},
-        **{name: sign for name, (_, sign) in test.items()},
-    }
-    files = {name: path for name, (path, _) in {**training, **test}.items()}
+    training = read_training(training_of(folder))
+    test = read_test(folder / TEST, table_of(folder))
+    items = {**training, **test}
+    assigned = {**_training_splits(training), **dict.fromkeys(test, "test")}
+    sound, skipped = sound_items(items, {name: [path] for name, (path, _) in items.items()})
+    splits = {name: assigned[name] for name in sound}
+    classes = {name: sign for name, (_, sign) in sound.items()}
+    files = {name: path for name, (path, _) in sound.items()}
     pairs = _pairs(splits, classes)
-    for split, inside in (("train", TRAINING), ("test", TEST)):
+    for split, inside in (("train", training_of(folder)), ("test", folder / TEST)):
         if not pairs[split]:
-            raise SalgenError(f"{folder / inside}: pairs of one sign class are needed, but {split} has none")
-    return SignFiles(GTSRB, LICENCE, _notes(splits, classes), files, splits, classes=classes)
+            raise SalgenError(f"{inside}: pairs of one sign class are needed, but {split} has none")
+    notes = " ".join(filter(None, [_notes(splits, classes), listed(skipped)]))
+    return SignFiles(GTSRB, LICENCE, notes, files, splits, classes=classes)
 
 
 def paired(source: SignFiles) -> SignPhotographs:

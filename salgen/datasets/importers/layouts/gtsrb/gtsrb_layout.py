@@ -1,15 +1,17 @@
-"""The folders of the German Traffic Sign Recognition Benchmark, as torchvision lays them out."""
+"""The folders of the German Traffic Sign Recognition Benchmark: as torchvision has them, or as its archives unpack."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PureWindowsPath
 
 from salgen.errors import SalgenError
 from salgen.generators.traffic_signs.signs.pictures import SIGNS
 
 TRAINING, TEST, TABLE = "GTSRB/Training", "GTSRB/Final_Test/Images", "GT-final_test.csv"
+TRAININGS = (TRAINING, "GTSRB/Final_Training/Images")  # torchvision's, and that of the benchmark's own archive
+TABLES = (TABLE, f"GTSRB/{TABLE}", f"GTSRB/Final_Test/{TABLE}", f"{TEST}/{TABLE}")  # where people unpack it
 SIGN_FOLDERS = {f"{sign:05d}": sign for sign in range(SIGNS)}
 
 Items = dict[str, tuple[Path, int]]  # name to file and sign class
@@ -22,16 +24,33 @@ def find_folder(root: Path) -> Path:
         raise SalgenError(f"{root}: {fault}; give the folder that holds gtsrb/{TRAINING}")
     places = [root / "gtsrb", root, *([root.parent] if root.name == "GTSRB" else [])]
     for folder in places:
-        if (folder / TRAINING).is_dir() and (folder / TABLE).is_file():
+        if training_of(folder).is_dir() and table_of(folder).is_file():
             return folder
     for folder in places:
         deep = folder / "GTSRB" / "GTSRB"
         if deep.is_dir():
             raise SalgenError(f"{deep}: one folder too deep; move its contents up into {deep.parent}")
     for folder in places:
-        if (folder / TRAINING).is_dir():
+        if training_of(folder).is_dir():
             return folder
-    raise SalgenError(f"{root / 'gtsrb' / TRAINING}: is missing; torchvision.datasets.GTSRB has this folder")
+    raise SalgenError(
+        f"{root / 'gtsrb' / TRAINING}: is missing; torchvision.datasets.GTSRB has this folder, and the benchmark's own "
+        f"archive {TRAININGS[1]}"
+    )
+
+
+def training_of(folder: Path) -> Path:
+    """The folder of the training images, the usual one if there is none."""
+    return _first([folder / inside for inside in TRAININGS])
+
+
+def table_of(folder: Path) -> Path:
+    """The table of the test images, the usual one if there is none."""
+    return _first([folder / inside for inside in TABLES])
+
+
+def _first(paths: Sequence[Path]) -> Path:
+    return next((path for path in paths if path.exists()), paths[0])
 
 
 def read_training(folder: Path) -> Items:
@@ -81,7 +100,7 @@ def read_test(folder: Path, table: Path) -> Items:
         if not file or PureWindowsPath(file).name != file:  # which knows the separators of all systems
             raise SalgenError(f"{place}: Filename {file!r} is not the plain name of a file in {folder}")
         path = folder / file
-        if not path.is_file():
+        if not (path.is_file() or path.is_symlink()):  # a link to nowhere is skipped and counted with what is broken
             raise SalgenError(f"{place}: names {path}, which is missing")
         _, earlier = items.setdefault(f"test/{file}", (path, int(sign)))
         if earlier != int(sign):

@@ -16,7 +16,7 @@ GREEN, RED = 0, 1
 
 
 def lights(**parameters):
-    return generator("lisa-lights", source=None, **{"image_size": SIZE, **parameters})
+    return generator("drawn-lights", source=None, **{"image_size": SIZE, **parameters})
 
 
 LIGHTS = lights()
@@ -163,5 +163,5 @@ def test_what_it_does_not_have_is_refused():
         LIGHTS.render(sample.recipe, change={"lamp": "amber"})
     with pytest.raises(SalgenError, match=r"position_bias = 1\.5: must be from 0\.0 to 1\.0"):
         lights(position_bias=1.5)
-    with pytest.raises(SalgenError, match="give no source"):
+    with pytest.raises(SalgenError, match="takes photographs; your own copy is read by lisa-lights"):
         LIGHTS.plugin.open_source("/some/path")

@@ -13,17 +13,17 @@ from salgen.errors import SalgenError
 from salgen.generators.drawing.outlines import turned
 from salgen.generators.drawing.shapes import polygon
 from salgen.generators.factory import generator
-from salgen.generators.textured.imagenet_s50 import CLASSES
 from salgen.generators.textured.objects.textured import SHAPES, TEXTURES, outline, texture
+from salgen.generators.textured.textured_shapes import CLASSES
 from salgen.testing import check_generator
 
 
 def quick(**changes):
-    return generator("imagenet-s50", **{"image_size": (32, 32), **changes})
+    return generator("textured-shapes", **{"image_size": (32, 32), **changes})
 
 
 def test_laws():
-    check_generator("imagenet-s50")
+    check_generator("textured-shapes")
 
 
 def test_every_fifty_samples_hold_each_class_once():

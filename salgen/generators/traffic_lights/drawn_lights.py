@@ -30,7 +30,7 @@ from salgen.generators.traffic_lights.lights.traffic_light import (
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("lisa-lights",)
+NAMES = ("drawn-lights",)
 
 COLOURS = ("green", "red")  # in the order of the labels
 END_LENSES = (2, 0)  # where the lamp of each class is in real traffic lights: green at the bottom, red at the top
@@ -39,8 +39,8 @@ FULL_SPLITS = {"train": 20000, "val": 2000, "test": 8000}
 
 
 @dataclass(frozen=True)
-class LisaLights(Painted):
-    """Traffic lights, red or green by the colour of the lamp (stand-in for LISA, Szczepankiewicz et al. 2023).
+class DrawnLights(Painted):
+    """Drawn traffic lights, red or green by the colour of the lamp: a stand-in for lisa-lights.
 
     A dark housing with three lenses, one of them lit, before a photograph by day or distant lights by night. The
     mask `lamp` is all that the lit lamp touches, its halo included; `core` is where it hides at least half of what is
@@ -55,9 +55,9 @@ class LisaLights(Painted):
     certain, while the others are in either end lens.
     """
 
-    name: ClassVar[str] = "lisa-lights"
+    name: ClassVar[str] = "drawn-lights"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "lisa-lights"
+    family: ClassVar[str] = "lisa-lights"  # names the streams of random numbers
     default_source: ClassVar[str] = PHOTOGRAPHS
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"label": COLOURS}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (24, 24)}
@@ -74,7 +74,9 @@ class LisaLights(Painted):
     def open_source(self, source: str | None) -> Photographs:
         """The shipped photographs."""
         if source not in (None, PHOTOGRAPHS):
-            raise SalgenError(f"source = {source!r}: {self.name} is drawn on the shipped {PHOTOGRAPHS}; give no source")
+            raise SalgenError(
+                f"source = {source!r}: {self.name} takes {PHOTOGRAPHS}; your own copy is read by lisa-lights"
+            )
         return photographs()
 
     def prepare(self, source: Photographs) -> Photographs:

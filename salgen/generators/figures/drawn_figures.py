@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.figures.creatures.backdrops import draw_backdrop
 from salgen.generators.figures.creatures.choices import Choices, Tint
@@ -22,7 +23,7 @@ from salgen.seeding import Stream
 from salgen.sources import Nothing, Source
 from salgen.types import Float64
 
-NAMES = ("zings",)
+NAMES = ("drawn-figures",)
 CLASSES = ("hero", "villain")
 COLOURS = ("white", "yellow")  # of the eyes, by class
 SIDES = ("left_eye", "right_eye")
@@ -30,18 +31,18 @@ REDRAWN = ("figure", "decoys", "backdrop")  # stream keys
 
 
 @dataclass(frozen=True)
-class Zings(Painted):
-    """Cartoon heroes with white eyes and villains with yellow ones; nothing else tells them apart.
+class DrawnFigures(Painted):
+    """Drawn heroes with white eyes and villains with yellow ones, and no other difference: a stand-in for zings.
 
-    A stand-in for the toy figures of Szczepankiewicz et al. 2023, which are a commercial brand and are neither shipped
-    nor imitated: these creatures are generic. Body, dress, horns, mouth and background are drawn without regard to the
+    The toy figures of Szczepankiewicz et al. 2023 are a commercial brand and are neither shipped nor imitated: these
+    creatures are generic. Body, dress, horns, mouth and background are drawn without regard to the
     class, and every image also holds white and yellow things that are not eyes. The ground truth is both eyes, with
     pupils, outlines and soft rims; the twin has the other class's eyes.
     """
 
-    name: ClassVar[str] = "zings"
+    name: ClassVar[str] = "drawn-figures"
     version: ClassVar[str] = "1"
-    family: ClassVar[str] = "zings"
+    family: ClassVar[str] = "zings"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
@@ -55,7 +56,15 @@ class Zings(Painted):
         return {"label": CLASSES}
 
     def open_source(self, source: str | None) -> Source:
-        """There is no outside material; a user's own pictures are imported."""
+        """There is no outside material.
+
+        Raises
+        ------
+        SalgenError
+            If some is given.
+        """
+        if source:
+            raise SalgenError(f"source = {source!r}: {self.name} takes none; your own pictures are read by zings")
         return Nothing()
 
     def prepare(self, source: Source) -> None:

@@ -1,0 +1,1 @@
+"""The layouts of GTSRB, and its crops in pairs of one sign."""
