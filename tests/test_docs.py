@@ -4,6 +4,7 @@ import doctest
 import importlib
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,17 @@ def test_examples_in_docstrings_give_what_they_show(path):
     name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
+
+
+@pytest.mark.parametrize("folder", ["salgen", "docs", "README.md"])
+def test_no_command_installs_salgen_from_an_index(folder):
+    files = [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md")] or [ROOT / folder]
+    assert [path for path in files if re.search(r"pip install '?salgen", path.read_text(encoding="utf-8"))] == []
+
+
+def test_what_is_said_to_install_is_an_extra_of_the_package():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "salgen").rglob("*.py"))
+    named = set(re.findall(r"\{install\('(\w+)'\)\}", text))
+    assert named == {"ray", "coco", "hub", "zenodo", "noise"}
+    assert named <= set(extras)
