@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Protocol
 
 PLAIN_INTERVAL_S = 15.0
-STEADY_S = 300.0  # of the time that is left
+STEADY_S = 1800.0  # of the time that is left
+EARLY = 0.05  # share of the work before which the time that is left cannot be told
 
 
 class Advance(Protocol):
@@ -44,12 +45,13 @@ def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Ad
 class _Pace:
     """How fast work is done: its mean rate, and the time that is left at a steadied one.
 
-    Units that were done longer ago than `STEADY_S` hardly count for the time that is left: one slow unit does not make
-    it jump, and a slower part of the work shows within minutes.
+    For the time that is left, units that were done `STEADY_S` ago count a third: slow and fast units in turn do not
+    make it jump, and long work that becomes slower is noticed. The first units say little, as they may be the slowest.
     """
 
     def __init__(self, left: int, unit: str) -> None:
         self.left, self.unit, self.count = left, unit, 0
+        self.early = EARLY * left
         self.started = self.last = time.monotonic()
         self.units = self.seconds = 0.0
 
@@ -62,16 +64,18 @@ class _Pace:
         self.left, self.count = self.left - step, self.count + step
 
     @property
-    def remaining(self) -> str:
-        """The time that is left, in minutes."""
-        minutes = round(self.left * self.seconds / self.units / 60) if self.units else 0
-        return f"{minutes} min left" if minutes else "less than a minute left"
-
-    @property
     def rate(self) -> str:
         """The mean rate since the beginning, with its unit."""
         rate = self.count / max(time.monotonic() - self.started, 1e-9)
         return f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2g} {self.unit}/s"
+
+    @property
+    def rate_and_time(self) -> str:
+        """The rate, and the time that is left in minutes, unless all is done or it is too early to tell."""
+        if self.left <= 0 or self.count < self.early:
+            return self.rate
+        minutes = round(self.left * self.seconds / self.units / 60)
+        return f"{self.rate}, {minutes} min left" if minutes else f"{self.rate}, less than a minute left"
 
 
 @contextmanager
@@ -86,7 +90,7 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
 
         def advance(step: int = 1) -> None:
             pace.advance(step)
-            bar.update(task, advance=step, pace=f"{pace.rate}, {pace.remaining}" if pace.left else pace.rate)
+            bar.update(task, advance=step, pace=pace.rate_and_time)
 
         yield advance
 
@@ -96,8 +100,8 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
     pace = _Pace(total - done, unit)
     last = time.monotonic()
 
-    def line() -> str:
-        return f"{label}: {total - pace.left}/{total}, {pace.rate}"
+    def line() -> None:
+        print(f"{label}: {total - pace.left}/{total}, {pace.rate_and_time}", file=sys.stderr, flush=True)
 
     def advance(step: int = 1) -> None:
         nonlocal last
@@ -105,8 +109,8 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         now = time.monotonic()
         if now - last >= PLAIN_INTERVAL_S and pace.left > 0:
             last = now
-            print(f"{line()}, {pace.remaining}", file=sys.stderr, flush=True)
+            line()
 
     yield advance
     if pace.count:
-        print(line(), file=sys.stderr, flush=True)
+        line()

@@ -49,7 +49,7 @@ def test_even_work_says_the_minutes_that_it_takes(capsys, monkeypatch):
             clock.now += 30.0
             advance()
     said = left(capsys)
-    assert [count for count, _ in said] == list(range(41, 99))  # then it is less than a minute
+    assert [count for count, _ in said][:56] == list(range(43, 99))  # from a twentieth on; then it is half a minute
     assert all(abs(minutes - (100 - count) * 30 / 60) <= 0.5 for count, minutes in said)
 
 
@@ -66,14 +66,22 @@ def test_slow_and_fast_units_in_turn_do_not_make_it_jump(capsys, monkeypatch):
         assert minutes == pytest.approx((400 - count) * 20 / 60, rel=0.15, abs=0.5)
 
 
+def test_slow_units_at_the_beginning_do_not_frighten(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with progress("explaining", 100, "maps") as advance:
+        clock.now += 90.0
+        advance()
+        assert capsys.readouterr().err == "explaining: 1/100, 0.011 maps/s\n"
+
+
 def test_work_that_becomes_ten_times_slower_is_noticed(capsys, monkeypatch):
     clock = Clock(monkeypatch)
-    with progress("explaining", 1000, "maps") as advance:
-        for number in range(700):
+    with progress("explaining", 2000, "maps") as advance:
+        for number in range(1300):
             clock.now += 1.0 if number < 500 else 10.0
             advance()
         count, minutes = left(capsys)[-1]
-    assert minutes == pytest.approx((1000 - count) * 10 / 60, rel=0.05)
+    assert minutes == pytest.approx((2000 - count) * 10 / 60, rel=0.1)
 
 
 def test_a_clock_that_jumps_back_gives_no_negative_time(capsys, monkeypatch):

@@ -53,7 +53,8 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "limit", "scale", "m
     "--methods",
     "method_names",
     metavar="A,B",
-    help="Names and groups: all methods defined for the model, or a protocol's.  [default: all, if there is no -m]",
+    help="Names and groups: all methods defined for the model, or a protocol's.  [default, if there is no -m: all; at "
+    "scale demo a dozen]",
 )
 @click.option(
     "--metrics",
