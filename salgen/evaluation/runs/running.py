@@ -14,7 +14,7 @@ import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.attribution.method_selection import DEMO, DEMO_METHODS, check_methods_given, select_methods
+from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
@@ -134,8 +134,8 @@ def evaluate(
     selection = select_methods(None if methods is None else check_methods_given(methods), scale)
     if methods is None and scale == DEMO:
         print(
-            f"scale demo takes {len(DEMO_METHODS)} of {len(METHODS.names())} methods, and the controls; "
-            "-m all (from Python methods=['all']) takes all",
+            f"scale demo takes {len(selection.methods)} of {len(METHODS.names())} methods by default, controls among "
+            "them; -m all (from Python methods=['all']) takes all",
             file=sys.stderr,
         )
     pairing = Pairing(paired_model, paired_task)
