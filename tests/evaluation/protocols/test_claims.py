@@ -1,9 +1,14 @@
 """Claims of papers on samples: held and not held are rarely said where they are false, and follow from the interval."""
 
+import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from run_folders import make_run
 from scipy import stats
 
 from salgen.evaluation.protocols.claims import (
@@ -12,11 +17,15 @@ from salgen.evaluation.protocols.claims import (
     among_the_best,
     higher_median,
     highest,
+    judge,
     lowest,
+    on,
     on_each,
     rows_by,
+    share_left,
     spread,
 )
+from salgen.evaluation.report.study import Cell, Study, Variants
 from salgen.evaluation.statistics.jackknife import Scores, mean_estimate
 
 NAMES = [f"m{number}" for number in range(8)]
@@ -139,3 +148,71 @@ def test_a_claim_on_two_networks_is_undecided_where_one_is():
     assert judged(highest, ["m0"], clear, clear).verdict == "held"
     assert judged(highest, ["m0"], clear, alike).verdict == "undecided"
     assert judged(highest, ["m1"], clear, alike).verdict == "not held"
+
+
+# On run folders -----------------------------------------------------------------------------------------
+
+
+def study_of(path, **how):
+    """A study of one run, of a method that is far better than the other."""
+    calls = ("guided-backprop", "deconvnet")
+    run = make_run(path, metrics=["m-gt"], methods=(*calls, "random", "oracle"), undefined=False, pictures=0, **how)
+    return Study("t", "r", "m-gt", calls, cells=(Cell("lesions", "lesion-cnn", (run,)),))
+
+
+@pytest.mark.parametrize(
+    ("how", "verdict", "size"),
+    [
+        ({"samples": 2}, "undecided", "2 clusters, 2 samples, 1 trained model"),
+        ({"samples": 4}, "undecided", "4 clusters, 4 samples, 1 trained model"),
+        ({"samples": 40, "per_cluster": 10}, "undecided", "4 clusters, 40 samples, 1 trained model"),
+        ({"samples": 40, "per_cluster": 2}, "held", "20 clusters, 40 samples, 1 trained model"),
+        ({"samples": 40, "seeds": 3}, "held", "40 clusters, 40 samples, 3 trained models"),
+    ],
+    ids=str,
+)
+def test_a_few_images_hold_no_claim(tmp_path, how, verdict, size):
+    claims = [Claim("{} is best", on("lesions"), highest, ["guided-backprop"])]
+    (finding,) = judge(claims, study_of(tmp_path / "run", **how))
+    assert (finding.verdict, finding.size) == (verdict, size)
+    (opposite,) = judge([Claim("{} is best", on("lesions"), highest, ["deconvnet"])], study_of(tmp_path / "b", **how))
+    assert opposite.verdict == {"held": "not held"}.get(verdict, verdict)
+
+
+def test_variants_of_a_sample_are_one_cluster(tmp_path):
+    """Shares of two splits: with the samples in pairs, as their numbers say, the interval is the narrow one."""
+    calls, runs = ("guided-backprop", "deconvnet"), {}
+    for name, shift in (("original", 0.0), ("resized", -0.2)):
+        study = study_of(tmp_path / name, samples=30, shift=shift)
+        (path,) = study.cells[0].runs
+        table = pq.read_table(path / "scores.parquet")
+        ids = pa.array([text.replace("test-", f"test_{name}-") for text in table["sample_id"].to_pylist()])
+        for column in ("sample_id", "cluster"):
+            table = table.set_column(table.column_names.index(column), column, ids)
+        pq.write_table(table, path / "scores.parquet")
+        record = json.loads((path / "run.json").read_text())
+        record["dataset"]["split"] = f"test_{name}"
+        (path / "run.json").write_text(json.dumps(record))
+        runs[name] = path
+    study = replace(study, cells=(), variants=(Variants("lesion-cnn", runs),))
+    claim = Claim("{}", share_left("resized", "original"), higher_median, ["guided-backprop"], all_named=False)
+    (finding,) = judge([claim], study)
+    assert finding.size == "30 clusters, 30 samples, 1 trained model"
+    values = {name: [per_sample(path, call) for call in calls] for name, path in runs.items()}
+
+    def gap(kept):
+        shares = [values["resized"][n][kept].mean() / values["original"][n][kept].mean() for n in (0, 1)]
+        return shares[0] - shares[1]
+
+    without = np.array([gap(np.arange(30) != sample) for sample in range(30)])
+    length = stats.t.ppf(0.975, 29) * (29 / 30 * ((without - without.mean()) ** 2).sum()) ** 0.5
+    margin = gap(np.arange(30))
+    said = f"margin {margin:.3f}, {margin - length:.3f} to {margin + length:.3f}".replace("-", "\N{MINUS SIGN}")
+    assert finding.numbers.endswith(said)
+
+
+def per_sample(path, call):
+    """The scores that the grid takes, by sample, read without the package."""
+    table = pq.read_table(path / "scores.parquet").to_pandas()
+    chosen = table[(table.method == call) & (table.variant == "region:brain")]
+    return chosen.sort_values("sample_id").value_worst_case.to_numpy()
