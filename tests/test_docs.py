@@ -35,7 +35,7 @@ def test_generated_pages_are_up_to_date(name):
 )
 def test_links_between_pages_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
+    for target in re.findall(r"(?:\]\(|src=\")([^)#\"]+)[)#\"]", text):
         if not target.startswith("http"):
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
 
