@@ -38,6 +38,17 @@ def reason(error: BaseException | str) -> str:
     return _one_line(" ".join(str(error).split()), LONGEST_REASON) or type(error).__name__
 
 
+def install(extra: str) -> str:
+    """The command that installs an optional part of salgen, which no package index is known to have.
+
+    Examples
+    --------
+    >>> install("ray")
+    "pip install '.[ray]' in a clone of salgen"
+    """
+    return f"pip install '.[{extra}]' in a clone of salgen"
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SalgenError:
     """An error for an unknown name, with the nearest known one.
 

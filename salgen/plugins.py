@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from salgen.evaluation.models.start_weights import Seams
     from salgen.evaluation.protocols.claims import (
         Claim,
+        Margin,
+        Order,
         among_the_best,
         averaged,
         between,
@@ -72,8 +74,8 @@ _NAMES = {
     "salgen.evaluation.models.declarations": "FromFile FromScratch FromTorchvision",
     "salgen.evaluation.models.start_weights": "Seams",
     "salgen.evaluation.protocols.claims": (
-        "Claim among_the_best averaged between higher_median highest lowest mean_of networks_on on on_each rows_by "
-        "share_left spread"
+        "Claim Margin Order among_the_best averaged between higher_median highest lowest mean_of networks_on on "
+        "on_each rows_by share_left spread"
     ),
     "salgen.evaluation.protocols.paper_table": "PaperTable Row",
     "salgen.evaluation.protocols.protocol": "Experiment Protocol",
@@ -111,10 +113,12 @@ __all__ = [
     "Items",
     "Labelled",
     "Lesions",
+    "Margin",
     "MaskMetric",
     "MetricInputs",
     "ModelMetric",
     "Nothing",
+    "Order",
     "Painted",
     "PaperTable",
     "PassRequirements",

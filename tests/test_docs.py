@@ -1,12 +1,23 @@
 """The documentation says what the code says."""
 
+import dataclasses
 import doctest
 import importlib
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from run_folders import make_run
+
+from salgen.evaluation.runs.artifacts.certificates import COLUMNS as CERTIFICATE_COLUMNS
+from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
+from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
+from salgen.evaluation.statistics.comparisons import Comparison, write_comparisons
+from salgen.evaluation.statistics.summary import SummaryRow, write_summary
 
 ROOT = Path(__file__).parents[1]
 spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
@@ -24,7 +35,7 @@ def test_generated_pages_are_up_to_date(name):
 )
 def test_links_between_pages_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
+    for target in re.findall(r"(?:\]\(|src=\")([^)#\"]+)[)#\"]", text):
         if not target.startswith("http"):
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
 
@@ -37,3 +48,62 @@ def test_examples_in_docstrings_give_what_they_show(path):
     name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
+
+
+def type_name(kind):
+    """An Arrow type in words."""
+    return f"list of {kind.value_type}" if pa.types.is_list(kind) else str(kind)
+
+
+def columns_in_code():
+    """File to the names of its columns, and their types where it is a Parquet file."""
+    all_present = Predictions(np.zeros(1, dtype=np.int64), np.ones((1, 2), np.float32), np.ones((1, 2), dtype=bool))
+    predictions = predictions_table(["a"], [("m", 0)], [all_present]).schema
+    summary, comparisons = ([f.name for f in dataclasses.fields(row)] for row in (SummaryRow, Comparison))
+    comparisons.remove("higher_is_better")
+    return {
+        "scores.parquet": {name: type_name(kind) for name, kind in RESULT_COLUMNS.items()},
+        "certificates.parquet": {name: type_name(kind) for name, kind in CERTIFICATE_COLUMNS.items()},
+        "predictions.parquet": {field.name: type_name(field.type) for field in predictions},
+        "summary.csv": dict.fromkeys(summary),
+        "comparisons.csv": dict.fromkeys(comparisons),
+    }
+
+
+def columns_on_the_page():
+    """The same, as docs/columns.md lists them."""
+    found = {}
+    for section in (ROOT / "docs/columns.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", section, re.MULTILINE)
+        found[section.split("`")[1]] = {name: None if kind in ("text", "number") else kind for name, kind in rows}
+        assert len(rows) == section.count("\n| ") - 1, "a row is not readable"
+    return found
+
+
+def test_the_page_of_columns_lists_those_that_the_code_writes():
+    assert {file: list(of.items()) for file, of in columns_on_the_page().items()} == {
+        file: list(of.items()) for file, of in columns_in_code().items()
+    }
+
+
+def test_the_columns_in_code_are_those_of_files(tmp_path):
+    """What a run holds, whatever the declarations say."""
+    run = make_run(tmp_path / "run", methods=("gradient", "random", "oracle"), samples=8, pictures=0)
+    code = columns_in_code()
+    for file, write in (("summary.csv", write_summary), ("comparisons.csv", write_comparisons)):
+        head = write(run).read_text(encoding="utf-8").partition("\n")[0]
+        assert head.split(",") == list(code[file])
+
+
+@pytest.mark.parametrize("folder", ["salgen", "docs", "README.md"])
+def test_no_command_installs_salgen_from_an_index(folder):
+    files = [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md")] or [ROOT / folder]
+    assert [path for path in files if re.search(r"pip install '?salgen", path.read_text(encoding="utf-8"))] == []
+
+
+def test_what_is_said_to_install_is_an_extra_of_the_package():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "salgen").rglob("*.py"))
+    named = set(re.findall(r"\{install\('(\w+)'\)\}", text))
+    assert named == {"ray", "coco", "hub", "zenodo", "noise"}
+    assert named <= set(extras)

@@ -1,4 +1,9 @@
-"""Progress on a pipe: plain lines, no control characters."""
+"""Progress on a pipe: plain lines, no control characters; the time that is left, in minutes that do not jump."""
+
+import re
+import sys
+
+import pytest
 
 from salgen import progress as module
 from salgen.progress import progress
@@ -11,7 +16,7 @@ def test_plain_lines_say_rate_and_estimate(capsys, monkeypatch):
         advance(2)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("making: 2/4, ")
-    assert lines[0].endswith(" s left")
+    assert lines[0].endswith(", less than a minute left")
     assert "images/s" in lines[1]
     assert lines[1].startswith("making: 4/4")
     assert "\x1b" not in "".join(lines)
@@ -21,3 +26,80 @@ def test_nothing_to_do_says_nothing(capsys):
     with progress("making", 4, "images", done=4):
         pass
     assert capsys.readouterr().err == ""
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self, monkeypatch):
+        self.now = 1000.0
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+
+
+def left(capsys):
+    """(units done, minutes left) of each line that says minutes."""
+    lines = re.findall(r" (\d+)/.*, (\d+) min left", capsys.readouterr().err)
+    return [(int(count), int(minutes)) for count, minutes in lines]
+
+
+def test_even_work_says_the_minutes_that_it_takes(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with progress("making", 100, "images", done=40) as advance:
+        for _ in range(60):
+            clock.now += 30.0
+            advance()
+    said = left(capsys)
+    assert [count for count, _ in said][:56] == list(range(43, 99))  # from a twentieth on; then it is half a minute
+    assert all(abs(minutes - (100 - count) * 30 / 60) <= 0.5 for count, minutes in said)
+
+
+def test_slow_and_fast_units_in_turn_do_not_make_it_jump(capsys, monkeypatch):
+    """Units of 2 s and 38 s: of the last unit alone it would be a tenth or twice of what it is."""
+    clock = Clock(monkeypatch)
+    with progress("explaining", 400, "maps") as advance:
+        for number in range(400):
+            clock.now += 38.0 if number % 2 else 2.0
+            advance()
+    said = [(count, minutes) for count, minutes in left(capsys) if 20 <= count <= 380]
+    assert len(said) > 150
+    for count, minutes in said:
+        assert minutes == pytest.approx((400 - count) * 20 / 60, rel=0.15, abs=0.5)
+
+
+def test_slow_units_at_the_beginning_do_not_frighten(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with progress("explaining", 100, "maps") as advance:
+        clock.now += 90.0
+        advance()
+        assert capsys.readouterr().err == "explaining: 1/100, 0.011 maps/s\n"
+
+
+def test_work_that_becomes_ten_times_slower_is_noticed(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with progress("explaining", 2000, "maps") as advance:
+        for number in range(1300):
+            clock.now += 1.0 if number < 500 else 10.0
+            advance()
+        count, minutes = left(capsys)[-1]
+    assert minutes == pytest.approx((2000 - count) * 10 / 60, rel=0.1)
+
+
+def test_a_clock_that_jumps_back_gives_no_negative_time(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with progress("making", 100, "images") as advance:
+        for step in (60.0, -1e9, 60.0, 1e9, 60.0):
+            clock.now += step
+            advance()
+    assert "-" not in re.sub(r"[\d.]e-\d+", "", capsys.readouterr().err)
+
+
+def test_a_terminal_shows_the_same_minutes(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "dumb")
+    with progress("making", 100, "images") as advance:
+        for _ in range(10):
+            clock.now += 30.0
+            advance()
+    assert "45 min left" in capsys.readouterr().err

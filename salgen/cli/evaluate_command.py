@@ -54,8 +54,8 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
     "--methods",
     "method_names",
     metavar="A,B",
-    help="Names and groups: all methods defined for the model, or a protocol's.  [default: all, or those of a run in "
-    "--out, if there is no -m]",
+    help="Names and groups: all methods defined for the model, or a protocol's.  [default, if there is no -m: those of "
+    "the run in --out, else all; at scale demo a dozen]",
 )
 @click.option(
     "--metrics",

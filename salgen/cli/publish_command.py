@@ -16,7 +16,11 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 @click.argument("path", type=click.Path())
 @click.argument("out", type=click.Path(), required=False)
 @click.option("--license", "licence", metavar="SPDX", help="Your licence: CC-BY-4.0, a URL, ...  [required]")
-@click.option("--date", metavar="YYYY-MM-DD", help="The day of publication.  [required]")
+@click.option(
+    "--date",
+    metavar="YYYY-MM-DD",
+    help="The day of publication.  [default: today in UTC, or that of SOURCE_DATE_EPOCH]",
+)
 @click.option("--creator", "creators", multiple=True, metavar="NAME", help="Who made it; may be repeated.")
 @click.option("--url", metavar="URL", help="Where it will be available.")
 @click.option(
@@ -36,8 +40,8 @@ REPOSITORY = "uploaded; a new repository is private: look at it and make it publ
 def command(path: str, out: str | None, to: str | None, token_file: str | None, **stated: Any) -> None:
     """Write the data set or the run at PATH into the archive OUT (.tar, .tar.gz or .zip), or upload it.
 
-    The same data set gives the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A Hugging Face hub
-    (--to hf://ORG/NAME) gets the files themselves, and no OUT.
+    The same data set and the same statements give the same bytes. Its SHA-256 is written beside it, as OUT.sha256. A
+    Hugging Face hub (--to hf://ORG/NAME) gets the files themselves, and no OUT.
     """
     if to is not None:
         from salgen.evaluation.publishing.publishing import upload

@@ -45,7 +45,7 @@ def command(
     -m adds methods to the paper's own.
     """
     from salgen.evaluation.report import console_summary
-    from salgen.evaluation.report.paper_tables import tables_text
+    from salgen.evaluation.report.paper_tables import findings_text, tables_text
 
     name = required_name(name, PROTOCOLS)
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
@@ -53,4 +53,6 @@ def command(
     click.echo(console_summary(done.runs))
     if done.tables:
         click.echo(f"\n{tables_text(done.tables)}\n")
+    if done.findings:
+        click.echo(f"\nwhat the paper found:\n\n{findings_text(done.findings)}\n")
     click.echo(f"report: {done.page}")

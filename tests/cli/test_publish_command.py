@@ -1,5 +1,8 @@
 """`salgen publish`, `verify` and `unpack` as they are typed."""
 
+import re
+from datetime import UTC, datetime
+
 import pytest
 
 import salgen
@@ -43,7 +46,6 @@ def test_published_verified_and_unpacked(tmp_path, folder, suffix, capsys):
     [
         ([], "no licence is stated"),
         (["--license", "mine", "--date", "2026-01-31"], "licence 'mine' is unknown"),
-        (["--license", "CC-BY-4.0"], "no date is stated"),
         (["--license", "CC-BY-4.0", "--date", "2026-02-30"], "date '2026-02-30'"),
     ],
 )
@@ -53,6 +55,33 @@ def test_what_is_not_stated_is_not_guessed(tmp_path, folder, options, message, c
     assert message in errors
     assert len(errors.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_date_is_todays_or_that_of_the_environment_and_is_printed(tmp_path, folder, capsys, monkeypatch):
+    def archived(name, *date):
+        status, _, errors = said(["publish", folder, tmp_path / name, "--license", "CC-BY-4.0", *date], capsys)
+        assert status == 0, errors
+        return errors, (tmp_path / name).read_bytes()
+
+    before = datetime.now(UTC).date()
+    printed, _ = archived("today.tar")
+    assert re.search(r"[0-9-]{10}", printed).group() in {str(before), str(datetime.now(UTC).date())}
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1769817600")  # 2026-01-31, 00:00 UTC
+    monkeypatch.setenv("TZ", "America/New_York")
+    printed, data = archived("epoch.tar")
+    assert printed.startswith("date of publication: 2026-01-31 (UTC)")
+    printed, again = archived("stated.tar", "--date", "2026-01-31")
+    assert again == data
+    assert "date of publication" not in printed
+
+
+@pytest.mark.parametrize("second", ["now", "1e9", "99999999999999999"])
+def test_a_bad_second_of_the_environment_is_refused_in_one_line(tmp_path, folder, second, capsys, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", second)
+    status, _, errors = said(["publish", folder, tmp_path / "x.tar", "--license", "CC-BY-4.0"], capsys)
+    assert (status, len(errors.splitlines())) == (2, 1)
+    assert f"SOURCE_DATE_EPOCH = '{second}': must be seconds since 1970" in errors
+    assert not (tmp_path / "x.tar").exists()
 
 
 def test_limits_of_unpacking_are_options(tmp_path, folder, capsys):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, install, reason
 
 CONNECT_S, ANSWER_S = 5.0, 15.0  # how long an address may take to be reached, and to answer as a Ray does
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}  # no usage report, and no line of its logs
@@ -27,7 +27,7 @@ def ray_module() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise SalgenError(f"executor = ray needs Ray ({reason(error)}): pip install 'salgen[ray]'") from None
+        raise SalgenError(f"executor = ray needs Ray ({reason(error)}): {install('ray')}") from None
     return ray
 
 

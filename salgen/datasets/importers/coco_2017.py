@@ -24,10 +24,10 @@ class Coco2017(AnnotatedImages):
     object with the largest box, and `object_present` holds all classes.
 
     A mask is the union of the class's boxes, or with `masks=segmentation` of its instances' outlines, for which
-    pycocotools is needed (`pip install 'salgen[coco]'`). Crowd regions count neither as objects nor as masks. Images
-    are resized as a whole, bilinearly, and masks to the nearest pixel: nothing is cut off, but proportions change. A
-    class whose mask is empty, full or of fewer than `min_mask` pixels then is no sample of `test`. What is broken is
-    skipped, and the card counts it; for that all images are decoded, once.
+    pycocotools is needed (`pip install '.[coco]'` in a clone of salgen). Crowd regions count neither as objects nor as
+    masks. Images are resized as a whole, bilinearly, and masks to the nearest pixel: nothing is cut off, but
+    proportions change. A class whose mask is empty, full or of fewer than `min_mask` pixels then is no sample of
+    `test`. What is broken is skipped, and the card counts it; for that all images are decoded, once.
 
     References
     ----------

@@ -34,7 +34,7 @@ from salgen.datasets.libraries.picture_sampling import (
     read_picture,
     split_of,
 )
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, install
 from salgen.files import sha256_of
 from salgen.seeding import Stream
 
@@ -235,7 +235,7 @@ def need_pycocotools(purpose: str) -> None:
     try:
         import pycocotools.mask  # noqa: F401
     except ImportError:
-        raise SalgenError(f"{purpose} by pycocotools: pip install 'salgen[coco]'") from None
+        raise SalgenError(f"{purpose} by pycocotools: {install('coco')}") from None
 
 
 def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Selection:

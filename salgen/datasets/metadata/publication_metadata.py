@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from datetime import date as calendar
 
 from salgen.errors import SalgenError
@@ -28,6 +30,7 @@ LICENCES = {
 }
 _OF_ANY_CASE = {name.lower(): name for name in LICENCES}
 _OWN_LICENCE = re.compile(r"LicenseRef-[A-Za-z0-9.-]+")
+SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")
 
 
@@ -78,21 +81,43 @@ class PublicationMetadata:
 def stated(
     licence: str | None, date: str | None, creators: Sequence[str] = (), url: str | None = None
 ) -> PublicationMetadata:
-    """Check the statements of a publisher; licence and date must be among them.
+    """Check the statements of a publisher; the licence must be among them.
 
-    Identifiers of licences may be in upper or lower case. Croissant requires the date of publication; it is not taken
-    from a clock, so that publishing twice gives the same bytes.
+    Identifiers of licences may be in upper or lower case. The date of publication, which Croissant requires, is by
+    default :func:`publication_day`.
 
     Raises
     ------
     SalgenError
-        If one is missing or malformed.
+        If the licence is missing or a statement is malformed.
     """
     if not licence:
         raise SalgenError(f"no licence is stated: give {_choices()}; salgen does not choose one for you")
-    if not date:
-        raise SalgenError("no date is stated: give the day of publication as YYYY-MM-DD, which Croissant requires")
-    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), date, tuple(creators), url)
+    day = publication_day() if date is None else date
+    return PublicationMetadata(_OF_ANY_CASE.get(licence.lower(), licence), day, tuple(creators), url)
+
+
+def publication_day() -> str:
+    """Today in UTC as YYYY-MM-DD, or the day of the second that the environment variable SOURCE_DATE_EPOCH names.
+
+    Raises
+    ------
+    SalgenError
+        If the variable is no number of seconds since 1970 that a calendar has.
+
+    References
+    ----------
+    https://reproducible-builds.org/specs/source-date-epoch/
+    """
+    stated_second = os.environ.get(SOURCE_DATE_EPOCH)
+    if not stated_second:
+        return datetime.now(UTC).date().isoformat()
+    try:
+        return datetime.fromtimestamp(int(stated_second), UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise SalgenError(
+            f"{SOURCE_DATE_EPOCH} = {stated_second!r}: must be seconds since 1970, such as 1795305600; or state a date"
+        ) from None
 
 
 def hub_licence(licence: str) -> str:

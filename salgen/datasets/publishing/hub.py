@@ -15,7 +15,7 @@ from importlib.metadata import version
 
 from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, install
 from salgen.progress import progress
 
 SCHEME = "hf://"
@@ -143,4 +143,4 @@ def _import_library() -> None:
     try:
         import huggingface_hub  # noqa: F401
     except ImportError as error:
-        raise SalgenError(f"uploading to a hub needs huggingface_hub ({error}): pip install 'salgen[hub]'") from None
+        raise SalgenError(f"uploading to a hub needs huggingface_hub ({error}): {install('hub')}") from None

@@ -22,7 +22,7 @@ from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENCES
 from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError, SalgenWarning, install
 from salgen.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def server(to: str, token_file: str | os.PathLike[str] | None = None) -> Server:
         import markdown_it  # noqa: F401
         import requests  # noqa: F401
     except ImportError as error:
-        raise SalgenError(f"uploading to Zenodo needs {error.name}: pip install 'salgen[zenodo]'") from None
+        raise SalgenError(f"uploading to Zenodo needs {error.name}: {install('zenodo')}") from None
     return Server(address, token("Zenodo", TOKEN, token_file))
 
 

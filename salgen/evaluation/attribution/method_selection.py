@@ -15,7 +15,16 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
 
-ALL = "all"
+ALL, DEMO = "all", "demo"
+# The default at scale demo: one to three of each family, the best known and cheap first. Patterns are missing, as they
+# are fitted to the training images, and the kin of those that are here.
+DEMO_METHODS = (
+    *("gradient", "smoothgrad", "integrated-gradients"),  # gradients
+    *("guided-backprop", "lrp-alpha-beta", "deep-lift", "excitation-backprop"),  # changed backward passes
+    *("grad-cam", "layer-cam"),  # class activation maps
+    *("occlusion", "rise", "lime"),  # what happens when parts of the image are removed
+    "attention-rollout",  # only where the network has attention
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,7 @@ class Selection:
     named
         Methods chosen by name or by a protocol.
     others
-        Methods that ``all`` adds, and the controls.
+        Methods that ``all`` or the default adds, and the controls.
     """
 
     named: dict[str, Method]
@@ -80,8 +89,8 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full", earlier: Se
     Parameters
     ----------
     calls
-        Names, calls with parameters, or groups (``all``, a protocol's name); None means ``all``, or no others than
-        the `earlier` ones if there are any.
+        Names, calls with parameters, or groups (``all``, a protocol's name); None means no others than the `earlier`
+        ones, or without any ``all``, at scale demo `DEMO_METHODS`.
     scale
         The scale whose defaults hold for parameters that a call does not set.
     earlier
@@ -92,10 +101,12 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full", earlier: Se
     SalgenError
         If a name or a parameter is unknown.
     """
-    requested = list(calls or ([] if earlier else [ALL]))
+    requested = list(calls or [])
     named = [METHODS.create(*parse_call(call)) for call in earlier]
     named += [_create(text, scale) for call in requested if call != ALL for text in _expand(call)]
-    added = METHODS.names() if ALL in requested else [name for name in METHODS.names() if METHODS.load(name).control]
+    by_default = DEMO_METHODS if scale == DEMO else METHODS.names()
+    chosen = METHODS.names() if ALL in requested else () if named else by_default
+    added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
     return Selection({call_text(m): m for m in named}, {call_text(m): m for m in other_methods})
 

@@ -1,29 +1,77 @@
 """A paper's claims: each a sentence, the means that it compares, the comparison, and the methods that it names.
 
-Each claim is an order of means. Whether it holds here is a finding, not a test: images may be stand-ins, and networks
-are trained anew. Means are compared as the page prints them, so that a claim never contradicts the table beside it.
+Each claim is an order of means, so it has a margin: by how much the order holds, negative if it does not. It is held
+or not held where the 95 % interval of the margin, about other clusters of samples and other trainings, is above or
+below 0, and undecided else. Whether it holds here is a finding, not a test: images may be stand-ins, and networks are
+trained anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
-from statistics import fmean, median
+from math import inf, isfinite, nan
 from typing import NamedTuple
 
+import numpy as np
+
 from salgen.evaluation.report.formatting import and_list, number
-from salgen.evaluation.report.grid import DIGITS, MARKED, grid_means
-from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, Cell, Finding, Outcome, Study
+from salgen.evaluation.report.grid import DIGITS, MARKED, grid_estimates
+from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, UNDECIDED, Cell, Finding, Outcome, Study
+from salgen.evaluation.statistics import jackknife
+from salgen.evaluation.statistics.jackknife import CLUSTERS, TRAINED, Estimate, combined, interval
 from salgen.parameters import parse_call
+from salgen.types import Float64
 
-IN_WORDS = {HELD: "holds", NOT_HELD: "does not hold", NOT_TESTABLE: "cannot be told"}
+IN_WORDS = {HELD: "holds", NOT_HELD: "does not hold", UNDECIDED: "undecided", NOT_TESTABLE: "cannot be told"}
 PLAIN = "{place}: {numbers}"
-GRAVEST_FIRST: tuple[Outcome, ...] = (NOT_HELD, NOT_TESTABLE, HELD)
+GRAVEST_FIRST: tuple[Outcome, ...] = (NOT_HELD, NOT_TESTABLE, UNDECIDED, HELD)
+SHARE = 0.025  # the chance that a margin is below its interval, and that it is above it
+ROUNDING = 1e-12
 
-Means = Mapping[str, float]
-Verdict = tuple[Outcome, str]  # and the numbers behind it
-Comparison = Callable[[Means, Sequence[str]], Verdict]  # of means, and the methods that a claim names
+Means = Mapping[str, Estimate]
+
+
+class Order(NamedTuple):
+    """One of the orders of a comparison: all but `rank` - 1 of some differences are above 0."""
+
+    differences: Sequence[Estimate]
+    rank: int = 1
+
+    def margin(self, values: Sequence[float]) -> float:
+        """The value of rank `rank` from below, of the differences or of bounds on them."""
+        return sorted(values)[self.rank - 1]
+
+
+class Margin(NamedTuple):
+    """The orders of a comparison, all of which must hold, and the numbers behind them in words.
+
+    Its bounds follow from those of the differences. The margin is the least of the orders' own. It is below the bound
+    from below only if one of the `rank` least differences of one order is, and above the bound from above only if one
+    of all the others is, of any order: so these many bounds may be wrong, and each is wrong as rarely.
+    """
+
+    orders: Sequence[Order]
+    numbers: str
+
+    @property
+    def bounds_from_above(self) -> int:
+        """The number of bounds on differences of which none may be wrong."""
+        return sum(len(order.differences) - order.rank + 1 for order in self.orders)
+
+    def interval(self, bounds_from_above: int) -> tuple[float, float, float]:
+        """The margin, and the ends of its interval where margins of `bounds_from_above` bounds in all are judged."""
+        found = []
+        for order in self.orders:
+            shares = SHARE / order.rank, SHARE / bounds_from_above
+            ends = [interval(difference, shares) for difference in order.differences]
+            low, high = zip(*ends, strict=True)
+            found.append([order.margin(values) for values in ([d.value for d in order.differences], low, high)])
+        margin, low, high = (min(values) for values in zip(*found, strict=True))
+        return margin, low, high
+
+
+Comparison = Callable[[Means, Sequence[str]], Margin | str]  # of means and the named methods; or why there is none
 
 
 class Ranking(NamedTuple):
@@ -62,34 +110,61 @@ class Claim:
     all_named: bool = True
 
     def judged(self, rankings: Rankings) -> Finding:
-        """Finding on the claim: not held if false in a ranking, else not testable if open in one."""
-        judged = [self._judged_in(ranking) for ranking in self.choice(rankings)]
+        """Finding on the claim: not held if false in a ranking, else not testable or undecided if so in one."""
+        places = self.choice(rankings)
+        margins = [self._margin_in(place) for place in places]
+        bounds = sum(margin.bounds_from_above for margin in margins if isinstance(margin, Margin))
+        judged = [_judged(margin, bounds, place) for margin, place in zip(margins, places, strict=True)]
         verdicts = [verdict for verdict, _ in judged]
         verdict: Outcome = next((outcome for outcome in GRAVEST_FIRST if outcome in verdicts), NOT_TESTABLE)
         numbers = "; ".join(numbers for _, numbers in judged) or self.absent
-        return Finding(self.sentence.format(and_list(self.named)), verdict, numbers)
+        sizes = dict.fromkeys(_size(margin) for margin in margins if isinstance(margin, Margin))
+        return Finding(self.sentence.format(and_list(self.named)), verdict, numbers, "; ".join(filter(None, sizes)))
 
-    def _judged_in(self, ranking: Ranking) -> Verdict:
+    def _margin_in(self, ranking: Ranking) -> Margin | str:
         place, means, wording = ranking
         if means is None:
-            return NOT_TESTABLE, f"{place} was not run"
+            return f"{place} was not run"
         missing = [name for name in self.named if name not in means]
         if self.all_named and missing:
-            return NOT_TESTABLE, f"{and_list(missing)} {'has' if len(missing) == 1 else 'have'} no score on {place}"
+            return f"{and_list(missing)} {'has' if len(missing) == 1 else 'have'} no score on {place}"
         if self.all_named and len(means) == len(self.named):
-            return NOT_TESTABLE, f"no other method has a score on {place}"
-        verdict, numbers = self.comparison(means, self.named)
-        return verdict, wording.format(verdict=IN_WORDS[verdict], place=place, numbers=numbers)
+            return f"no other method has a score on {place}"
+        found = self.comparison(means, self.named)
+        if isinstance(found, Margin):
+            return found
+        return wording.format(verdict=IN_WORDS[NOT_TESTABLE], place=place, numbers=found)
+
+
+def _judged(margin: Margin | str, bounds: int, ranking: Ranking) -> tuple[Outcome, str]:
+    """The verdict in one place, and the numbers behind it in words."""
+    if isinstance(margin, str):
+        return NOT_TESTABLE, margin
+    value, low, high = margin.interval(bounds)
+    verdict: Outcome = HELD if low > ROUNDING else NOT_HELD if high < -ROUNDING else UNDECIDED
+    ends = "fewer than six clusters" if low == -inf and high == inf else f"{number(low)} to {number(high)}"
+    numbers = f"{margin.numbers}; margin {number(value)}, {ends}"
+    return verdict, ranking.wording.format(verdict=IN_WORDS[verdict], place=ranking.place, numbers=numbers)
+
+
+def _size(margin: Margin) -> str:
+    """Numbers of clusters, samples and trained models, in words."""
+    differences = [difference for order in margin.orders for difference in order.differences]
+    if not differences[0].without:
+        return ""
+    size = combined(lambda values: values[:, 0], differences).size
+    models = size[TRAINED]
+    return f"{size[CLUSTERS]} clusters, {size['samples']} samples, {models} trained model{'s' * (models != 1)}"
 
 
 def judge(claims: Sequence[Claim], study: Study) -> tuple[Finding, ...]:
     """The findings on each claim from the grid, the variants and the tables of a study."""
     variants = [Cell(name, of.model, (run,)) for of in study.variants for name, run in of.runs.items()]
     rankings: dict[str, dict[str, Ranking]] = {}
-    for (name, network), means in grid_means([*study.cells, *variants], study.methods, study.metric).items():
+    for (name, network), means in grid_estimates([*study.cells, *variants], study.methods, study.metric).items():
         rankings.setdefault(name, {})[network] = Ranking(network, _defined(means))
     for row in (row for table in study.tables for row in table.rows):
-        rankings.setdefault(row.label, {})[row.network] = Ranking(row.title, _defined(row.means), PLAIN)
+        rankings.setdefault(row.label, {})[row.network] = Ranking(row.title, _defined(row.estimates), PLAIN)
     return tuple(claim.judged(rankings) for claim in claims)
 
 
@@ -121,7 +196,7 @@ def averaged(dataset: str) -> Choice:
 
     def choice(rankings: Rankings) -> list[Ranking]:
         scored = _scored(rankings, dataset)
-        means = {method: fmean(of[method] for of in scored.values()) for method in _shared(scored)}
+        means = {method: jackknife.averaged([of[method] for of in scored.values()]) for method in _shared(scored)}
         return [Ranking(and_list([*scored]) + " together" * (len(scored) > 1), means)] if scored else []
 
     return choice
@@ -136,7 +211,11 @@ def networks_on(datasets: Sequence[str], named: str) -> Choice:
             scored = _scored(rankings, dataset)
             if named in scored and len(scored) > 1:
                 methods = _shared(scored)
-                means = {network: fmean(of[method] for method in methods) for network, of in scored.items() if methods}
+                means = {
+                    network: jackknife.averaged([of[method] for method in methods])
+                    for network, of in scored.items()
+                    if methods
+                }
                 chosen.append(Ranking(f"{dataset} (methods that all have: {len(methods)})", means, PLAIN))
         return chosen
 
@@ -151,13 +230,19 @@ def share_left(after: str, before: str) -> Choice:
         for network in (network for network in rankings.get(before, {}) if network in rankings.get(after, {})):
             means_before, means_after = (rankings[variant][network].means or {} for variant in (before, after))
             kept = [name for name, mean in _rounded(means_before).items() if mean > 0 and name in means_after]
-            chosen.append(Ranking(network, {name: means_after[name] / means_before[name] for name in kept}, PLAIN))
+            shares = {name: combined(_share, [means_after[name], means_before[name]]) for name in kept}
+            chosen.append(Ranking(network, shares, PLAIN))
         return chosen
 
     return choice
 
 
-def rows_by(value: Callable[[Means], float], places: Mapping[str, Mapping[str, str]]) -> Choice:
+def _share(values: Float64) -> Float64:
+    after, before = values.T
+    return np.asarray(np.divide(after, before, out=np.full(len(values), nan), where=before != 0))
+
+
+def rows_by(value: Callable[[Means], Estimate], places: Mapping[str, Mapping[str, str]]) -> Choice:
     """For each place, things by a value of their rows' means, where it is finite: place to thing to row."""
 
     def choice(rankings: Rankings) -> list[Ranking]:
@@ -165,98 +250,108 @@ def rows_by(value: Callable[[Means], float], places: Mapping[str, Mapping[str, s
         for place, rows in places.items():
             scored = {thing: ranking.means for thing, row in rows.items() for ranking in on(row)(rankings)}
             values = {thing: value(means) for thing, means in scored.items() if means}
-            chosen.append(Ranking(place, {thing: found for thing, found in values.items() if isfinite(found)}, PLAIN))
+            chosen.append(Ranking(place, {name: one for name, one in values.items() if isfinite(one.value)}, PLAIN))
         return chosen
 
     return choice
 
 
-def mean_of(method: str) -> Callable[[Means], float]:
+def mean_of(method: str) -> Callable[[Means], Estimate]:
     """One method's mean, NaN where it has none."""
-    return lambda means: means.get(method, nan)
+    return lambda means: means.get(method, Estimate(nan))
 
 
-def spread(means: Means) -> float:
+def spread(means: Means) -> Estimate:
     """How far the methods' means lie apart: the largest less the least."""
-    return max(means.values()) - min(means.values())
+    return combined(lambda values: np.asarray(np.ptp(values, axis=1)), list(means.values()))
 
 
 # Comparisons of the named methods with the others --------------------------------------------------------
 
 
-def highest(means: Means, named: Sequence[str]) -> Verdict:
-    """All named methods above all others; a tie at the border leaves it open."""
-    return _apart(_rounded(means), named, 1)
+def highest(means: Means, named: Sequence[str]) -> Margin:
+    """All named methods above all others."""
+    return _apart(means, named, 1)
 
 
-def lowest(means: Means, named: Sequence[str]) -> Verdict:
-    """All named methods below all others; a tie at the border leaves it open."""
-    return _apart(_rounded(means), named, -1)
+def lowest(means: Means, named: Sequence[str]) -> Margin:
+    """All named methods below all others."""
+    return _apart(means, named, -1)
 
 
-def _apart(means: Means, named: Sequence[str], sign: int) -> Verdict:
-    last = min(named, key=lambda name: sign * means[name])
-    first = max((name for name in means if name not in named), key=lambda name: sign * means[name])
+def _apart(means: Means, named: Sequence[str], sign: int) -> Margin:
+    rounded = _rounded(means)
+    last = min(named, key=lambda name: sign * means[name].value)
+    others = [name for name in means if name not in named]
+    first = max(others, key=lambda name: sign * means[name].value)
     if len(named) > 1:
         of_named, of_others = ("lowest", "highest") if sign > 0 else ("highest", "lowest")
-        numbers = f"{of_named} of them {last} {number(means[last])}, {of_others} other {first} {number(means[first])}"
+        numbers = (
+            f"{of_named} of them {last} {number(rounded[last])}, {of_others} other {first} {number(rounded[first])}"
+        )
     else:
-        best = max(means.values(), key=lambda mean: sign * mean)
-        winners = [name for name, mean in means.items() if mean == best]
-        last_mean = "" if winners == [last] else f", {last} {number(means[last])}"
+        best = max(rounded.values(), key=lambda mean: sign * mean)
+        winners = [name for name, mean in rounded.items() if mean == best]
+        last_mean = "" if winners == [last] else f", {last} {number(rounded[last])}"
         numbers = f"{and_list(winners)} at {number(best)}{last_mean}"
-    return _greater(sign * means[last], sign * means[first], numbers)
+    pairs = [(name, other) if sign > 0 else (other, name) for name in named for other in others]
+    return Margin([Order([means[upper] - means[lower]]) for upper, lower in pairs], numbers)
 
 
 def among_the_best(count: int) -> Comparison:
-    """All named methods at one of the first places, as the grid marks them: ties share a place."""
+    """All named methods at one of the first places, so that at most `count` - 1 are better than any of them."""
 
-    def compare(means: Means, named: Sequence[str]) -> Verdict:
-        means = _rounded(means)
-        order = sorted(means, key=lambda name: -means[name])
-        places = {name: 1 + sum(mean > means[name] for mean in means.values()) for name in order}
+    def compare(means: Means, named: Sequence[str]) -> Margin | str:
+        if len(means) <= count:
+            return f"{len(means)} methods have scores"
+        rounded = _rounded(means)
+        order = sorted(rounded, key=lambda name: -rounded[name])
+        places = {name: 1 + sum(mean > rounded[name] for mean in rounded.values()) for name in order}
         listed = {name: place for name, place in places.items() if place <= MARKED or name in named}
-        numbers = ", ".join(f"{name} {number(means[name])} at place {place}" for name, place in listed.items())
-        return HELD if all(places[name] <= count for name in named) else NOT_HELD, numbers
+        numbers = ", ".join(f"{name} {number(rounded[name])} at place {place}" for name, place in listed.items())
+        beside = {name: [means[name] - means[other] for other in means if other != name] for name in named}
+        return Margin([Order(differences, count) for differences in beside.values()], numbers)
 
     return compare
 
 
-def higher_median(means: Means, named: Sequence[str]) -> Verdict:
+def higher_median(means: Means, named: Sequence[str]) -> Margin | str:
     """The median of the named methods above that of the others."""
     inside = [mean for name, mean in means.items() if name in named]
     outside = [mean for name, mean in means.items() if name not in named]
     if not (inside and outside):
-        return NOT_TESTABLE, f"methods with a share: {len(inside)} named, {len(outside)} others"
-    ours, theirs = round(median(inside), DIGITS), round(median(outside), DIGITS)
-    numbers = f"{number(ours)} ({len(inside)} named methods) against {number(theirs)} ({len(outside)} others)"
-    return _greater(ours, theirs, numbers)
+        return f"methods with a share: {len(inside)} named, {len(outside)} others"
+    ours, theirs = (combined(lambda values: np.asarray(np.median(values, axis=1)), of) for of in (inside, outside))
+    of_ours, of_theirs = (
+        f"{number(ours.value)} ({len(inside)} named methods)",
+        f"{number(theirs.value)} ({len(outside)}",
+    )
+    return Margin([Order([ours - theirs])], f"{of_ours} against {of_theirs} others)")
 
 
 def between(*bounds: tuple[float, float]) -> Comparison:
     """Each named method between its two bounds."""
 
-    def compare(means: Means, named: Sequence[str]) -> Verdict:
-        means = _rounded(means)
-        held = all(low < means[name] < high for name, (low, high) in zip(named, bounds, strict=True))
-        return HELD if held else NOT_HELD, ", ".join(f"{name} {number(means[name])}" for name in named)
+    def compare(means: Means, named: Sequence[str]) -> Margin:
+        zero = Estimate(0.0)
+        orders = [
+            Order([difference])
+            for name, (low, high) in zip(named, bounds, strict=True)
+            for difference in (means[name] - low, zero - (means[name] - high))
+            if isfinite(difference.value)
+        ]
+        return Margin(orders, ", ".join(f"{name} {number(means[name].value)}" for name in named))
 
     return compare
 
 
-def _greater(larger: float, smaller: float, numbers: str) -> Verdict:
-    if larger == smaller:
-        return NOT_TESTABLE, f"{numbers}: tied"
-    return HELD if larger > smaller else NOT_HELD, numbers
-
-
 def _defined(means: Means) -> Means:
     """The finite means, by the methods' names without parameters."""
-    return {parse_call(call)[0]: mean for call, mean in means.items() if isfinite(mean)}
+    return {parse_call(call)[0]: mean for call, mean in means.items() if isfinite(mean.value)}
 
 
-def _rounded(means: Means) -> Means:
-    return {name: round(mean, DIGITS) for name, mean in means.items()}
+def _rounded(means: Means) -> dict[str, float]:
+    return {name: round(mean.value, DIGITS) for name, mean in means.items()}
 
 
 def _scored(rankings: Rankings, dataset: str) -> Mapping[str, Means]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from statistics import fmean
 from typing import Any, ClassVar
+
+import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
@@ -16,7 +17,9 @@ from salgen.evaluation.protocols.paper_table import PaperTable, Row, RunFolders
 from salgen.evaluation.protocols.protocol import Experiment, Protocol
 from salgen.evaluation.report.study import Plate, Table, TableRow
 from salgen.evaluation.report.suspects import save_gallery_of
+from salgen.evaluation.statistics.jackknife import Estimate, averaged, combined
 from salgen.parameters import param, parse_call
+from salgen.types import Float64
 
 NAMES = ("li2020",)
 
@@ -112,10 +115,10 @@ def distances(table: Table) -> Table:
     rows = {row.label: row for row in table.rows}
     found = []
     for label in (row.label for row in TABLE_2.rows if not row.otherwise):
-        means = {"signed": _distance(rows[label]), "absolute": _distance(rows[_absolute(label)])}
-        found.append(TableRow(label=f"{label}, distance", means=means, printed={}, higher_is_better=False))
-    total = {convention: fmean(row.means[convention] for row in found[:-1]) for convention in ("signed", "absolute")}
-    found.append(TableRow(label=DISTANCE, means=total, printed={}, higher_is_better=False))
+        estimates = {"signed": _distance(rows[label]), "absolute": _distance(rows[_absolute(label)])}
+        found.append(TableRow(f"{label}, distance", estimates, printed={}, higher_is_better=False))
+    total = {way: averaged([row.estimates[way] for row in found[:-1]]) for way in ("signed", "absolute")}
+    found.append(TableRow(DISTANCE, total, printed={}, higher_is_better=False))
     return Table(
         "Table 2: signed or absolute maps",
         "How far gradient, guided-backprop and integrated-gradients are from the paper's numbers on average, here and "
@@ -126,17 +129,15 @@ def distances(table: Table) -> Table:
     )
 
 
-def _distance(row: TableRow) -> float:
-    printed = {call: float(text.replace("\N{MINUS SIGN}", "-")) for call, text in row.printed.items()}
-    backward = [call for call in printed if parse_call(call)[0] in BACKWARD]
-    ours, theirs = (_relative(means, backward) for means in (row.means, printed))
-    return fmean(abs(ours[call] - theirs[call]) for call in backward)
+def _distance(row: TableRow) -> Estimate:
+    printed = np.array([float(text.replace("\N{MINUS SIGN}", "-")) for text in row.printed.values()])
+    backward = np.array([parse_call(call)[0] in BACKWARD for call in row.printed])
 
+    def distance(means: Float64) -> Float64:
+        ours, theirs = (of[:, backward] - of[:, ~backward].mean(axis=1)[:, None] for of in (means, printed[None]))
+        return np.asarray(np.abs(ours - theirs).mean(axis=1))
 
-def _relative(means: Mapping[str, float], calls: Sequence[str]) -> dict[str, float]:
-    """The means of some methods, less the mean of the others."""
-    level = fmean(mean for call, mean in means.items() if call not in calls)
-    return {call: means[call] - level for call in calls}
+    return combined(distance, [row.estimates[call] for call in row.printed])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from salgen.evaluation.report.cell_scores import cell_entry
 from salgen.evaluation.report.runs import Run, read_runs
 from salgen.evaluation.report.study import Table, TableRow
 from salgen.evaluation.runs.artifacts.predictions import FILE
+from salgen.evaluation.statistics.jackknife import Estimate, averaged
 from salgen.parameters import parse_call
 
 
@@ -94,7 +94,7 @@ class PaperTable:
     def _filled(
         self, row: Row, network: str, calls: Sequence[str], runs: RunFolders, read: Callable[[Path], Run]
     ) -> TableRow:
-        means: dict[str, list[float]] = {call: [] for call in calls}
+        estimates: dict[str, list[Estimate]] = {call: [] for call in calls}
         experiments = [row.experiment or self.experiment, *([row.otherwise] if row.otherwise else [])]
         for dataset, model in runs.of(experiments[0]):
             if network in ("", model):
@@ -103,13 +103,13 @@ class PaperTable:
                     run, own = next(((run, own) for run in found if (own := _method_in(run, call))), (found[0], call))
                     metric = _call_in(run, row.metric)
                     counted = likeliest_class(run, runs.out / dataset) if row.likeliest_class else None
-                    means[call].append(cell_entry([(run, model)], own, metric, counted).mean)
+                    estimates[call].append(cell_entry([(run, model)], own, metric, counted).estimate)
         texts = dict(zip(self.networks, row.printed, strict=False))
         columns = zip(*(text.split() for text in ([texts[network]] if network in texts else row.printed)), strict=True)
         printed = [" / ".join(numbers).replace("-", "\N{MINUS SIGN}") for numbers in columns]
         return TableRow(
             label=row.label,
-            means={call: fmean(of_cells) for call, of_cells in means.items()},
+            estimates={call: averaged(of_cells) for call, of_cells in estimates.items()},
             printed=dict(zip(calls, printed, strict=False)),
             higher_is_better=run.higher_is_better[metric],
             network=network,
@@ -132,18 +132,18 @@ def _call_in(run: Run, metric: str) -> str:
 
 
 def likeliest_class(run: Run, data: Path) -> NDArray[np.bool_]:
-    """Bool (n,) over the samples of a run with one network: True for each image's sample of its likeliest class."""
+    """Bool (S, N) over a run's seeds and samples: True for each image's sample of the class likeliest to that model."""
     import pyarrow.parquet as pq
 
     predictions = pq.read_table(run.path / FILE).to_pydict()
     dataset = open_dataset(data, run.split)
     images = dict(zip(dataset.ids, dataset.column("image"), strict=True))
-    likeliest: dict[float, tuple[float, str]] = {}
+    likeliest: dict[tuple[int, float], tuple[float, str]] = {}
     scored = frozenset(run.cube.samples)
-    columns = (predictions[column] for column in ("sample_id", "label", "probabilities"))
-    for name, label, probabilities in zip(*columns, strict=True):
+    columns = (predictions[column] for column in ("training_seed", "sample_id", "label", "probabilities"))
+    for seed, name, label, probabilities in zip(*columns, strict=True):
         if name in scored:
-            image = images[name]
-            likeliest[image] = max(likeliest.get(image, (-1.0, "")), (probabilities[label], name))
-    kept = {name for _, name in likeliest.values()}
-    return np.array([name in kept for name in run.cube.samples])
+            place = seed, images[name]
+            likeliest[place] = max(likeliest.get(place, (-1.0, "")), (probabilities[label], name))
+    kept = {(seed, name) for (seed, _), (_, name) in likeliest.items()}
+    return np.array([[(seed, name) in kept for name in run.cube.samples] for seed in run.cube.seeds])

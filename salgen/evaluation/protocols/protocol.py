@@ -15,7 +15,7 @@ from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.protocols.claims import Claim, judge
 from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
 from salgen.evaluation.report import report
-from salgen.evaluation.report.study import Cell, Plate, Study, Table, Variants
+from salgen.evaluation.report.study import Cell, Finding, Plate, Study, Table, Variants
 from salgen.evaluation.runs.running import evaluate
 from salgen.generators.factory import generator
 from salgen.parameters import param
@@ -23,11 +23,12 @@ from salgen.registry import MODELS
 
 
 class Reproduction(NamedTuple):
-    """Result of a protocol: the run folders, the report, and the paper's tables with this study's means."""
+    """Result of a protocol: the run folders, the report, the paper's tables with this study's means, and its claims."""
 
     runs: list[Path]
     page: Path
     tables: tuple[Table, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class Protocol(ABC):
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
         folders = [folder for name in reported for splits in runs.of(name).values() for folder in splits.values()]
         page = report(folders, out / "report.html", study=study)
-        return Reproduction(folders, page, study.tables if study else ())
+        return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
 
     def _evaluate(
         self, experiment: Experiment, data: Path, model: str, runs: RunFolders, common: dict[str, Any]

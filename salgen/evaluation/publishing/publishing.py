@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -33,10 +34,10 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
         The archive: ``.tar``, ``.tar.gz`` or ``.zip``. Its digest is written beside it, as `<out>.sha256`.
     statements
         `licence`: the licence under which you publish, as SPDX names it (``CC-BY-4.0``), a URL, or
-        ``LicenseRef-NAME``. `date`: the day of publication, ``YYYY-MM-DD``; the clock is not used. `creators`,
-        `url`: the authors and the address of the publication, both optional. `may_redistribute`: True if you
-        may pass on pixels whose sources' licences are not known to allow it; otherwise such data are
-        published as recipes and masks.
+        ``LicenseRef-NAME``. `date`: the day of publication, ``YYYY-MM-DD``; by default today in UTC, or the day of
+        the environment variable SOURCE_DATE_EPOCH, which is then printed. `creators`, `url`: the authors and the
+        address of the publication, both optional. `may_redistribute`: True if you may pass on pixels whose sources'
+        licences are not known to allow it; otherwise such data are published as recipes and masks.
 
     Returns
     -------
@@ -45,7 +46,7 @@ def publish(path: str | os.PathLike[str], out: str | os.PathLike[str], **stateme
     Raises
     ------
     SalgenError
-        If licence or date is missing or malformed, the data set is incomplete or damaged, `out` exists,
+        If the licence is missing, a statement is malformed, the data set is incomplete or damaged, `out` exists,
         or the disk is full.
     """
     target = Path(out)
@@ -109,13 +110,15 @@ def open_release(
     path: str | os.PathLike[str],
     *,
     licence: str | None,
-    date: str | None,
+    date: str | None = None,
     creators: Sequence[str] = (),
     url: str | None = None,
     may_redistribute: bool = False,
 ) -> AbstractContextManager[Release]:
     """The release of a folder, checked; temporary files of it exist within the ``with`` block."""
     publication = stated(licence, date, creators, url)
+    if date is None:
+        print(f"date of publication: {publication.date} (UTC); for the same bytes later, state it", file=sys.stderr)
     folder = Path(path)
     if not folder.is_dir():
         fault = "is not a folder" if folder.exists() else "does not exist"

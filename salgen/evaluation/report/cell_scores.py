@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.runs import Run
+from salgen.evaluation.statistics.jackknife import Estimate, Scores, mean_estimate
 from salgen.types import Float64
 
 Member = tuple[Run, str]  # a run and the name that it gives the model
@@ -27,15 +28,26 @@ class Entry:
         empty where the method was not scored in all runs of the cell, or is undefined for every sample.
     failed
         Number of them that are of failed maps.
+    scores
+        The same of each run.
     """
 
     values: Float64
     failed: int = 0
+    scores: tuple[Scores, ...] = ()
 
     @cached_property
     def mean(self) -> float:
         """The mean of the values; NaN where it is undefined."""
         return float(self.values.mean()) if self.values.size else float("nan")
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The mean, with what it would be without each cluster and training.
+
+        Splits whose names begin alike hold the same samples in variants, with the same numbers.
+        """
+        return mean_estimate(self.scores)
 
 
 def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArray[np.bool_] | None = None) -> Entry:
@@ -44,7 +56,7 @@ def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArr
     Parameters
     ----------
     counted
-        bool (n,): the scores that take part, by default all.
+        bool (N,): the samples that take part, by default all; of one run.
 
     Raises
     ------
@@ -55,11 +67,22 @@ def cell_entry(members: Sequence[Member], call: str, metric: str, counted: NDArr
     arrays = [scores(run, place, metric) for run, place in places if place is not None]
     if len(arrays) < len(members):
         return Entry(np.empty(0))
+    if counted is not None:
+        arrays = [(value, np.where(counted, worst, np.nan)) for value, worst in arrays]
     value, worst = (np.concatenate([array.ravel() for array in parts]) for parts in zip(*arrays, strict=True))
-    defined = np.isfinite(worst) & (True if counted is None else counted)
+    defined = np.isfinite(worst)
     if not np.isfinite(value[defined]).any():
         return Entry(np.empty(0))
-    return Entry(worst[defined], int((~np.isfinite(value[defined])).sum()))
+    parts = tuple(_scores_of(run, model, worst) for (run, model), (_, worst) in zip(members, arrays, strict=True))
+    return Entry(worst[defined], int((~np.isfinite(value[defined])).sum()), parts)
+
+
+def _scores_of(run: Run, model: str, worst: Float64) -> Scores:
+    split, _, _ = run.split.partition("_")
+    names = [name.removeprefix(f"{run.split}-") for name in run.cube.cluster_names]
+    return Scores(
+        worst, np.array(names)[run.cube.clusters], np.array(run.cube.seeds), run.record.dataset.name, split, model
+    )
 
 
 def series(run: Run, model: str, call: str) -> int | None:

@@ -16,6 +16,7 @@ from salgen.evaluation.report.formatting import DIGITS as DIGITS
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.study import Cell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
+from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.summary import csv_text
 
 FLOOR_CALL, CEILING_CALL = "random", "oracle"
@@ -107,7 +108,9 @@ def read_grid(cells: Sequence[Cell], methods: Sequence[str], metric: str, loaded
     return Grid(metric, tuple(methods), rows)
 
 
-def grid_means(cells: Sequence[Cell], methods: Sequence[str], metric: str) -> dict[tuple[str, str], dict[str, float]]:
+def grid_estimates(
+    cells: Sequence[Cell], methods: Sequence[str], metric: str
+) -> dict[tuple[str, str], dict[str, Estimate]]:
     """The means that a report's grid shows: (data set, model) to method to mean, NaN where it is undefined.
 
     Each is over all scored samples of all runs and training seeds of the cell, in the headline variant; a map
@@ -121,7 +124,7 @@ def grid_means(cells: Sequence[Cell], methods: Sequence[str], metric: str) -> di
     with content_faults([path for cell in cells for path in cell.runs]):
         grid = read_grid(cells, methods, metric)
     return {
-        (row.cell.dataset, row.cell.model): {method: row.entries[method].mean for method in methods}
+        (row.cell.dataset, row.cell.model): {method: row.entries[method].estimate for method in methods}
         for row in grid.rows
     }
 

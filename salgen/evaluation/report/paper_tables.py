@@ -1,4 +1,4 @@
-"""A paper's tables in the terminal: each number, followed by the paper's in brackets."""
+"""A paper's tables in the terminal, each number followed by the paper's in brackets, and its claims with verdicts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from salgen.evaluation.report.formatting import number
-from salgen.evaluation.report.study import Table, TableRow
+from salgen.evaluation.report.study import Finding, Table, TableRow
 
 WIDTH = 100  # characters of a line of prose
 
@@ -14,6 +14,15 @@ WIDTH = 100  # characters of a line of prose
 def tables_text(tables: Sequence[Table]) -> str:
     """Plain text, one block for each table, with a line for each metric and method."""
     return "\n\n".join("\n".join(_block(table)) for table in tables)
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """Plain text: for each claim its verdict, the numbers behind it, and the number of clusters, samples and models."""
+    lines = []
+    for finding in findings:
+        said = f"{finding.numbers}; {finding.size}" if finding.size else finding.numbers
+        lines += wrap(f"{finding.verdict}: {finding.claim}. {said}", WIDTH, subsequent_indent="  ")
+    return "\n".join(lines)
 
 
 def _block(table: Table) -> list[str]:

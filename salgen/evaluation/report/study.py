@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-Outcome = Literal["held", "not held", "not testable here"]
+from salgen.evaluation.statistics.jackknife import Estimate
+
+Outcome = Literal["held", "not held", "undecided", "not testable here"]
 HELD: Final = "held"
 NOT_HELD: Final = "not held"
+UNDECIDED: Final = "undecided"  # the samples are too few to tell
 NOT_TESTABLE: Final = "not testable here"
 
 
@@ -59,11 +62,14 @@ class Finding:
     ----------
     numbers
         The numbers behind the verdict, in words.
+    size
+        The numbers of clusters, samples and trained models, in words; empty where there are none.
     """
 
     claim: str
     verdict: Outcome
     numbers: str
+    size: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class TableRow:
     ----------
     label
         Such as ``"MCS"``.
-    means
+    estimates
         Each of the table's methods to a mean; NaN where there is none.
     printed
         Method to the paper's number, as it prints it, or to several with a stroke between; absent where it has none.
@@ -85,10 +91,15 @@ class TableRow:
     """
 
     label: str
-    means: Mapping[str, float]
+    estimates: Mapping[str, Estimate]
     printed: Mapping[str, str]
     higher_is_better: bool | None
     network: str = ""
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The means without their uncertainty."""
+        return {method: estimate.value for method, estimate in self.estimates.items()}
 
     @property
     def title(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, SalgenWarning
-from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
+from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
@@ -37,7 +38,7 @@ from salgen.evaluation.training.checkpoints import CARD
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.evaluation.training.training_settings import SEEDS
 from salgen.parameters import build
-from salgen.registry import MODELS
+from salgen.registry import METHODS, MODELS
 
 PERMUTED = "permuted-labels"  # folder of the models for label randomisation
 BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # needs that take further trainings
@@ -84,8 +85,10 @@ def evaluate(
         Another task of the data set, for which a second model is trained here: one for each training seed, otherwise
         trained as the first one. Its maps of the same images explain their class of that task.
     methods
-        Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``; None for all that are defined for the
-        model, or those of the run that `out` holds. The controls are always added.
+        Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or groups: ``"all"`` for all that are defined for the
+        model, or a protocol's name. None takes those of the run that `out` holds, else ``"all"``, at scale demo a dozen
+        that stand for their families (``DEMO_METHODS`` in :mod:`salgen.evaluation.attribution.method_selection`). The
+        controls are always added.
     metrics
         Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
         for a metric with each. None for those that rank pixels, or those of the run that `out` holds. The first one
@@ -159,6 +162,12 @@ def evaluate(
     earlier_methods = [method.call for method in held.methods] if held else []
     earlier_metrics = held.metrics if held else []
     selection = select_methods(None if methods is None else check_methods_given(methods), scale, earlier_methods)
+    if methods is None and held is None and scale == DEMO:
+        print(
+            f"scale demo takes {len(selection.methods)} of {len(METHODS.names())} methods by default, controls among "
+            "them; -m all (from Python methods=['all']) takes all",
+            file=sys.stderr,
+        )
     chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, model, pairing.requested)
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     image = torch.from_numpy(dataset[0]["image"][None])

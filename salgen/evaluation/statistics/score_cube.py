@@ -62,6 +62,8 @@ class ScoreCube:
         The labels of the other axes; seeds and samples are sorted.
     clusters
         int64 (samples,): the number of each sample's cluster; samples of one are not independent.
+    cluster_names
+        By their numbers.
     value, worst
         float64 (series, metrics, variants, seeds, samples): NaN where undefined or not scored.
     scored
@@ -84,6 +86,7 @@ class ScoreCube:
     seeds: list[int]
     samples: list[str]
     clusters: NDArray[np.int64]
+    cluster_names: list[str]
     value: Float64
     worst: Float64
     scored: NDArray[np.bool_]
@@ -191,6 +194,7 @@ def score_cube(table: Any) -> ScoreCube:
         seeds=names["training_seed"],
         samples=names["sample_id"],
         clusters=_scatter(code["cluster"].astype(np.int64), (code["sample_id"],), shape[-1:], 0),
+        cluster_names=names["cluster"],
         value=_scatter(_values(table, "value"), place, shape, np.nan),
         worst=_scatter(_values(table, "value_worst_case"), place, shape, np.nan),
         scored=scored,

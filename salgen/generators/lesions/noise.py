@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, install
 from salgen.generators.generator import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
@@ -95,7 +95,7 @@ class SimplexLesions(Lesions):
             from noise import snoise2
         except ImportError:
             raise SalgenError(
-                "simplex-lesions needs the noise package, which needs a C compiler: pip install 'salgen[noise]'"
+                f"simplex-lesions needs the noise package, which needs a C compiler: {install('noise')}"
             ) from None
         (height, width), (rows, columns) = self.image_size, self.lattice
         fields = np.empty((len(batch), height, width))

@@ -237,7 +237,7 @@ def test_only_a_complete_data_set_is_published(tmp_path, folder):
         assert "\n" not in str(caught.value)
 
     refused("no licence is stated", licence=None)
-    refused("no date is stated", date=None)
+    refused("date ''", date="")
     refused("date '31.1.2026'", date="31.1.2026")
     refused("does not exist", tmp_path / "none")
     refused("is not a folder: create it", out=tmp_path / "none" / "x.tar")

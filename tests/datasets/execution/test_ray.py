@@ -30,7 +30,7 @@ try:
 except SalgenError:
     ray = None
 
-needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: pip install 'salgen[ray]'")
+needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: pip install '.[ray]' in a clone of salgen")
 SPLITS = {"train": 60}
 
 
@@ -257,7 +257,7 @@ def test_without_ray_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
     assert main(["make", "squares", str(tmp_path / "squares"), "--executor", "ray"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: executor = ray needs Ray (")
-    assert error.endswith("pip install 'salgen[ray]'\n")
+    assert error.endswith("pip install '.[ray]' in a clone of salgen\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -254,7 +254,7 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
     whole = tree(tmp_path / "whole")
     monkeypatch.setitem(sys.modules, "pycocotools", None)
     monkeypatch.delitem(sys.modules, "pycocotools.mask", raising=False)
-    assert fault(whole, masks="segmentation").endswith("by pycocotools: pip install 'salgen[coco]'")
+    assert fault(whole, masks="segmentation").endswith("by pycocotools: pip install '.[coco]' in a clone of salgen")
     assert opened(whole).available["test"] == 3
 
 

@@ -107,7 +107,7 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
         ({"licence": "https://host/a b"}, "is unknown"),
         ({"licence": "https://host/a\n"}, "is unknown"),
         ({"licence": "LicenseRef-"}, "is unknown"),
-        ({"date": None}, "no date is stated: .* Croissant requires"),
+        ({"date": ""}, "date '': write it as YYYY-MM-DD"),
         ({"date": "2025-02-30"}, "date '2025-02-30': write it as YYYY-MM-DD"),
         ({"date": "20250301"}, "YYYY-MM-DD"),
         ({"date": "2025-W10-1"}, "YYYY-MM-DD"),

@@ -342,7 +342,7 @@ def test_offline(small, address, monkeypatch):
 
 def test_without_the_library(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(SalgenError, match=r"needs huggingface_hub .*: pip install 'salgen\[hub\]'$"):
+    with pytest.raises(SalgenError, match=r"needs huggingface_hub .*: pip install '\.\[hub\]' in a clone of salgen$"):
         upload(folder, f"hf://{NAME}", **STATED)
 
 

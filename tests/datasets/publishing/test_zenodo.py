@@ -414,6 +414,6 @@ def test_the_sandbox_is_where_it_goes_unless_another_is_named(state, monkeypatch
 @pytest.mark.parametrize("library", ["requests", "markdown_it"])
 def test_without_the_libraries(tmp_path, folder, state, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(SalgenError, match=rf"needs {library}: pip install 'salgen\[zenodo\]'$"):
+    with pytest.raises(SalgenError, match=rf"needs {library}: pip install '\.\[zenodo\]' in a clone of salgen$"):
         upload(folder, "zenodo:", tmp_path / "x.tar", **STATED)
     assert not (tmp_path / "x.tar").exists()

@@ -1,9 +1,12 @@
+import re
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.registry import METHODS, PROTOCOLS
 
 PIXELS = torch.rand(1, 1, 16, 16, generator=torch.Generator().manual_seed(0))
@@ -22,6 +25,25 @@ def test_controls_come_with_every_selection_and_last():
 
 def test_all_is_every_method():
     assert set(select_methods(None).methods) == set(select_methods(["all"]).methods) == set(METHODS.names())
+
+
+def test_scale_demo_takes_a_dozen_by_default_and_all_on_demand():
+    controls = {name for name in METHODS.names() if METHODS.load(name).control}
+    default = select_methods(None, "demo")
+    assert {method.name for method in default.others.values()} == controls | set(DEMO_METHODS)
+    assert default.named == {}
+    assert len(DEMO_METHODS) == len(set(DEMO_METHODS) - controls) == 13  # of which one needs attention
+    assert {method.name for method in select_methods(["all"], "demo").methods.values()} == set(METHODS.names())
+    assert {method.name for method in select_methods(None, "small").methods.values()} == set(METHODS.names())
+    methods, left_out = default.defined_for(convolutional(), PIXELS)
+    assert "attention-rollout" in left_out
+    assert [method.name for method in methods.values() if not method.control] == list(DEMO_METHODS[:-1])
+
+
+def test_the_page_names_the_methods_of_scale_demo():
+    page = (Path(__file__).parents[3] / "docs" / "methods.intro.md").read_text(encoding="utf-8")
+    listed = page.partition("takes a dozen methods by default")[2].partition("`-m all`")[0]
+    assert tuple(re.findall(r"`([a-z0-9+-]+)`", listed)) == DEMO_METHODS
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.names())

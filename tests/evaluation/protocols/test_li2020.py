@@ -19,6 +19,7 @@ from salgen.evaluation.protocols.paper_table import RunFolders
 from salgen.evaluation.protocols.protocol import Reproduction
 from salgen.evaluation.report.paper_tables import tables_text
 from salgen.evaluation.report.study import Study, Table, TableRow
+from salgen.evaluation.statistics.jackknife import Estimate
 from salgen.evaluation.statistics.score_cube import read_scores
 from salgen.evaluation.training.training_settings import choose_settings
 
@@ -215,10 +216,10 @@ def moved(table, rows, by):
     """The table with the backward methods' means moved in some rows, and all means of every row raised by a half."""
     shifts = {name: by if name in METHODS[:3] else 0.0 for name in METHODS}
     means = [
-        {name: mean + 0.5 + (shifts[name] if row.label in rows else 0.0) for name, mean in row.means.items()}
+        {name: Estimate(mean + 0.5 + (shifts[name] if row.label in rows else 0.0)) for name, mean in row.means.items()}
         for row in table.rows
     ]
-    return replace(table, rows=tuple(replace(row, means=of) for row, of in zip(table.rows, means, strict=True)))
+    return replace(table, rows=tuple(replace(row, estimates=of) for row, of in zip(table.rows, means, strict=True)))
 
 
 def test_the_nearer_convention_is_told_relative_to_the_other_methods():
@@ -266,7 +267,8 @@ def papers(table, change=lambda mean: mean):
     """A table with the paper's own numbers, or what becomes of them, as means; of two networks the second's."""
     rows = tuple(
         TableRow(
-            *(row.label, dict(zip(table.methods, (change(float(n)) for n in row.printed[-1].split()), strict=True))),
+            row.label,
+            {call: Estimate(change(float(n))) for call, n in zip(table.methods, row.printed[-1].split(), strict=True)},
             dict(zip(table.methods, row.printed[-1].replace("-", "\N{MINUS SIGN}").split(), strict=True)),
             *(None, "vgg16" if table.networks else ""),
         )
@@ -284,11 +286,13 @@ def verdicts(*tables):
 def test_what_the_paper_found_holds_of_its_own_numbers():
     assert verdicts(papers(TABLE_1), papers(TABLE_2)) == ["held"] * 6 + ["not testable here"]
     findings = judge(CLAIMS, Study("t", "r", "", METHODS, tables=(papers(TABLE_1), papers(TABLE_2))))
-    assert findings[0].numbers == "MCS, vgg16: grad-cam at 0.320"
+    assert findings[0].numbers == "MCS, vgg16: grad-cam at 0.320; margin 0.089, 0.089 to 0.089"
     assert findings[3].claim == "grad-cam and rise have the highest PG"
-    numbers = "lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709"
+    numbers = (
+        "lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709; margin 0.041, 0.041 to 0.041"
+    )
     assert findings[3].numbers == f"PG: {numbers}; PG, absolute maps: {numbers}"
-    assert findings[4].numbers.startswith("CS: guided-backprop 0.990, grad-cam 0.013; CS, absolute maps: ")
+    assert findings[4].numbers.startswith("CS: guided-backprop 0.990, grad-cam 0.013; margin 0.187, ")
 
 
 def test_findings_turn_with_the_numbers():
@@ -311,6 +315,6 @@ def test_the_terminal_shows_the_papers_numbers_beside(monkeypatch, tmp_path):
     said = CliRunner().invoke(reproduce_command.command, ["li2020", "--scale", "demo"])
     assert said.exit_code == 0, said.output
     assert "SENS" in said.output
-    row = TableRow("PG", {"gradient": 0.25, "rise": math.nan}, {"gradient": ".536"}, True)
+    row = TableRow("PG", {"gradient": Estimate(0.25), "rise": Estimate(math.nan)}, {"gradient": ".536"}, True)
     text = tables_text([Table("Table 2", "What it is.", ("gradient", "rise"), (row,))])
     assert text.splitlines() == ["Table 2. What it is.", "", "    gradient      rise", "PG  0.250 (.536)  –"]  # noqa: RUF001

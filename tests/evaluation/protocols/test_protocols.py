@@ -25,7 +25,7 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
     monkeypatch.setattr(protocol, "evaluate", lambda data, **how: evaluated.append((data, how)) or how["out"])
     monkeypatch.setattr(protocol, "report", lambda runs, page, study: reported.append((runs, study)) or page)
     monkeypatch.setattr(PaperTable, "filled", lambda table, *given: Table(table.title, "", (), ()))
-    runs, page, tables = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
+    runs, page, tables, findings = Budding2021(seed=4).run(tmp_path, scale, ["grad-cam"])
     assert made == [(name, {"scale": scale, "seed": 4}) for name in ("perlin-lesions", "mri-lesions")]
     for data, how in evaluated:
         assert how["model"] == "lesion-cnn"
@@ -44,7 +44,7 @@ def test_budding2021_asks_for_what_the_paper_did(monkeypatch, tmp_path, scale, s
         assert how["out"].name == f"{data.name}-run"
         assert how["metrics"] is how["settings"] is None
     ((reported_runs, study),) = reported
-    assert (reported_runs, study.tables) == (runs, tables)
+    assert (reported_runs, study.tables, study.findings) == (runs, tables, findings)
     assert [how["out"] for _, how in evaluated] == runs
     assert page == tmp_path / "report.html"
     for said in ("the best of three", "about half show lesions", "one head"):  # in which it is not the paper's

@@ -11,17 +11,18 @@ from salgen.evaluation.protocols import claims
 from salgen.evaluation.protocols.szczepankiewicz2023 import CLAIMS, Szczepankiewicz2023
 from salgen.evaluation.report.grid import places
 from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.statistics.jackknife import Estimate
 
 PAPER = Szczepankiewicz2023.methods
 KEEPING = ("gradient", "smoothgrad", "guided-backprop", "guided-grad-cam", "layer-cam", "eigen-grad-cam")
 WORST = ("gradient", "smoothgrad", "guided-backprop", "eigen-cam", "eigen-grad-cam")
 FAST = ("fast-cam", "fast-cam++")
 LAST, GTSRB, SCNN, ZINGS, LISA, GRAD_CAM, LAYER_CAM, LOWEST, OLD_AREA = range(9)
-HELD, NOT_HELD, NOT_TESTABLE = "held", "not held", "not testable here"
+HELD, NOT_HELD, UNDECIDED, NOT_TESTABLE = "held", "not held", "undecided", "not testable here"
 
 
 def said(grid, variants=None):
-    """The findings of a grid of means, and of (original, resized) means of each network in `variants`."""
+    """The findings of a grid of known means, and of (original, resized) means of each network in `variants`."""
     variants = variants or {}
     runs = {
         (name, model): means
@@ -30,12 +31,13 @@ def said(grid, variants=None):
     }
 
     def means(cells, methods, metric):
-        return {(cell.dataset, cell.model): (grid | runs)[cell.dataset, cell.model] for cell in cells}
+        found = {(cell.dataset, cell.model): (grid | runs)[cell.dataset, cell.model] for cell in cells}
+        return {place: {name: Estimate(mean) for name, mean in means.items()} for place, means in found.items()}
 
     pairs = [Variants(model, {"original": Path("a"), "resized": Path("b")}) for model in variants]
     cells = [Cell(*key, (Path("x"),)) for key in grid]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(claims, "grid_means", means)
+        patch.setattr(claims, "grid_estimates", means)
         found = claims.judge(CLAIMS, Study("t", "r", "m-gt", PAPER, tuple(cells), tuple(pairs), (), ()))
     assert len(found) == 9
     return found
@@ -74,7 +76,9 @@ def test_a_grid_as_the_paper_found_it_holds_every_claim():
     found = said(HOLDING, {"vgg16": (EVEN, KEPT)})
     assert [finding.verdict for finding in found] == [HELD] * 9
     assert [finding.claim[:3] for finding in found] == [f"({letter})" for letter in "aabcdeeef"]
-    assert found[OLD_AREA].numbers == "vgg16: 1.000 (6 named methods) against 0.500 (7 others)"
+    assert found[OLD_AREA].numbers == (
+        "vgg16: 1.000 (6 named methods) against 0.500 (7 others); margin 0.500, 0.500 to 0.500"
+    )
 
 
 def test_the_opposite_grid_holds_none():
@@ -193,11 +197,16 @@ def test_no_grid_is_too_sparse(data):
 
 @given(st.lists(st.sampled_from([0.5, 0.5004, 0.6, 0.6003, 0.7]), min_size=len(PAPER), max_size=len(PAPER)))
 def test_winners_are_those_that_the_grid_marks(values):
+    """Means are known for sure: a method that fewer than three are above, or level with, is among the best three."""
     means = dict(zip(PAPER, values, strict=True))
-    marked = places(means, True)
     finding = said({("lisa-lights", "scnn"): means})[LISA]
-    assert (finding.verdict == HELD) == ({"guided-grad-cam", "eigen-grad-cam"} <= set(marked))
-    for method, place in marked.items():
+    others = {
+        name: [means[other] for other in PAPER if other != name] for name in ("guided-grad-cam", "eigen-grad-cam")
+    }
+    above = max(sum(mean > means[name] for mean in of) for name, of in others.items())
+    level = max(sum(mean >= means[name] for mean in of) for name, of in others.items())
+    assert finding.verdict == (HELD if level < 3 else NOT_HELD if above >= 3 else UNDECIDED)
+    for method, place in places(means, True).items():
         assert f"{method} {means[method]:.3f} at place {place}" in finding.numbers
 
 
@@ -219,10 +228,10 @@ def test_winners_are_averaged_over_networks():
 
 
 @pytest.mark.parametrize("order", [PAPER, PAPER[::-1]])
-def test_the_best_may_share_its_place(order):
-    means = {method: (ranked("grad-cam") | {"poly-cam-pm": 0.8996})[method] for method in order}
+def test_a_tie_with_the_best_is_undecided(order):
+    means = {method: (ranked("grad-cam") | {"poly-cam-pm": 0.9})[method] for method in order}
     finding = said({("imagenet-s50", "vgg16"): means})[GRAD_CAM]
-    assert finding.verdict == HELD
+    assert finding.verdict == UNDECIDED
     assert "grad-cam 0.900 at place 1" in finding.numbers
     assert "poly-cam-pm 0.900 at place 1" in finding.numbers
     second = said({("imagenet-s50", "vgg16"): means | {"poly-cam-pm": 0.9006}})[GRAD_CAM]
@@ -237,14 +246,11 @@ def test_a_tie_at_the_border_of_the_lowest_leaves_it_open(order, claim, cells, n
 
     def verdict(lowest):
         means = EVEN | dict.fromkeys(named, 0.1) | {"grad-cam": lowest}
-        finding = said({(cells, model): {method: means[method] for method in order} for model in models})[claim]
-        assert ("tied" in finding.numbers) == (finding.verdict == NOT_TESTABLE)
-        return finding.verdict
+        return said({(cells, model): {method: means[method] for method in order} for model in models})[claim].verdict
 
-    assert verdict(0.1004) == NOT_TESTABLE
-    assert verdict(0.0996) == NOT_TESTABLE
-    assert verdict(0.101) == HELD
-    assert verdict(0.099) == NOT_HELD
+    assert verdict(0.1) == UNDECIDED
+    assert verdict(0.1004) == HELD
+    assert verdict(0.0996) == NOT_HELD
 
 
 # (b) and (f) ------------------------------------------------------------------------------------------
@@ -255,7 +261,9 @@ def test_scnn_is_compared_over_the_methods_that_all_networks_have():
     scnn = {"gradient": 0.5, "grad-cam": 0.1, "layer-cam": nan}
     finding = said({("zings", "scnn"): scnn, ("zings", "vgg16"): {"gradient": 0.4, "layer-cam": 0.9}})[SCNN]
     assert finding.verdict == NOT_HELD
-    assert finding.numbers == "zings (methods that all have: 1): vgg16 at 0.400, scnn 0.500"
+    assert finding.numbers.startswith(
+        "zings (methods that all have: 1): vgg16 at 0.400, scnn 0.500; margin \N{MINUS SIGN}0.1"
+    )
 
 
 def test_scnn_without_a_shared_method_is_not_testable():
@@ -266,7 +274,7 @@ def test_scnn_without_a_shared_method_is_not_testable():
 
 def test_scnn_must_be_lower_than_each_network_of_each_data_set():
     assert said(HOLDING | {("zings", "scnn"): half(EVEN)})[SCNN].verdict == HELD
-    assert said(HOLDING | {("zings", "scnn"): HOLDING["zings", "vgg16"]})[SCNN].verdict == NOT_TESTABLE
+    assert said(HOLDING | {("zings", "scnn"): HOLDING["zings", "vgg16"]})[SCNN].verdict == UNDECIDED
     assert said(HOLDING | {("gtsrb-square", "resnet50"): dict.fromkeys(PAPER, 0.01)})[SCNN].verdict == NOT_HELD
 
 
@@ -275,7 +283,7 @@ def test_shares_of_nothing_are_left_out_and_counted():
     after = KEPT | {"layer-cam": nan, "fast-cam++": 0.0}
     finding = said({}, {"vgg16": (before, after)})[OLD_AREA]
     assert finding.verdict == HELD
-    assert finding.numbers == "vgg16: 1.000 (3 named methods) against 0.500 (6 others)"
+    assert finding.numbers.startswith("vgg16: 1.000 (3 named methods) against 0.500 (6 others); margin 0.500")
 
 
 def test_the_old_area_must_be_kept_on_every_network():
@@ -284,4 +292,4 @@ def test_the_old_area_must_be_kept_on_every_network():
     assert finding.verdict == NOT_TESTABLE
     assert "scnn: methods with a share: 6 named, 0 others" in finding.numbers
     tied = said({}, {"vgg16": (EVEN, EVEN)})[OLD_AREA]
-    assert (tied.verdict, tied.numbers.endswith(": tied")) == (NOT_TESTABLE, True)
+    assert tied.verdict == UNDECIDED

@@ -16,7 +16,7 @@ from test_report import Page, read
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report import report
-from salgen.evaluation.report.grid import grid_csv, grid_means, places, read_grid
+from salgen.evaluation.report.grid import grid_csv, grid_estimates, places, read_grid
 from salgen.evaluation.report.grid_figures import Box, box_figures
 from salgen.evaluation.report.grid_pictures import ROWS, image_grid
 from salgen.evaluation.report.runs import read_runs
@@ -49,8 +49,8 @@ def cells(tmp_path_factory):
 @pytest.fixture(scope="module")
 def study(cells):
     findings = (
-        Finding("grad-cam is last", "not held", "0.5 against 0.4"),
-        Finding("all are good", "held", "at least 0.3"),
+        Finding("grad-cam is last", "not held", "0.5 against 0.4", "18 clusters, 18 samples, 2 trained models"),
+        Finding("all are good", "undecided", "at least 0.3", "4 clusters, 4 samples, 1 trained model"),
         Finding("it is fast", "not testable here", "no clock"),
     )
     return Study("A paper's grid", "Somebody et al. 2023", "m-gt", PAPER, cells, (), findings, ("Only stand-ins.",))
@@ -68,6 +68,12 @@ def values(path, model, method):
     chosen = table[(table.model == model) & (table.method == method) & (table.metric == "m-gt")]
     worst = chosen[chosen.variant == "region:brain"].value_worst_case.to_numpy()
     return worst[np.isfinite(worst)]
+
+
+def grid_means(cells, methods, metric):
+    """The means of the cells without their uncertainty."""
+    found = grid_estimates(cells, methods, metric)
+    return {place: {method: estimate.value for method, estimate in of.items()} for place, of in found.items()}
 
 
 def body(path, label):
@@ -98,8 +104,8 @@ def test_means_of_one_run_are_the_summarys(cells):
     rows = summarise(read_scores(cell.runs[0]))
     chosen = {r.method: r for r in rows if (r.metric, r.variant, r.training_seed) == ("m-gt", "region:brain", "all")}
     means = grid_means([cell], PAPER, "m-gt")[cell.dataset, cell.model]
-    assert means == {method: chosen[method].mean_worst_case for method in PAPER}
-    assert means == {method: chosen[method].mean for method in PAPER}
+    assert means == pytest.approx({method: chosen[method].mean_worst_case for method in PAPER}, rel=1e-12)
+    assert means == pytest.approx({method: chosen[method].mean for method in PAPER}, rel=1e-12)
 
 
 def test_a_method_does_not_gain_by_failing_and_one_that_always_fails_is_undefined(tmp_path):
@@ -217,9 +223,9 @@ def test_the_page_with_a_study_is_well_formed_and_accessible(page):
 
 def test_findings_have_a_verdict_in_words_and_are_no_tests(page):
     assert body(page, "Findings")[1:] == [
-        ["grad-cam is last", "not held", "0.5 against 0.4"],
-        ["all are good", "held", "at least 0.3"],
-        ["it is fast", "not testable here", "no clock"],
+        ["grad-cam is last", "not held", "0.5 against 0.4", "18 clusters, 18 samples, 2 trained models"],
+        ["all are good", "undecided", "at least 0.3", "4 clusters, 4 samples, 1 trained model"],
+        ["it is fast", "not testable here", "no clock", ""],
     ]
     text = read(page).text
     assert "not tests that it passes or fails" in text

@@ -12,7 +12,7 @@ from test_report import Page, read
 import salgen
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
-from salgen.evaluation.report.grid import grid_means
+from salgen.evaluation.report.grid import grid_estimates
 from salgen.evaluation.report.study import Cell, Study, Variants
 from salgen.evaluation.report.variants import number_of, variants_figure
 from salgen.evaluation.runs.running import evaluate
@@ -92,7 +92,8 @@ def test_the_page_has_scores_under_the_maps_and_means_below(study, figure, tmp_p
     shown = re.findall(r'<span class="value">([^<]*)</span>', text)
     assert shown == [f"{value:.3f}" for row in figure.rows for _, value in row.cells]
     cells = [Cell(name, "lesion-cnn", (run,)) for name, run in study.variants[0].runs.items()]
-    means = grid_means(cells, PAPER, "m-gt")
+    estimates = grid_estimates(cells, PAPER, "m-gt")
+    means = {place: {method: one.value for method, one in of.items()} for place, of in estimates.items()}
     (table,) = re.findall(r'aria-label="Means of the variants, lesion-cnn">(.*?)</table>', text, re.DOTALL)
     rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)[1:]
     for name, row in zip(NAMES, rows, strict=True):

@@ -40,7 +40,7 @@ try:
 except SalgenError:
     ray = None
 
-needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: pip install 'salgen[ray]'")
+needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: pip install '.[ray]' in a clone of salgen")
 METHOD = Entry("watched", "watched_work", "A watched gradient.")
 ASKED = {
     "methods": ["watched", "gradient", "lrp-alpha-beta:alpha=1,beta=0", "pattern-net"],

@@ -15,7 +15,7 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
 from salgen.evaluation.runs.gallery_maps import _first_of_each_class
 from salgen.evaluation.runs.running import evaluate
@@ -86,6 +86,16 @@ def test_the_record_says_how_the_run_was_made(run, data):
     assert {method["call"]: method["maps"] for method in record["methods"]}["gradient"] == 20
     assert record["headline_variant"] == "region:brain"
     assert (run / "summary.csv").read_text().startswith("samples,model,")
+
+
+def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp_path, capsys):
+    demo = evaluate(data, model=run / "lesion-cnn-seed0", scale="demo", limit=2, out=tmp_path / "demo")
+    named = {method["name"] for method in json.loads((demo / "run.json").read_text())["methods"]}
+    controls = {name for name in METHODS.names() if METHODS.load(name).control}
+    assert named == (controls | set(DEMO_METHODS)) - {"attention-rollout"}
+    said = capsys.readouterr().err
+    assert f"takes {len(controls) + 13} of {len(METHODS.names())} methods by default" in said
+    assert "-m all (from Python methods=['all']) takes all" in said
 
 
 def test_the_gallery_holds_both_classes_and_every_method(run):

@@ -1,0 +1,218 @@
+"""Claims of papers on samples: held and not held are rarely said where they are false, and follow from the interval."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from run_folders import make_run
+from scipy import stats
+
+from salgen.evaluation.protocols.claims import (
+    Claim,
+    Ranking,
+    among_the_best,
+    higher_median,
+    highest,
+    judge,
+    lowest,
+    on,
+    on_each,
+    rows_by,
+    share_left,
+    spread,
+)
+from salgen.evaluation.report.study import Cell, Study, Variants
+from salgen.evaluation.statistics.jackknife import Scores, mean_estimate
+
+NAMES = [f"m{number}" for number in range(8)]
+
+
+def ranking(values, network="net", clusters=None):
+    """Means of columns of scores (S, N, K), one a method, on data set d."""
+    names = np.arange(values.shape[1]) if clusters is None else clusters
+    labels, seeds = np.array([f"c{name}" for name in names]), np.arange(len(values))
+    return Ranking(
+        network,
+        {
+            name: mean_estimate([Scores(values[..., column], labels, seeds, "d", "test", network)])
+            for column, name in enumerate(NAMES[: values.shape[2]])
+        },
+    )
+
+
+def judged(comparison, named, *values, **how):
+    places = {"d": {f"net{n}": ranking(one, f"net{n}", **how) for n, one in enumerate(values)}}
+    return Claim("{}", on_each("d"), comparison, named).judged(places)
+
+
+def rates(comparison, named, shifts, places=1, repeats=150, samples=24, trainings=1, between=0.0):
+    """Shares of studies that say held and not held, of methods whose means are `shifts`."""
+    rng = np.random.default_rng(11)
+    said = []
+    for _ in range(repeats):
+        images = rng.normal(size=(samples, 1))
+        values = [
+            np.array(shifts) + images + rng.normal(size=(trainings, samples, len(shifts)))
+            + between * rng.normal(size=(trainings, 1, len(shifts)))
+            for _ in range(places)
+        ]  # fmt: skip
+        said.append(judged(comparison, named, *values).verdict)
+    return said.count("held") / repeats, said.count("not held") / repeats
+
+
+RARELY = 0.06  # 0.025, and nearly three standard errors of 150 repeats
+
+
+@pytest.mark.parametrize("how", [{}, {"places": 3}, {"trainings": 3, "between": 0.5}], ids=str)
+@pytest.mark.parametrize(
+    ("comparison", "named", "shifts"),
+    [
+        (highest, ["m0"], [0] * 8),  # all alike: neither is true, by nothing
+        (highest, ["m0"], [9, 9, 0, 0, 0, 0, 0, 0]),  # as good as the runner-up
+        (lowest, ["m0", "m1"], [-9, -9, -9, 0, 0, 0, 0, 0]),
+        (among_the_best(3), ["m0", "m1"], [9, 9, 9, 9, 0, 0, 0, 0]),
+        (higher_median, ["m0", "m1", "m2"], [5, 0, -5, 5, 0, -5, 9, -9]),
+    ],
+    ids=str,
+)
+def test_with_no_difference_a_claim_is_rarely_held_and_rarely_not(comparison, named, shifts, how):
+    held, not_held = rates(comparison, named, shifts, **how)
+    assert held <= RARELY
+    assert not_held <= RARELY
+
+
+def test_what_is_true_or_false_is_found():
+    assert rates(highest, ["m0"], [2] + [0] * 7, repeats=50)[0] > 0.9
+    assert rates(highest, ["m0"], [0, 2] + [0] * 6, repeats=50)[1] > 0.9
+    assert rates(among_the_best(3), ["m0"], [3, 4, 0, 0, 0, 0, 0, 0], repeats=50)[0] > 0.9
+    assert rates(among_the_best(3), ["m0"], [0, 3, 3, 3, 0, 0, 0, 0], repeats=50)[1] > 0.9
+
+
+def test_means_that_are_spread_alike_are_rarely_said_to_differ():
+    rng, said = np.random.default_rng(3), []
+    for _ in range(200):
+        values = np.array([0, 1, 2, 3]) + rng.normal(size=(2, 24, 4))
+        rows = {name: {"": ranking(one[np.newaxis])} for name, one in zip("ab", values, strict=True)}
+        claim = Claim("{}", rows_by(spread, {"here": {"first": "a", "second": "b"}}), lowest, ["first"])
+        said.append(claim.judged(rows).verdict)
+    assert said.count("held") / 200 <= RARELY
+    assert said.count("not held") / 200 <= RARELY
+
+
+def slow_interval(values, named, count):
+    """The interval of the margin of "among the best `count`", by paired t intervals of all differences."""
+    lows, highs, margins = [], [], []
+    others = values.shape[1] - 1
+    for name in named:
+        beside = [values[:, name] - values[:, other] for other in range(values.shape[1]) if other != name]
+        low, high = [], []
+        for difference in beside:
+            error = difference.std(ddof=1) / len(difference) ** 0.5
+            freedom = len(difference) - 1
+            low.append(difference.mean() - stats.t.ppf(1 - 0.025 / count, freedom) * error)
+            wrong = len(named) * (others - count + 1)
+            high.append(difference.mean() + stats.t.ppf(1 - 0.025 / wrong, freedom) * error)
+        for found, of in ((lows, low), (highs, high), (margins, [d.mean() for d in beside])):
+            found.append(sorted(of)[count - 1])
+    return min(margins), min(lows), min(highs)
+
+
+@pytest.mark.parametrize(("named", "count"), [*product([(0,), (0, 1)], [1, 3])])
+def test_the_interval_is_that_of_differences_of_which_none_may_be_wrong(named, count):
+    values = np.array([3, 2, 0, 1, 0]) + np.random.default_rng(2).normal(size=(1, 20, 5))
+    margin, low, high = slow_interval(values[0], named, count)
+    finding = judged(among_the_best(count), [f"m{name}" for name in named], values)
+    said = f"margin {margin:.3f}, {low:.3f} to {high:.3f}".replace("-", "\N{MINUS SIGN}")
+    assert said in finding.numbers
+    assert finding.verdict == ("held" if low > 0 else "not held" if high < 0 else "undecided")
+    assert finding.size == "20 clusters, 20 samples, 1 trained model"
+
+
+def test_two_to_five_clusters_decide_nothing_however_many_samples():
+    values = np.random.default_rng(0).normal(size=(1, 40, 3)) * 0.01 + [9, 0, 0]
+    few = judged(highest, ["m0"], values, clusters=np.arange(40) % 5)
+    assert few.verdict == "undecided"
+    assert few.numbers.startswith("undecided on net0 (m0 at ")
+    assert few.numbers.endswith(", fewer than six clusters)")
+    assert few.size == "5 clusters, 40 samples, 1 trained model"
+    assert judged(highest, ["m0"], values, clusters=np.arange(40) % 6).verdict == "held"
+
+
+def test_a_claim_on_two_networks_is_undecided_where_one_is():
+    clear = np.array([9, 0, 0]) + np.random.default_rng(0).normal(size=(1, 12, 3))
+    alike = np.random.default_rng(1).normal(size=(1, 12, 3))
+    assert judged(highest, ["m0"], clear, clear).verdict == "held"
+    assert judged(highest, ["m0"], clear, alike).verdict == "undecided"
+    assert judged(highest, ["m1"], clear, alike).verdict == "not held"
+
+
+# On run folders -----------------------------------------------------------------------------------------
+
+
+def study_of(path, **how):
+    """A study of one run, of a method that is far better than the other."""
+    calls = ("guided-backprop", "deconvnet")
+    run = make_run(path, metrics=["m-gt"], methods=(*calls, "random", "oracle"), undefined=False, pictures=0, **how)
+    return Study("t", "r", "m-gt", calls, cells=(Cell("lesions", "lesion-cnn", (run,)),))
+
+
+@pytest.mark.parametrize(
+    ("how", "verdict", "size"),
+    [
+        ({"samples": 2}, "undecided", "2 clusters, 2 samples, 1 trained model"),
+        ({"samples": 4}, "undecided", "4 clusters, 4 samples, 1 trained model"),
+        ({"samples": 40, "per_cluster": 10}, "undecided", "4 clusters, 40 samples, 1 trained model"),
+        ({"samples": 40, "per_cluster": 2}, "held", "20 clusters, 40 samples, 1 trained model"),
+        ({"samples": 40, "seeds": 3}, "held", "40 clusters, 40 samples, 3 trained models"),
+    ],
+    ids=str,
+)
+def test_a_few_images_hold_no_claim(tmp_path, how, verdict, size):
+    claims = [Claim("{} is best", on("lesions"), highest, ["guided-backprop"])]
+    (finding,) = judge(claims, study_of(tmp_path / "run", **how))
+    assert (finding.verdict, finding.size) == (verdict, size)
+    (opposite,) = judge([Claim("{} is best", on("lesions"), highest, ["deconvnet"])], study_of(tmp_path / "b", **how))
+    assert opposite.verdict == {"held": "not held"}.get(verdict, verdict)
+
+
+def test_variants_of_a_sample_are_one_cluster(tmp_path):
+    """Shares of two splits: with the samples in pairs, as their numbers say, the interval is the narrow one."""
+    calls, runs = ("guided-backprop", "deconvnet"), {}
+    for name, shift in (("original", 0.0), ("resized", -0.2)):
+        study = study_of(tmp_path / name, samples=30, shift=shift)
+        (path,) = study.cells[0].runs
+        table = pq.read_table(path / "scores.parquet")
+        ids = pa.array([text.replace("test-", f"test_{name}-") for text in table["sample_id"].to_pylist()])
+        for column in ("sample_id", "cluster"):
+            table = table.set_column(table.column_names.index(column), column, ids)
+        pq.write_table(table, path / "scores.parquet")
+        record = json.loads((path / "run.json").read_text())
+        record["dataset"]["split"] = f"test_{name}"
+        (path / "run.json").write_text(json.dumps(record))
+        runs[name] = path
+    study = replace(study, cells=(), variants=(Variants("lesion-cnn", runs),))
+    claim = Claim("{}", share_left("resized", "original"), higher_median, ["guided-backprop"], all_named=False)
+    (finding,) = judge([claim], study)
+    assert finding.size == "30 clusters, 30 samples, 1 trained model"
+    values = {name: [per_sample(path, call) for call in calls] for name, path in runs.items()}
+
+    def gap(kept):
+        shares = [values["resized"][n][kept].mean() / values["original"][n][kept].mean() for n in (0, 1)]
+        return shares[0] - shares[1]
+
+    without = np.array([gap(np.arange(30) != sample) for sample in range(30)])
+    length = stats.t.ppf(0.975, 29) * (29 / 30 * ((without - without.mean()) ** 2).sum()) ** 0.5
+    margin = gap(np.arange(30))
+    said = f"margin {margin:.3f}, {margin - length:.3f} to {margin + length:.3f}".replace("-", "\N{MINUS SIGN}")
+    assert finding.numbers.endswith(said)
+
+
+def per_sample(path, call):
+    """The scores that the grid takes, by sample, read without the package."""
+    table = pq.read_table(path / "scores.parquet").to_pandas()
+    chosen = table[(table.method == call) & (table.variant == "region:brain")]
+    return chosen.sort_values("sample_id").value_worst_case.to_numpy()
