@@ -77,7 +77,7 @@ RARELY = 0.06  # 0.025, and nearly three standard errors of 150 repeats
         (among_the_best(3), ["m0", "m1"], [9, 9, 9, 9, 0, 0, 0, 0]),
         (higher_median, ["m0", "m1", "m2"], [5, 0, -5, 5, 0, -5, 9, -9]),
     ],
-    ids=str,
+    ids=["all alike", "highest", "lowest", "among the best", "higher median"],
 )
 def test_with_no_difference_a_claim_is_rarely_held_and_rarely_not(comparison, named, shifts, how):
     held, not_held = rates(comparison, named, shifts, **how)
