@@ -23,8 +23,8 @@ def positive(rows):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"parameters": {"channels": 3}}, {"parameters": {"bit_depth": 16}}, {"twins": False}, {"splits": {"test_2": 1}}],
-    ids=["grey", "colour", "deep", "no twins", "odd split"],
+    [{}, {"parameters": {"channels": 3}}, {"parameters": {"bit_depth": 16}}, {"twins": False}, {"splits": {"val": 1}}],
+    ids=["grey", "colour", "deep", "no twins", "one sample"],
 )
 def test_a_sound_data_set_has_no_problems(tmp_path, arguments):
     assert verify(made(tmp_path / "squares", **arguments), samples=100) == []
