@@ -23,7 +23,13 @@ def positive(rows):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"parameters": {"channels": 3}}, {"parameters": {"bit_depth": 16}}, {"twins": False}, {"splits": {"test_2": 1}}],
+    [
+        {},
+        {"parameters": {"channels": 3}},
+        {"parameters": {"bit_depth": 16}},
+        {"twins": False},
+        {"splits": {"test_2": 1}},
+    ],
     ids=["grey", "colour", "deep", "no twins", "odd split"],
 )
 def test_a_sound_data_set_has_no_problems(tmp_path, arguments):
