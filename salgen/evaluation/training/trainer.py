@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, OneCycleLR
 
 from salgen.evaluation.training.augmentation import Augmentation
+from salgen.evaluation.training.redraws import Redrawn, Redraws, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.progress import Advance
@@ -76,15 +77,31 @@ class Trainer:
         network, wrapped = fabric.setup(classifier, optimiser)
         return cls(fabric, classifier, network, wrapped, schedule, batching, Augmentation.of(settings))
 
-    def epoch(self, split: DeviceSplit, order: Tensor, advance: Advance) -> float:
-        """Train on the images in the given order, and return the mean loss."""
+    def epoch(
+        self, split: DeviceSplit, order: Tensor, advance: Advance, redraws: Redraws | None = None, weight: float = 0.0
+    ) -> float:
+        """Train on the images in the given order, and return the mean loss.
+
+        Parameters
+        ----------
+        redraws, weight
+            The images on other backgrounds, where the training is for reliance, and the weight of the penalty.
+        """
         self.network.train()
         total = torch.zeros((), device=self.fabric.device)
-        for start in range(0, self.batching.images, self.batching.size):
-            images, labels = split.batch(self._share(order[start : start + self.batching.size]))
+        starts = range(0, self.batching.images, self.batching.size)
+        batches = [self._share(order[start : start + self.batching.size]) for start in starts]
+        redrawn: Iterable[Redrawn | None] = [None] * len(batches)
+        if redraws is not None:
+            redrawn = replace(redraws, batches=[batch.tolist() for batch in batches]).rendered()
+        for batch, shown in zip(batches, redrawn, strict=True):
+            images, labels = split.batch(batch)
             if self.augmentation is not None:
                 images = self.augmentation.images(images)
-            loss = _loss(self.network(images), labels)
+            if shown is None:
+                loss = _loss(self.network(images), labels)
+            else:
+                loss = self._reliance_loss(images, labels, split.classes[batch], shown, weight)
             self.optimiser.zero_grad()
             self.fabric.backward(loss)
             self.optimiser.step()
@@ -92,6 +109,20 @@ class Trainer:
             total += loss.detach()
             advance(self.batching.size)
         return float(self._sum(total)) / self.fabric.world_size / self.batching.steps
+
+    def _reliance_loss(self, images: Tensor, labels: Tensor, classes: Tensor, shown: Redrawn, weight: float) -> Tensor:
+        """The loss of images, redraws and twins alike, and the penalty; all in one forward pass."""
+        redrawn, twins, has_twin = (part.to(self.fabric.device) for part in shown)
+        count, again, of_twins = len(images), redrawn.shape[1], twins.shape[:2]
+        logits = self.network(torch.cat([images, redrawn.flatten(0, 1), twins.flatten(0, 1)]))
+        own, twin_logits = logits[: count * (1 + again)], logits[count * (1 + again) :]
+        taken, number = classes[has_twin], logits.shape[1]
+        expected = twin_targets(labels[has_twin], taken, number).repeat_interleave(of_twins[1], dim=0)
+        loss = _loss(own, torch.cat([labels, labels.repeat_interleave(again, dim=0)]), "sum")
+        loss = (loss + _loss(twin_logits, expected, "sum", single=labels.ndim == 1)) / len(logits)
+        score = own[:count][has_twin].gather(1, taken[:, None])[:, 0]
+        of_class = twin_logits.view(*of_twins, number).gather(2, taken[:, None, None].expand(*of_twins, 1))[..., 0]
+        return loss + weight * reliance_penalty(score, of_class)
 
     def measure(self, split: DeviceSplit) -> tuple[float, int]:
         """Mean loss over a split, and the number of images that show their most likely class."""
@@ -131,9 +162,12 @@ class Trainer:
         return cast(Tensor, self.fabric.all_reduce(values.to(self.fabric.device), reduce_op="sum"))
 
 
-def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
-    """Cross-entropy with the class of an image; where it may show several, the mean of that with each class alone."""
-    if labels.ndim == 1:
+def _loss(logits: Tensor, labels: Tensor, reduction: str = "mean", single: bool = False) -> Tensor:
+    """Cross-entropy with the class of an image; where it may show several, the mean of that with each class alone.
+
+    With `single`, labels (n, K) are the probabilities of the classes of images that show one.
+    """
+    if labels.ndim == 1 or single:
         return cross_entropy(logits, labels, reduction=reduction)
     loss = binary_cross_entropy_with_logits(logits, labels, reduction=reduction)
     return loss / labels.shape[1] if reduction == "sum" else loss

@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import version
 from math import isfinite
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
@@ -28,6 +29,7 @@ from salgen.evaluation.training.checkpoints import (
     read_card,
     save_checkpoint,
 )
+from salgen.evaluation.training.redraws import Redraws
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
@@ -100,10 +102,14 @@ def train(
     plugin, chosen = choose_settings(model, scale, settings)
     of_training = to_json(chosen)
     del of_training["max_memory_gb"]  # nothing depends on it
+    if not chosen.reliance:
+        del of_training["reliance"]  # plain trainings are called as they were before there was another kind
     if images is not None:
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
     build_classifier(setup)  # fails early where the images are too small for the model
+    if chosen.reliance:
+        _check_reliance(setup, path, source, images)
     if (out / CARD).exists():
         check_same(out, read_card(out), setup)
         remove_state(out)
@@ -139,6 +145,14 @@ def train_seeds(
         raise SalgenError(f"seeds = {seeds}: must be 1 or more")
     options: dict[str, Any] = {"model": model, "scale": scale, "settings": settings, "task": task, "source": source}
     return [train(dataset_path, Path(out) / f"{model}-seed{seed}", seed=seed, **options) for seed in range(seeds)]
+
+
+def _check_reliance(setup: TrainingConfig, path: Path, source: str | None, images: Path | None) -> None:
+    """Raise a SalgenError if the images cannot be shown on other backgrounds."""
+    first_task = next(iter(open_dataset(path).tasks))
+    if setup.task != first_task or images is not None:
+        raise SalgenError(f"training with reliance is about the task {first_task!r} and the images of {path}")
+    Redraws.of(path, source)
 
 
 def _prepare_folder(out: Path) -> None:
@@ -179,9 +193,10 @@ def _run(
             load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
             for split in ("train", "val")
         )
+        redraws = Redraws.of(path, source) if settings.reliance else None
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
-        _fit(learner, state, setup, settings, out, train, val)
+        _fit(learner, state, setup, settings, out, train, val, redraws)
         learner.classifier.load_state_dict(state.best)
         test = load_split(path, "test", *split_options, source=source)
         card = _card(learner, setup, state, test)
@@ -226,13 +241,16 @@ def _fit(
     out: Path,
     train: DeviceSplit,
     val: DeviceSplit,
+    redraws: Redraws | None,
 ) -> None:
     """Add epochs to `state` until the stopping rule holds; each leaves the state on disk."""
     images, first = learner.batching.images, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
         while not is_over(state.history, settings):
-            epoch = _epoch(learner, state, setup, train, val, advance if first else _silent)
+            shown = redraws and replace(redraws, epoch=len(state.history))
+            weight = settings.reliance_weight(len(state.history))
+            epoch = _epoch(learner, state, setup, train, val, advance if first else _silent, shown, weight)
             if not (isfinite(epoch.train_loss) and isfinite(epoch.val_loss)):
                 if first:
                     remove_state(out)
@@ -252,12 +270,14 @@ def _epoch(
     train: DeviceSplit,
     val: DeviceSplit,
     advance: Advance,
+    redraws: Redraws | None,
+    weight: float,
 ) -> Epoch:
     """One pass over the training images in this epoch's order, then validation."""
     number, started = len(state.history), time.perf_counter()
     order = torch.from_numpy(Stream("training", setup.seed, "order", index=number).permutation(len(train)))
     with random_state("training", setup.seed, "epoch", number, learner.fabric.global_rank):
-        train_loss = learner.epoch(train, order.to(learner.fabric.device), advance)
+        train_loss = learner.epoch(train, order.to(learner.fabric.device), advance, redraws, weight)
     trained = time.perf_counter()
     val_loss, correct = learner.measure(val)
     state.training_seconds += trained - started

@@ -25,10 +25,13 @@ class DeviceSplit:
         uint8 or uint16 (N, C, H, W).
     labels
         int64 (N,), or where an image may show several classes float32 (N, K) of zeros and ones.
+    classes
+        int64 (N,): the class that each sample is about, of those that its image may show.
     """
 
     images: Tensor
     labels: Tensor
+    classes: Tensor
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -84,11 +87,10 @@ def load_split(
             f"split {split!r} of {path} takes {size / 1e9:.2f} GB decoded, and {allowed / 1e9:.2f} GB may be used on "
             f"{device}: set max_memory_gb higher, or use a smaller data set"
         )
+    labels = classes = torch.tensor(dataset.column(task), dtype=torch.int64)
     if task in dataset.manifest.multi_label:
         labels = torch.from_numpy(dataset.classes_present(task)).float()
-    else:
-        labels = torch.tensor(dataset.column(task), dtype=torch.int64)
     if label_order is not None:
         labels = labels[torch.from_numpy(label_order.permutation(len(labels)))]
     pixels = dataset.images() if images is None else np.load(images / f"{split}.npy")
-    return DeviceSplit(torch.from_numpy(pixels).to(device), labels.to(device))
+    return DeviceSplit(torch.from_numpy(pixels).to(device), labels.to(device), classes.to(device))

@@ -59,6 +59,9 @@ class TrainingSettings:
     labels: str = param(
         "true", "what to learn; permuted labels teach nothing of the images", choices=("true", "permuted")
     )
+    reliance: float = param(
+        0.0, "weight of the penalty on backgrounds that move the model; above 0 each batch is redrawn too", low=0.0
+    )
     max_memory_gb: float | None = param(
         None, "memory that the decoded images may take on a device; half of what is free by default", low=0.0
     )
@@ -69,6 +72,15 @@ class TrainingSettings:
                 f"training: batch_size = {self.batch_size} cannot be shared by {self.devices} devices: "
                 "use a larger batch_size, or fewer devices"
             )
+        if self.reliance and (self.rotation or self.flips or self.labels != "true"):
+            raise SalgenError(
+                f"training: reliance = {self.reliance:g} goes with images and labels as they are: leave out rotation, "
+                "flips and permuted labels, or reliance"
+            )
+
+    def reliance_weight(self, epoch: int) -> float:
+        """The weight of the penalty in an epoch, from 0: it rises evenly over the first third of them."""
+        return self.reliance * min(1.0, 3.0 * epoch / self.epochs)
 
     def label_order(self, seed: int, split: str) -> Stream | None:
         """The stream that permutes a split's labels, or None where each image keeps its own.

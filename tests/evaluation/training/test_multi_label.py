@@ -45,7 +45,9 @@ def test_the_loss_is_the_mean_cross_entropy_with_each_class_on_its_own():
 def test_an_image_is_a_hit_where_it_shows_the_likeliest_class():
     hits = _hits(torch.from_numpy(LOGITS), torch.from_numpy(PRESENT).float())
     assert hits.tolist() == [True, False, True, False]
-    split = DeviceSplit(torch.zeros(4, 1, 1, 1, dtype=torch.uint8), torch.from_numpy(PRESENT).float())
+    split = DeviceSplit(
+        torch.zeros(4, 1, 1, 1, dtype=torch.uint8), torch.from_numpy(PRESENT).float(), torch.zeros(4, dtype=torch.int64)
+    )
     assert split.chance == pytest.approx(0.75)  # the third class, in three of four images
 
 

@@ -134,13 +134,13 @@ def stop_in_epoch(monkeypatch, number):
     seen = []
     whole = Trainer.epoch
 
-    def epoch(self, split, order, advance):
+    def epoch(self, split, order, advance, *given):
         def interrupt(count=1, /):
             if len(seen) == number and count:
                 raise KeyboardInterrupt
 
         seen.append(number)
-        return whole(self, split, order, interrupt)
+        return whole(self, split, order, interrupt, *given)
 
     monkeypatch.setattr(Trainer, "epoch", epoch)
 
@@ -362,7 +362,7 @@ def test_an_epoch_is_the_plain_loop_over_shuffled_batches():
             momenta[name] = 0.9 * momenta[name] + gradient + 0.01 * value
             expected[name] = value - 0.05 * momenta[name]
     learner = Trainer.prepare(Fabric(accelerator="cpu", devices=1), network, settings, 44)
-    split = DeviceSplit(torch.from_numpy(data.pixels), torch.from_numpy(data.labels))
+    split = DeviceSplit(torch.from_numpy(data.pixels), *[torch.from_numpy(data.labels)] * 2)
     counted = []
     loss = learner.epoch(split, order, counted.append)
     assert loss == pytest.approx(np.mean(losses), rel=1e-5)
@@ -375,7 +375,7 @@ def test_one_cycle_rises_to_the_learning_rate_and_falls_to_nothing():
     plugin, settings = choose_settings("lesion-cnn", "small", SMALL)
     learner = Trainer.prepare(Fabric(accelerator="cpu", devices=1), plugin.build(1, 2, (8, 8)), settings, 44)
     data = Squares("squares", "train")
-    split = DeviceSplit(torch.from_numpy(data.pixels), torch.from_numpy(data.labels))
+    split = DeviceSplit(torch.from_numpy(data.pixels), *[torch.from_numpy(data.labels)] * 2)
     rates = [learner.schedule.get_last_lr()[0]]
     for _ in range(3):
         learner.epoch(split, torch.arange(44), lambda _: rates.append(learner.schedule.get_last_lr()[0]))
@@ -397,7 +397,7 @@ def test_batches_are_pictures_in_0_to_1_in_the_order_asked_for(kind):
     top = np.iinfo(kind).max
     pixels = np.random.default_rng(0).integers(0, top, (6, 2, 3, 4), dtype=kind, endpoint=True)
     pixels[0, 0, 0, :2] = 0, top
-    split = DeviceSplit(torch.from_numpy(pixels), torch.arange(6))
+    split = DeviceSplit(torch.from_numpy(pixels), torch.arange(6), torch.arange(6))
     images, labels = split.batch(torch.tensor([4, 0]))
     assert images.dtype == torch.float32
     np.testing.assert_allclose(images.numpy(), pixels[[4, 0]] / top, rtol=1e-6)

@@ -1,0 +1,156 @@
+"""Training for reliance on the feature: images are shown again on other backgrounds, each beside its twin.
+
+What the reliance certificate asks of a sample is asked here of every image of a batch: without the feature the score
+of its class must be the same on all backgrounds (:mod:`salgen.evaluation.reliance.reliance`). No saliency map is
+looked at.
+
+References
+----------
+Heinze-Deml & Meinshausen 2021, *Conditional variance penalties and domain shift robustness*, Machine Learning 110, and
+Yang et al. 2019, *Invariance-inducing regularization using worst-case transformations suffices to boost accuracy and
+spatial robustness*, NeurIPS (relatives of the penalty).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import one_hot
+from torch.utils.data import DataLoader, Dataset
+
+from salgen.datasets.reading.batch import to_unit
+from salgen.datasets.reading.reader import open_dataset
+from salgen.generators.factory import generator_of
+from salgen.generators.generator import Generator
+
+REDRAWN = 2  # backgrounds of each image in each epoch
+
+
+class Redrawn(NamedTuple):
+    """A batch of images on other backgrounds.
+
+    Attributes
+    ----------
+    images
+        float32 (n, R, C, H, W): on R other backgrounds.
+    twins
+        float32 (m, 1 + R, C, H, W): of the m images that have a twin, their own and those of their redraws.
+    has_twin
+        bool (n,).
+    """
+
+    images: Tensor
+    twins: Tensor
+    has_twin: Tensor
+
+
+@dataclass(frozen=True)
+class Redraws(Dataset[Redrawn]):
+    """The batches of an epoch, rendered by worker processes ahead of their use.
+
+    Attributes
+    ----------
+    generator, seed
+        The generator that made the data set, and the data set's seed.
+    epoch
+        From 0: each epoch has backgrounds of its own.
+    batches
+        The indices of each batch's images in the split ``train``.
+    """
+
+    generator: Generator
+    seed: int
+    epoch: int = 0
+    batches: Sequence[Sequence[int]] = ()
+
+    @classmethod
+    def of(cls, path: Path, source: str | None) -> Redraws:
+        """For the training images of a data set folder.
+
+        Raises
+        ------
+        SalgenError
+            If generator or source are not there or not the same, or no background can be drawn again.
+        """
+        spec = open_dataset(path, "train", source).spec
+        redraws = cls(generator_of(spec, source), spec.seed)
+        redraws.generator.redraw(redraws.generator.recipe(spec.seed, "train", 0), spec.seed, 0)
+        return redraws
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __getitem__(self, batch: int) -> Redrawn:
+        recipes = [self.generator.recipe(self.seed, "train", index) for index in self.batches[batch]]
+        numbers = range(self.epoch * REDRAWN, (self.epoch + 1) * REDRAWN)
+        redraws = [[self.generator.redraw(recipe, self.seed, number) for recipe in recipes] for number in numbers]
+        shown = [list(self.generator.render_pairs(one)) for one in (recipes, *redraws)]
+        has_twin = [twin is not None for _, twin in shown[0]]
+        images = np.array([[pairs[i][0].image for pairs in shown[1:]] for i in range(len(recipes))])
+        twins = np.array([[pairs[i][1] for pairs in shown] for i, has in enumerate(has_twin) if has], images.dtype)
+        twins = twins.reshape(-1, 1 + REDRAWN, *images.shape[2:])  # there may be none
+        return Redrawn(_unit(images), _unit(twins), torch.tensor(has_twin))
+
+    def rendered(self) -> Iterator[Redrawn]:
+        """The batches in their order."""
+        workers = min(os.cpu_count() or 1, len(self))
+        return iter(DataLoader(self, batch_size=None, num_workers=workers, worker_init_fn=_leave_stopping_to_others))
+
+
+def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
+    """The mean over images of log(1 + max over twins of (s_twin - s̄)² / ((s - s̄)² + 1)), s̄ the mean over the twins.
+
+    Parameters
+    ----------
+    score
+        (m,): the score of each image's class.
+    twins
+        (m, 1 + R): that of the same class for the image's twin and the twins of its redraws.
+
+    Returns
+    -------
+    A number from 0, where the background does nothing; 0 for no images.
+    """
+    if not len(score):
+        return twins.sum()
+    centre = twins.mean(dim=1)
+    moved = (twins - centre[:, None]).square().amax(dim=1)
+    return torch.log1p(moved / ((score - centre).square() + 1)).mean()
+
+
+def twin_targets(labels: Tensor, classes: Tensor, count: int) -> Tensor:
+    """What a model is to say of twins: float32 (m, K).
+
+    Of two classes the other one, of more all alike, and where an image may show several, those but the one taken away.
+
+    Parameters
+    ----------
+    labels
+        int64 (m,), or float32 (m, K) of zeros and ones.
+    classes
+        int64 (m,): the class whose feature the twin lacks.
+    count
+        The number of classes.
+    """
+    taken = one_hot(classes, count).float()
+    if labels.ndim == 2:
+        return labels * (1 - taken)
+    return 1 - taken if count == 2 else torch.full_like(taken, 1 / count)
+
+
+def _unit(levels: NDArray[Any]) -> Tensor:
+    """Integer levels (n, R, H, W, C) as float32 (n, R, C, H, W) in [0, 1]."""
+    return torch.from_numpy(np.ascontiguousarray(to_unit(np.moveaxis(levels, -1, 2))))
+
+
+def _leave_stopping_to_others(_worker: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

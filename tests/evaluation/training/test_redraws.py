@@ -1,0 +1,196 @@
+"""Training for reliance: the penalty and its gradient, the batches that are rendered, a shortcut that is unlearnt."""
+
+import marked_lesions
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+import salgen
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.runs.artifacts.conventions import Conventions
+from salgen.evaluation.runs.certificate import certify
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, train_again
+from salgen.evaluation.runs.model_runner import ModelRunner
+from salgen.evaluation.runs.plan import Plan
+from salgen.evaluation.training.checkpoints import WEIGHTS
+from salgen.evaluation.training.redraws import REDRAWN, Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.trainer import Trainer
+from salgen.evaluation.training.training import train
+from salgen.evaluation.training.training_settings import TrainingSettings
+from salgen.registry import GENERATORS, Entry
+
+QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 12, "batch_size": 16}
+SHORT = {"widths": "4,4", "hidden": 4, "epochs": 3, "batch_size": 4, "reliance": 2.0}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered():
+    with pytest.MonkeyPatch.context() as patch:
+        entry = Entry("marked-lesions", marked_lesions.__name__, "Lesions with a shortcut.")
+        patch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "marked-lesions": entry})
+        yield
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reliance") / "marked"
+    splits = {"train": 160, "val": 32, "test": 24}
+    return salgen.make("marked-lesions", out, splits=splits, parameters={**QUICK, "depth": 0.5}, workers=1)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reliance") / "few"
+    return salgen.make("perlin-lesions", out, splits={"train": 10, "val": 4, "test": 6}, parameters=QUICK, workers=1)
+
+
+def slow_penalty(scores, twins):
+    total = 0.0
+    for score, of_twins in zip(scores, twins, strict=True):
+        centre = sum(of_twins) / len(of_twins)
+        total += np.log(1 + max((value - centre) ** 2 for value in of_twins) / ((score - centre) ** 2 + 1))
+    return total / len(scores)
+
+
+def test_the_penalty_is_its_formula_and_has_its_gradient():
+    generator = torch.Generator().manual_seed(3)
+    scores = torch.randn(5, generator=generator, dtype=torch.float64, requires_grad=True)
+    twins = torch.randn(5, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    found = reliance_penalty(scores, twins)
+    assert found.item() == pytest.approx(slow_penalty(scores.tolist(), twins.tolist()), rel=1e-12)
+    assert torch.autograd.gradcheck(reliance_penalty, (scores, twins))
+
+
+def test_a_model_that_ignores_the_background_pays_nothing():
+    twins = torch.tensor([[-1.0, -1.0, -1.0], [2.0, 2.0, 2.0]])
+    assert reliance_penalty(torch.tensor([4.0, 5.0]), twins) == 0
+    assert reliance_penalty(torch.zeros(0), torch.zeros(0, 3)) == 0
+    moved = twins + torch.tensor([[0.0, 1.0, -1.0]])
+    assert reliance_penalty(torch.tensor([-1.0, 2.0]), moved) == pytest.approx(np.log(2))  # the feature does nothing
+    assert reliance_penalty(torch.tensor([9.0, 12.0]), moved) == pytest.approx(np.log1p(1 / 101))
+
+
+def test_what_is_to_be_said_of_twins():
+    classes = torch.tensor([0, 1])
+    assert twin_targets(classes, classes, 2).tolist() == [[0, 1], [1, 0]]
+    assert twin_targets(classes, classes, 4).tolist() == [[0.25] * 4] * 2
+    present = torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    assert twin_targets(present, classes, 3).tolist() == [[0, 1, 0], [0, 0, 0]]
+
+
+def test_batches_are_what_the_generator_renders(few):
+    redraws = Redraws.of(few, None)
+    made = redraws.generator
+    positives = [i for i in range(10) if made.twin(made.recipe(0, "train", i)) is not None]
+    negative = next(i for i in range(10) if i not in positives)
+    redraws = Redraws(made, 0, epoch=3, batches=[[positives[0], negative], [negative]])
+    first, second = redraws.rendered()
+    assert first.has_twin.tolist() == [True, False]
+    assert first.images.shape == (2, REDRAWN, 1, 32, 32)
+    assert first.twins.shape == (1, 1 + REDRAWN, 1, 32, 32)
+    assert second.twins.shape == (0, 1 + REDRAWN, 1, 32, 32)
+
+    def unit(sample):
+        return torch.from_numpy(sample.image.astype(np.float32) / np.float32(255)).permute(2, 0, 1)
+
+    recipe = made.recipe(0, "train", positives[0])
+    shown = [made.redraw(recipe, 0, number) for number in (3 * REDRAWN, 3 * REDRAWN + 1)]
+    assert torch.equal(first.images[0], torch.stack([unit(made.render(one)) for one in shown]))
+    assert torch.equal(first.twins[0], torch.stack([unit(made.twin(one)) for one in (recipe, *shown)]))
+    assert torch.equal(second.images[0], first.images[1])
+
+
+def test_the_loss_of_a_batch_is_the_plain_one_of_all_images_and_the_penalty(few):
+    """One step from the same weights, by the parts' definitions."""
+    trained = {}
+
+    class Watched(Trainer):
+        def _reliance_loss(self, images, labels, classes, shown, weight):
+            logits = self.network(torch.cat([images, shown.images.flatten(0, 1), shown.twins.flatten(0, 1)]))
+            count, again = len(images), len(images) * REDRAWN
+            own, twins = logits[: count + again], logits[count + again :]
+            every = torch.cat([own, twins])
+            targets = torch.cat([labels, labels.repeat_interleave(REDRAWN), torch.zeros(len(twins), dtype=torch.int64)])
+            plain = cross_entropy(every, targets)
+            penalty = slow_penalty(
+                logits[:count][shown.has_twin, 1].tolist(), twins[:, 1].view(-1, 1 + REDRAWN).tolist()
+            )
+            found = super()._reliance_loss(images, labels, classes, shown, weight)
+            trained.setdefault("pairs", []).append((found.item(), plain.item() + weight * penalty))
+            return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("salgen.evaluation.training.training.Trainer", Watched)
+        train(few, few.parent / "watched", settings={**SHORT, "batch_norm": False})
+    found, expected = np.array(trained["pairs"]).T
+    assert len(found) == 6
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_weight_rises_over_the_first_third():
+    settings = TrainingSettings(epochs=6, reliance=2.0)
+    assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
+
+
+def test_a_stopped_training_ends_with_the_same_weights(few, tmp_path):
+    train(few, tmp_path / "whole", settings=SHORT)
+    whole, seen = Trainer.epoch, []
+
+    def epoch(self, *given):
+        seen.append(given)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return whole(self, *given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "epoch", epoch)
+        with pytest.raises(KeyboardInterrupt):
+            train(few, tmp_path / "stopped", settings=SHORT)
+    train(few, tmp_path / "stopped", settings=SHORT)
+    assert (tmp_path / "stopped" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
+
+
+def test_a_shortcut_is_unlearnt(marked, tmp_path):
+    """The background of one class carries a mark: plainly trained the model reads that, and no sample is certified."""
+    coverage = {}
+    for reliance in (0.0, 2.0):
+        trained = train(marked, tmp_path / f"{reliance}", settings={**SETTINGS, "reliance": reliance})
+        assert trained.card.test_accuracy == 1
+        model = EvaluatedModel.of(trained)
+        runner = ModelRunner(
+            Plan.of(open_dataset(marked), Conventions(), [model], {}, {}), model, tmp_path / f"run{reliance}"
+        )
+        coverage[reliance] = certify([runner]).summary[0].coverage
+    assert coverage[0.0] == 0
+    assert coverage[2.0] >= 0.9
+
+
+def test_a_second_model_is_trained_plainly(few, tmp_path):
+    model = EvaluatedModel.of(train(few, tmp_path / "first", settings={**SHORT, "epochs": 1}))
+    again = train_again(model, open_dataset(few), tmp_path / "permuted", labels="permuted")
+    assert model.origin["settings"]["reliance"] == 2.0
+    assert "reliance" not in again.origin["settings"]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"settings": {"reliance": -1}}, "must be at least 0"),
+        ({"settings": {"reliance": 1, "rotation": 5}}, "leave out rotation, flips and permuted labels"),
+        ({"settings": {"reliance": 1, "labels": "permuted"}}, "leave out rotation, flips and permuted labels"),
+    ],
+)
+def test_what_it_does_not_go_with_is_said_before_any_work(few, tmp_path, how, says):
+    with pytest.raises(SalgenError, match=says):
+        train(few, tmp_path / "c", **how)
+    assert not (tmp_path / "c").exists()
+
+
+def test_only_the_first_task_s_cause_is_redrawn(tmp_path):
+    parameters = {**GENERATORS.load("bam").quick}
+    data = salgen.make("bam", tmp_path / "bam", splits={"train": 4, "val": 4, "test": 4}, parameters=parameters)
+    with pytest.raises(SalgenError, match="training with reliance is about the task 'object'"):
+        train(data, tmp_path / "c", model="scnn", task="scene", settings={"reliance": 1})
