@@ -284,3 +284,13 @@ def test_a_volume_that_vanished_is_named(tmp_path):
         _ = source.digest
     with pytest.raises(SalgenError, match=r"a\.nii"):
         source.load("a.nii")
+
+
+@pytest.mark.parametrize("shape", [(32000, 200, 200), (200, 32000, 200), (200, 200, 32000)])
+def test_a_header_that_claims_too_many_voxels_is_refused_before_they_are_read(tmp_path, shape):
+    header = nibabel.Nifti1Header()
+    header.set_data_shape(shape)
+    path = tmp_path / "claims.nii"
+    path.write_bytes(header.binaryblock + bytes(4))
+    with pytest.raises(SalgenError, match=r"200.*voxels; must be 536,870,912 or fewer in all"):
+        load_volume(path)
