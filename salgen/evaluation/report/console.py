@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from salgen.evaluation.report.images import clusters_counted, images_counted
-from salgen.evaluation.report.reliance_lines import RelianceLine, reliance_lines
+from salgen.evaluation.report.reliance_lines import RelianceLine, mostly_uncertified, reliance_lines
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.tables import NO_CEILING, Cell, Line, MeansTable, means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
@@ -45,6 +45,9 @@ def _block(run: Run, model: str) -> str:
     learnt = not run.unlearnt(model)
     if not learnt:
         lines.append(f"no verdict: {_doubt(run, model)}, so no method can be judged by it")
+    elif mostly_uncertified(run, model):
+        lines.append("no verdict: the model relies on the feature alone for fewer than half of the samples; train for")
+        lines.append("reliance (--set reliance=2), or read the certified samples in the report")
     elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
     metrics = (canonical(run.metrics) or run.metrics)[:COLUMNS]  # as many as a terminal has room for

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from salgen.evaluation.report.panels import sample_count
+from salgen.evaluation.report.reliance_lines import mostly_uncertified
 from salgen.evaluation.report.runs import Model, Run
 from salgen.evaluation.report.tables import has_ceiling
 from salgen.evaluation.report.verdicts import Verdict, verdict
@@ -33,6 +34,9 @@ class Headline:
         True if the headline metric has one, so that normalised scores mean something.
     trainings, crossed
         Number of training seeds, and True if the intervals cover them.
+    withheld
+        True if the model relies on the feature alone for fewer than half of the samples, so that no method can be
+        called the best.
     failed_trainings, undecided_trainings
         Those near chance, and those with too few images to tell whether they learnt the task.
     """
@@ -46,6 +50,7 @@ class Headline:
     ceiling: bool
     trainings: int
     crossed: bool
+    withheld: bool
     failed_trainings: list[Model]
     undecided_trainings: list[Model]
 
@@ -76,6 +81,7 @@ def headline_of(run: Run, model: str) -> Headline:
         ceiling=metric is not None and has_ceiling(metric),
         trainings=trainings,
         crossed=trainings >= TRAININGS,
+        withheld=mostly_uncertified(run, model),
         failed_trainings=[trained for trained in run.trained(model) if trained.unlearnt],
         undecided_trainings=[trained for trained in run.trained(model) if trained.too_few],
     )

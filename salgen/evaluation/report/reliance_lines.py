@@ -74,6 +74,15 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
     ]
 
 
+def mostly_uncertified(run: Run, model: str) -> bool:
+    """True if over its trainings fewer than half of a model's scored samples are certified.
+
+    Version 1 of the certificate cannot tell: it fails models that read the feature alone.
+    """
+    shares = [line.coverage for line in reliance_lines(run) if line.model == model and line.version != "1"]
+    return bool(shares) and not sum(shares) / len(shares) >= LOW_COVERAGE
+
+
 @dataclass(frozen=True)
 class RelianceOfModel:
     """The trainings of one model together: the least and the largest share of each kind."""

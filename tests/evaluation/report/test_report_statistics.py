@@ -209,6 +209,20 @@ def test_low_coverage_is_warned_of(tmp_path):
     assert "says nothing about the method" in page.text
 
 
+@pytest.mark.parametrize(
+    ("version", "coverage", "withheld"), [("2", 0.25, True), ("2", 0.5, False), ("1", 0.25, False)]
+)
+def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path, version, coverage, withheld):
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=coverage, **SMALL)
+    record = json.loads((path / "run.json").read_text())
+    record["certificates"]["version"] = version
+    (path / "run.json").write_text(json.dumps(record))
+    text, summary = read(report([path])).text, console_summary([path])
+    assert ("No method is called the best" in text) == withheld
+    assert ("no verdict: the model relies on the feature alone for fewer than half" in summary) == withheld
+    assert ("best by roc-auc" in summary) != withheld
+
+
 def test_trainings_of_a_model_are_told_together(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), seeds=2, coverage=0.25, **SMALL)
     record = json.loads((path / "run.json").read_text())
