@@ -13,7 +13,7 @@ from salgen.generators.declarations import Redrawable
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
-SAMPLES, REDRAWS = 3, 4
+SAMPLES, REDRAWS = 2, 3
 NAMES = [
     name
     for name in GENERATORS.names()
@@ -86,7 +86,7 @@ def test_a_model_that_reads_the_background_alone_never_passes(readings):
         assert not any(certificate.certified or certificate.uses_feature for certificate in found)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.6, 2.0])
+@pytest.mark.parametrize("share", [0.1, 0.3, 2.0])
 def test_a_mixture_passes_where_its_algebra_says(readings, share):
     """a F + b B - c: the background is ignored if b |B_r - B| <= a F / 4 for every redraw, and all flips are right."""
     features, backgrounds = readings.table[..., 0], readings.table[..., 1]
