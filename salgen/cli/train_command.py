@@ -27,7 +27,7 @@ def command(
 
     An interrupted training resumes where it stopped.
     """
-    from salgen.evaluation.runs.run_folder import default_run
+    from salgen.evaluation.runs.pipeline import default_run
     from salgen.evaluation.training.training import train_seeds
 
     stated: dict[str, Any] = parse_pairs(pairs)

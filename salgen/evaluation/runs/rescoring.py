@@ -17,9 +17,8 @@ from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
-from salgen.evaluation.runs.pipeline import execute_run
+from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.run_folder import run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.source_run import SourceRun
 from salgen.evaluation.scoring.metric_selection import DEFAULT, create_metric, swept
 from salgen.parameters import build

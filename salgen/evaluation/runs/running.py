@@ -22,9 +22,15 @@ from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
-from salgen.evaluation.runs.pipeline import execute_run, ray_executor
+from salgen.evaluation.runs.pipeline import (
+    default_run,
+    execute_run,
+    ray_executor,
+    run_folder,
+    run_to_extend,
+    say_what_is_added,
+)
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.runs.run_folder import default_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.scoring.metric_selection import (
     ALL,
     DEFAULT,

@@ -14,7 +14,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.runs.evaluated_models import is_factory, load_model
-from salgen.evaluation.runs.run_folder import default_run
+from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
 
 MODULE = """

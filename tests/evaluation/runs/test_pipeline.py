@@ -10,7 +10,7 @@ import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
-from salgen.evaluation.runs.run_folder import default_run
+from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
