@@ -61,7 +61,12 @@ class Readings:
         return np.array(rows)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+SHARED = ("pink-lesions", "simplex-lesions", "white-lesions")  # all that is asked about here is in perlin-lesions too
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=[pytest.mark.torture] * (name in SHARED)) for name in NAMES]
+)
 def readings(request):
     return Readings(request.param)
 
