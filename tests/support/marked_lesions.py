@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import pytest
+
 from salgen.generators.lesions.lesions import Lesions
+from salgen.registry import GENERATORS, Entry
 
 NAMES = ("marked-lesions",)
 
@@ -28,3 +31,12 @@ class MarkedLesions(Lesions):
             if parameters["mark"]:
                 background[2 * self.image_size[0] // 3 :] = MARK
         return values
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered():
+    """Register the generator for a module's tests, as an entry point of a third party would."""
+    with pytest.MonkeyPatch.context() as patch:
+        entry = Entry("marked-lesions", __name__, "Lesions with a shortcut.")
+        patch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "marked-lesions": entry})
+        yield

@@ -108,12 +108,12 @@ def train(
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
     build_classifier(setup)  # fails early where the images are too small for the model
-    if chosen.reliance:
-        _check_reliance(setup, path, source, images)
     if (out / CARD).exists():
         check_same(out, read_card(out), setup)
         remove_state(out)
     else:
+        if chosen.reliance:
+            _check_reliance(setup, path, source, images)
         _prepare_folder(out)
         inputs: dict[str, Any] = {"images": images, "source": source}
         failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, **inputs))

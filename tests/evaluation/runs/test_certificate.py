@@ -3,11 +3,11 @@
 import math
 from dataclasses import replace
 
-import marked_lesions
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from marked_lesions import registered  # noqa: F401, a fixture of all tests here
 from scipy.stats import binom
 from torch import nn
 
@@ -26,21 +26,11 @@ from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.training import train
 from salgen.generators.factory import generator_of
-from salgen.registry import GENERATORS, Entry
 from salgen.testing import check_generator
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SPLITS = {"train": 160, "val": 32, "test": 24}
 SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 6, "batch_size": 16}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def registered():
-    """Register the generator with the shortcut, as an entry point of a third party would."""
-    with pytest.MonkeyPatch.context() as patch:
-        entry = Entry("marked-lesions", marked_lesions.__name__, "Lesions with a shortcut.")
-        patch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "marked-lesions": entry})
-        yield
 
 
 def made(tmp_path_factory, name, **parameters):

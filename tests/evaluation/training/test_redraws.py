@@ -1,9 +1,9 @@
 """Training for reliance: the penalty and its gradient, the batches that are rendered, a shortcut that is unlearnt."""
 
-import marked_lesions
 import numpy as np
 import pytest
 import torch
+from marked_lesions import registered  # noqa: F401, a fixture of all tests here
 from torch.nn.functional import cross_entropy
 
 import salgen
@@ -19,19 +19,11 @@ from salgen.evaluation.training.redraws import REDRAWN, Redraws, reliance_penalt
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import TrainingSettings
-from salgen.registry import GENERATORS, Entry
+from salgen.registry import GENERATORS
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 12, "batch_size": 16}
 SHORT = {"widths": "4,4", "hidden": 4, "epochs": 3, "batch_size": 4, "reliance": 2.0}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def registered():
-    with pytest.MonkeyPatch.context() as patch:
-        entry = Entry("marked-lesions", marked_lesions.__name__, "Lesions with a shortcut.")
-        patch.setitem(vars(GENERATORS), "entries", {**GENERATORS.entries, "marked-lesions": entry})
-        yield
 
 
 @pytest.fixture(scope="module")
