@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from salgen.evaluation.report.formatting import and_list, number
-from salgen.evaluation.report.grid import DIGITS, MARKED, grid_estimates
+from salgen.evaluation.report.formatting import DIGITS, and_list, number
+from salgen.evaluation.report.grid import MARKED, grid_estimates
 from salgen.evaluation.report.study import HELD, NOT_HELD, NOT_TESTABLE, UNDECIDED, Cell, Finding, Outcome, Study
 from salgen.evaluation.statistics import jackknife
 from salgen.evaluation.statistics.jackknife import CLUSTERS, TRAINED, Estimate, combined, interval

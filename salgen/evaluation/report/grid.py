@@ -12,7 +12,7 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
-from salgen.evaluation.report.formatting import DIGITS as DIGITS
+from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.study import Cell
 from salgen.evaluation.runs.artifacts.run_record import content_faults
