@@ -58,8 +58,7 @@ class JumpingClocks:
 @pytest.mark.parametrize(
     "name",
     [
-        *(pytest.param(name, marks=pytest.mark.torture) for name in ("make", "evaluate")),
-        "publish .tar",
+        *(pytest.param(name, marks=pytest.mark.torture) for name in ("make", "evaluate", "publish .tar")),
         "publish .zip",
         "unpack",
     ],

@@ -114,7 +114,7 @@ def composite(rules, canonizer=None):
     return LayerMapComposite(rules, canonizers=[canonizer] if canonizer else None)
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (2, 1)])
+@pytest.mark.parametrize(("alpha", "beta"), [pytest.param(1, 0, marks=pytest.mark.torture), (2, 1)])
 @pytest.mark.parametrize("bias", [False, True])
 def test_alpha_beta_equals_zennit_on_a_residual_network(alpha, beta, bias):
     from torchvision.models import resnet18
