@@ -101,8 +101,8 @@ def build(cls: type[T], values: Mapping[str, Any], label: str | None = None) -> 
 
 
 def to_json(instance: Any) -> dict[str, Any]:
-    """The parameters of an instance as JSON values (tuples become lists)."""
-    values = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
+    """The parameters of an instance as JSON values (tuples become lists); fields that are not compared are none."""
+    values = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance) if f.compare}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
@@ -145,7 +145,7 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
 
 def call_text(plugin: Any) -> str:
     """A plug-in's instance as :func:`parse_call` reads it, with the parameters that are not the defaults."""
-    changed = {f.name: getattr(plugin, f.name) for f in dataclasses.fields(plugin)}
+    changed = {f.name: getattr(plugin, f.name) for f in dataclasses.fields(plugin) if f.compare}
     defaults = {f.name: f.default for f in dataclasses.fields(plugin)}
     pairs = [f"{key}={_value_text(value)}" for key, value in changed.items() if value != defaults[key]]
     return ":".join([str(plugin.name), *([",".join(pairs)] if pairs else [])])

@@ -9,6 +9,7 @@ import repeats
 from hypothesis import settings
 
 from salgen.evaluation.models.inspection.random_state import seed_generators
+from salgen.evaluation.runs import running
 from salgen.evaluation.training.training_settings import SEEDS
 
 # A run is the same as the one before it; HYPOTHESIS_PROFILE=random looks at other examples each time.
@@ -26,11 +27,12 @@ def pytest_collection_finish():
 def _small_and_alone(tmp_path_factory):
     """Brain slices that tests cut stay out of the user's cache.
 
-    No test waits for a disk, starts more processes, or trains more models than it asks for.
+    No test waits for a disk, starts more processes, or trains more models, or for longer, than it asks for.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SALGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setitem(SEEDS, "small", 1)
+        patch.setattr(running, "RELIANCE", 0.0)
         patch.setattr(os, "fsync", lambda handle: None)
         patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield

@@ -20,6 +20,8 @@ from salgen.cli.options import (
     scale,
     seeds,
     settings,
+    split_calls,
+    split_names,
     training_tables,
 )
 from salgen.datasets.execution.executors import EXECUTORS
@@ -51,11 +53,19 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
 )
 @methods
 @click.option(
+    "--maps",
+    metavar="[NAME=]PATH",
+    multiple=True,
+    help="Maps of these images that another tool made, as one more method; repeatable. A folder with a .npy, .npz, "
+    ".safetensors or .png file for each sample, named by its id, or one file; see docs/maps.md. They explain the model "
+    "given with --model, for the class that --target states.",
+)
+@click.option(
     "--methods",
     "method_names",
     metavar="A,B",
     help="Names and groups: all methods defined for the model, or a protocol's.  [default, if there is no -m: those of "
-    "the run in --out, else all; at scale demo a dozen]",
+    "the run in --out, else all, at scale demo a dozen, and with --maps none]",
 )
 @click.option(
     "--metrics",
@@ -97,6 +107,12 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
 @scale
 @settings
 @seeds
+@click.option(
+    "--reliance/--no-reliance",
+    default=None,
+    help="Train the model on backgrounds that change with every epoch, so that it relies on the feature alone.  "
+    "[default: where the data set's backgrounds can be drawn again]",
+)
 @out
 @replace
 @from_fields(Conventions)
@@ -108,6 +124,7 @@ def command(
     method_names: str | None,
     metrics: str | None,
     pairs: tuple[str, ...],
+    maps: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Explain, score and report on the data set PATH.
@@ -122,15 +139,16 @@ def command(
     from salgen.evaluation.runs.running import evaluate
 
     if from_maps is not None:
-        run = _rescore(from_maps, path, _split_calls(metrics) or None)
+        run = _rescore(from_maps, path, split_calls(metrics) or None)
     else:
         if path is None:
             raise SalgenError("give the PATH of a data set, or the maps of a run with --from-maps")
-        chosen = [*method_calls, *_split_names(method_names, "--methods")]
+        chosen = [*method_calls, *split_names(method_names, "--methods")]
         run = evaluate(
             path,
             methods=chosen or None,
-            metrics=_split_calls(metrics) or None,
+            maps=maps,
+            metrics=split_calls(metrics) or None,
             settings=parse_pairs(pairs),
             command=command_line(),
             **options,
@@ -153,24 +171,3 @@ def _rescore(maps: str, path: str | None, metrics: list[str] | None) -> Path:
             )
     chosen = {name: ctx.params[name] for name in ("out", "replace", "limit", "scale", "max_memory", "source")}
     return rescore(maps, metrics=metrics, path=path, command=command_line(), **chosen)
-
-
-def _split_names(text: str | None, option: str) -> list[str]:
-    """Names separated by commas."""
-    if text is None:
-        return []
-    names = [name.strip() for name in text.split(",")]
-    if "" in names:
-        raise SalgenError(f"{option} {text!r}: give names separated by commas")
-    return names
-
-
-def _split_calls(text: str | None) -> list[str]:
-    """Metrics separated by commas; a ``key=value`` without a name belongs to the metric before it."""
-    calls: list[str] = []
-    for piece in _split_names(text, "--metrics"):
-        if calls and "=" in piece and ":" not in piece.partition("=")[0]:
-            calls[-1] += f",{piece}"
-        else:
-            calls.append(piece)
-    return calls

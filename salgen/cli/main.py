@@ -24,6 +24,7 @@ COMMANDS = (
     "unpack",
     "train",
     "evaluate",
+    "score",
     "report",
     "leaderboard",
     "reproduce",

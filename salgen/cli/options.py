@@ -152,6 +152,27 @@ def command_line() -> list[str]:
     return ["salgen", *sys.argv[1:]]
 
 
+def split_names(text: str | None, option: str) -> list[str]:
+    """Names separated by commas."""
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise SalgenError(f"{option} {text!r}: give names separated by commas")
+    return names
+
+
+def split_calls(text: str | None) -> list[str]:
+    """Metrics separated by commas; a ``key=value`` without a name belongs to the metric before it."""
+    calls: list[str] = []
+    for piece in split_names(text, "--metrics"):
+        if calls and "=" in piece and ":" not in piece.partition("=")[0]:
+            calls[-1] += f",{piece}"
+        else:
+            calls.append(piece)
+    return calls
+
+
 def _plain(value: Any) -> str:
     return (
         ",".join(map(str, value))

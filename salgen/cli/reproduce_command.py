@@ -17,6 +17,7 @@ from salgen.cli.options import (
     required_name,
     scale,
     settings,
+    split_names,
 )
 from salgen.parameters import build, parse_pairs
 from salgen.registry import PROTOCOLS
@@ -28,6 +29,11 @@ from salgen.registry import PROTOCOLS
 @methods
 @settings
 @max_memory
+@click.option(
+    "--reliance",
+    metavar="A,B",
+    help="Data sets on which the same networks, trained for reliance, are shown beside the paper's.",
+)
 @click.option("--out", type=click.Path(), metavar="RUN", help="Folder for data, models and report.  [default: ./NAME]")
 @replace
 @help_with(parameters_of(PROTOCOLS))
@@ -37,6 +43,7 @@ def command(
     method_calls: tuple[str, ...],
     pairs: tuple[str, ...],
     max_memory: float | None,
+    reliance: str | None,
     out: str | None,
     replace: bool,
 ) -> None:
@@ -48,8 +55,9 @@ def command(
     from salgen.evaluation.report.paper_tables import findings_text, tables_text
 
     name = required_name(name, PROTOCOLS)
+    reliant = split_names(reliance, "--reliance")
     protocol = build(PROTOCOLS.load(name), parse_pairs(pairs))
-    done = protocol.run(Path(out or name), scale, method_calls, max_memory, replace, command_line())
+    done = protocol.run(Path(out or name), scale, method_calls, max_memory, replace, command_line(), reliant)
     click.echo(console_summary(done.runs))
     if done.tables:
         click.echo(f"\n{tables_text(done.tables)}\n")

@@ -193,6 +193,15 @@ class Redrawable(Protocol):
 
 
 @runtime_checkable
+class Movable(Protocol):
+    """Optional interface of a :class:`Redrawable` plug-in: the feature may lie elsewhere."""
+
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same sample with its feature at another place, on another background; labels stay as they are."""
+        ...
+
+
+@runtime_checkable
 class Finite(Protocol):
     """Optional interface of a generator plug-in: a source may hold so many samples and no more."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Finite, GeneratorPlugin, Redrawable, Rendered, Scale
+from salgen.generators.declarations import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered, Scale
 from salgen.parameters import to_json
 from salgen.sources import Source
 from salgen.spec import DatasetSpec
@@ -139,9 +139,23 @@ class Generator:
         SalgenError
             If the generator has no background that can be drawn again.
         """
-        plugin = self.plugin
-        context = Context(seed, plugin.family, recipe.split, number, self.material, redraws_of=recipe.index)
-        return replace(recipe, parameters=self._redrawable().redraw(recipe.parameters, context))
+        return replace(
+            recipe, parameters=self._redrawable().redraw(recipe.parameters, self._again(recipe, seed, number))
+        )
+
+    @property
+    def movable(self) -> bool:
+        """True if the feature of a sample can be shown elsewhere."""
+        return isinstance(self.plugin, Movable)
+
+    def move(self, recipe: Recipe, seed: int, number: int) -> Recipe:
+        """The recipe of the same sample with its feature elsewhere, on the background of its redraw of that number."""
+        if not isinstance(self.plugin, Movable):
+            raise SalgenError(f"{self.plugin.name} cannot move the feature of a sample")
+        return replace(recipe, parameters=self.plugin.move(recipe.parameters, self._again(recipe, seed, number)))
+
+    def _again(self, recipe: Recipe, seed: int, number: int) -> Context:
+        return Context(seed, self.plugin.family, recipe.split, number, self.material, redraws_of=recipe.index)
 
     def cluster(self, recipe: Recipe) -> str:
         """The name of the cluster that a sample belongs to, as the column `cluster` holds it: its id if it is alone."""

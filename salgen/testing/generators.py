@@ -25,10 +25,13 @@ def check_generator(name: str) -> None:
     - Recipes and factors are JSON, and another seed gives other pixels.
     - On a redrawn background labels and regions are the same, and so is the image only if the recipe is;
       image and twin are equal outside the mask there too.
+    - With its feature elsewhere a sample has the same labels, image and twin are equal outside the mask, and of a few
+      draws one has another mask, if there is any.
     - Without one of its features a sample differs in that feature's region, and nowhere else, and its
       own region is empty.
 
-    The last two hold for generators that are :class:`~salgen.generators.declarations.Redrawable`.
+    The last three hold for generators that are :class:`~salgen.generators.declarations.Redrawable`, or
+    :class:`~salgen.generators.declarations.Movable`.
 
     Raises
     ------
@@ -51,6 +54,8 @@ def check_generator(name: str) -> None:
         if isinstance(made.plugin, Redrawable):
             _check_redraws(made, sample)
             _check_features(made, sample)
+        if made.movable:
+            _check_moves(made, sample)
     _check_batches(made, pairs[-1][0])
     _check_balance(made, [sample for sample, _ in pairs])
     reseeded = made.sample(4, "train", 0)
@@ -89,6 +94,11 @@ def _cause(sample: Sample) -> Mask:
     return np.asarray(np.any([sample.regions[region] for region in set(sample.target.values())], axis=0))
 
 
+def _feature(sample: Sample) -> Mask:
+    """The first task's target, bool (H, W)."""
+    return sample.regions[next(iter(sample.target.values()))]
+
+
 def _check_redraws(made: Generator, sample: Sample) -> None:
     for number in range(2):
         recipe = made.redraw(sample.recipe, SEED, number)
@@ -100,11 +110,25 @@ def _check_redraws(made: Generator, sample: Sample) -> None:
         assert all(np.array_equal(redrawn.regions[name], sample.regions[name]) for name in sample.regions), (
             f"{label} has other regions"
         )
-        outside = ~sample.regions[next(iter(sample.target.values()))]
+        outside = ~_feature(sample)
         same = np.array_equal(redrawn.image[outside], sample.image[outside])
         assert same == (recipe == sample.recipe), f"{label}: image and recipe do not change together"
         if twin is not None:
             _check_exact(made, redrawn, twin.image)
+
+
+def _check_moves(made: Generator, sample: Sample) -> None:
+    label = f"{made.plugin.name}: {sample.id} with its feature elsewhere"
+    differ = []
+    for number in range(3):
+        recipe = made.move(sample.recipe, SEED, number)
+        assert recipe == made.move(sample.recipe, SEED, number), f"{label} differs the second time"
+        moved, twin = made.render(recipe), made.twin(recipe)
+        assert moved.labels == sample.labels, f"{label} has other labels"
+        if twin is not None:
+            _check_exact(made, moved, twin.image)
+        differ.append(not np.array_equal(_feature(moved), _feature(sample)))
+    assert any(differ) == _feature(sample).any(), f"{label} is where it was"
 
 
 def _check_features(made: Generator, sample: Sample) -> None:

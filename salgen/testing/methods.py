@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,13 +27,15 @@ Ask = Callable[..., SaliencyMap]
 COUNT, SIZE, CLASSES = 3, (16, 12), 3
 
 
-def check_method(method: Any) -> None:
+def check_method(method: Any, channels: Sequence[int] = (1, 3)) -> None:
     """Check a saliency method on a small network, with `quick` parameters where a name is given.
 
     Parameters
     ----------
     method
         A registered name, or an instance.
+    channels
+        Numbers of channels of the images.
 
     Raises
     ------
@@ -43,8 +45,8 @@ def check_method(method: Any) -> None:
     if isinstance(method, str):
         method = METHODS.create(method, METHODS.load(method).quick)
     _check_declaration(method)
-    for channels in (1, 3):
-        model, images, masks = _make_inputs(method, channels)
+    for count in channels:
+        model, images, masks = _make_inputs(method, count)
         patterns = fit_patterns(model, images) if "patterns" in method.needs else None
         ask = partial(explain, method=method, patterns=patterns)
         _check_maps(ask, method, model, images, masks)

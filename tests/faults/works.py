@@ -120,14 +120,11 @@ class Stage:
         return self._given(("publish", str(self.data), "out.tar", *STATED)) / "out.tar"
 
     def evaluate(self, model: str) -> tuple[str, ...]:
-        """A command that trains a small model and scores methods and the controls."""
-        settings = {
-            "scnn": (f"epochs={self.amount.epochs}",),
-            "lesion-cnn": (f"epochs={self.amount.epochs}", "widths=4,4,4", "hidden=8"),
-        }[model]
-        pairs = [word for pair in settings for word in ("--set", pair)]
+        """A command that trains a small model, lesion-cnn for reliance, and scores methods and the controls."""
+        options = {"scnn": ("--no-reliance",), "lesion-cnn": ("--set", "widths=4,4,4", "--set", "hidden=8")}[model]
         chosen = ("--model", model, "--seeds", "1", "--methods", self.amount.methods)
-        return ("evaluate", str(self.data), "--out", "run", *chosen, *pairs)
+        epochs = ("--set", f"epochs={self.amount.epochs}")
+        return ("evaluate", str(self.data), "--out", "run", *chosen, *epochs, *options)
 
     def _make(self, workers: str) -> tuple[str, ...]:
         counts = zip(("--train", "--val", "--test"), map(str, self.amount.samples), strict=True)

@@ -17,7 +17,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.attribution.patterns import Patterns
-from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, reduce_channels, resize
+from salgen.evaluation.attribution.reductions import NATIVE, SIGNED, as_saliency
 from salgen.evaluation.models.inspection.memory import WITH_GRADIENT, MicroBatches, images_at_once, memory_budget
 from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.evaluation.models.inspection.network_trace import ForwardPass, check_model
@@ -196,7 +196,7 @@ class BatchExplainer:
             )
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
-            values=_finish(raw.float().contiguous(), reduction, size),
+            values=as_saliency(raw.float().contiguous(), reduction, size),
             method=call_text(method),
             reduction=reduction,
             signed=method.signed and (reduction is None or reduction in SIGNED),
@@ -222,9 +222,3 @@ def _join(parts: Sequence[Explained]) -> Explained:
     logits = [part.logits for part in parts if part.logits is not None]
     whole.logits = torch.cat(logits) if logits else None
     return whole
-
-
-def _finish(raw: Tensor, reduction: str | None, size: tuple[int, int]) -> Tensor:
-    if reduction is None:
-        return resize(raw, size)
-    return resize(reduce_channels(raw, reduction)[:, None], size)[:, 0]

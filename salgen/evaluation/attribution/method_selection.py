@@ -83,7 +83,12 @@ def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
             raise SalgenError(f"{method.name} {why}")
 
 
-def select_methods(calls: Sequence[str] | None, scale: str = "full", earlier: Sequence[str] = ()) -> Selection:
+def select_methods(
+    calls: Sequence[str] | None,
+    scale: str = "full",
+    earlier: Sequence[str] = (),
+    outside: Mapping[str, Any] | None = None,
+) -> Selection:
     """Methods by their calls, the controls always among them.
 
     Parameters
@@ -95,6 +100,8 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full", earlier: Se
         The scale whose defaults hold for parameters that a call does not set.
     earlier
         Calls with all their parameters, from the record of a run, that come first.
+    outside
+        Methods that are not registered, by their names. With them, None means no others than the `earlier` ones.
 
     Raises
     ------
@@ -105,10 +112,10 @@ def select_methods(calls: Sequence[str] | None, scale: str = "full", earlier: Se
     named = [METHODS.create(*parse_call(call)) for call in earlier]
     named += [_create(text, scale) for call in requested if call != ALL for text in _expand(call)]
     by_default = DEMO_METHODS if scale == DEMO else METHODS.names()
-    chosen = METHODS.names() if ALL in requested else () if named else by_default
+    chosen = METHODS.names() if ALL in requested else () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
-    return Selection({call_text(m): m for m in named}, {call_text(m): m for m in other_methods})
+    return Selection({call_text(m): m for m in named} | dict(outside or {}), {call_text(m): m for m in other_methods})
 
 
 def check_methods_given(methods: Any) -> list[Any]:

@@ -40,6 +40,13 @@ def reduce_channels(raw: Tensor, name: str) -> Tensor:
     return REDUCTIONS[check_reduction(name)](raw)
 
 
+def as_saliency(raw: Tensor, reduction: str | None, size: tuple[int, int]) -> Tensor:
+    """Raw attributions (n, C, h, w) as maps (n, H, W) of the image's size; (n, C, H, W) without a reduction."""
+    if reduction is None:
+        return resize(raw, size)
+    return resize(reduce_channels(raw, reduction)[:, None], size)[:, 0]
+
+
 def resize(maps: Tensor, size: tuple[int, int]) -> Tensor:
     """(n, C, h, w) to (n, C, H, W), bilinearly with ``align_corners=False``; untouched at equal size.
 

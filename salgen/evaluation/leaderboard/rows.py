@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from salgen.evaluation.report.grid import accuracy_of
+from salgen.evaluation.report.reliance_lines import certified_share, mostly_uncertified
 from salgen.evaluation.report.runs import CEILING, METHOD, Run
 from salgen.evaluation.report.tables import has_ceiling
 from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.summary import SummaryRow
 
 TOO_FEW = "too few images to tell"
+MOSTLY_ELSE = "certified on fewer than half of the images"
 DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic"}
 
 
@@ -28,8 +30,11 @@ class Row:
         Number of training seeds in the mean.
     accuracy
         The share of the split's images that these models classify rightly.
+    certified
+        The share of scored images for which these models are certified to rely on the feature alone; NaN if unknown.
     warning
-        The reason why the model's maps may mean nothing; empty if it has learnt the task.
+        The reason why scores may say nothing of the method; empty if the model has learnt the task and is certified for
+        at least half of the images, or it is not known.
     label
         The method's call, with the reduction if the run has the call under several.
     role
@@ -57,6 +62,7 @@ class Row:
     model: str
     trainings: int
     accuracy: float
+    certified: float
     warning: str
     method: str
     reduction: str
@@ -136,9 +142,10 @@ def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Ro
         dataset=dataset,
         fingerprint=run.record.dataset.fingerprint,
         split=run.split,
-        model=summary.model,
+        model=f"{summary.model}, for reliance" if run.reliant else summary.model,
         trainings=len(trained),
         accuracy=accuracy_of(trained),
+        certified=certified_share(run, summary.model),
         warning=_warning(run, summary.model),
         method=summary.method,
         reduction=summary.reduction,
@@ -161,5 +168,5 @@ def _row(run: Run, key: Key, summary: SummaryRow, dataset: str, page: str) -> Ro
 
 def _warning(run: Run, model: str) -> str:
     if not run.unlearnt(model):
-        return ""
+        return MOSTLY_ELSE if mostly_uncertified(run, model) else ""
     return TOO_FEW if run.undecided(model) else run.trained(model)[0].fault

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.protocols.claims import Claim, judge
 from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
@@ -154,14 +154,19 @@ class Protocol(ABC):
         max_memory: float | None = None,
         replace: bool = False,
         command: Sequence[str] | None = None,
+        reliance: Sequence[str] = (),
     ) -> Reproduction:
         """Make the data sets, train, explain and score, and write ``report.html``.
 
-        Finished parts are kept, unless they are to be replaced.
+        Finished parts are kept, unless they are to be replaced. On the data sets named by `reliance` every network is
+        trained for reliance too, in folders whose names say so; the paper's tables and claims are of its own training.
         """
         self.check(scale, extra_methods)
+        for name in reliance:
+            if name not in self.datasets():
+                raise unknown_name(f"data set of {self.name}", name, self.datasets())
         common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace, "command": command}
-        experiments, runs = self.experiments(scale), RunFolders(out)
+        experiments, runs, reliant = self.experiments(scale), RunFolders(out), RunFolders(out)
         for dataset, how in self.datasets().items():
             data = make(dataset, out / dataset, scale=scale, seed=self.seed, **how)
             for model in self.networks_on(dataset, scale):
@@ -169,15 +174,25 @@ class Protocol(ABC):
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
                         extra = extra_methods if experiment.extra_methods else ()
                         calls = [*self.methods_for(model, experiment, scale), *extra]
-                        self._evaluate(experiment, data, model, runs, {"methods": calls, **common})
+                        self._evaluate(experiment, data, model, runs, {"methods": calls, **common}, reliance=False)
+                        if dataset in reliance and self.trained_network(dataset, model) is None:
+                            self._evaluate(
+                                experiment, data, model, reliant, {"methods": calls, **common}, reliance=True
+                            )
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
-        folders = [folder for name in reported for splits in runs.of(name).values() for folder in splits.values()]
+        folders = [
+            folder
+            for kind in (runs, reliant)
+            for name in reported
+            for splits in kind.of(name).values()
+            for folder in splits.values()
+        ]
         page = report(folders, out / "report.html", study=study)
         return Reproduction(folders, page, *((study.tables, study.findings) if study else ()))
 
     def _evaluate(
-        self, experiment: Experiment, data: Path, model: str, runs: RunFolders, common: dict[str, Any]
+        self, experiment: Experiment, data: Path, model: str, runs: RunFolders, common: dict[str, Any], reliance: bool
     ) -> None:
         """Run one experiment with one network on one data set, once for each split."""
         rows = [(table, row) for table in self.tables for row in table.rows]
@@ -192,8 +207,9 @@ class Protocol(ABC):
                 data,
                 model=subject,
                 settings=self.settings(data.name, model, common["scale"]) if subject == model else None,
+                reliance=reliance if subject == model else None,
                 split=split,
-                out=runs.out / folder,
+                out=runs.out / (f"{folder}-reliance" if reliance else folder),
                 **{"metrics": metrics or None, **experiment.arguments, **common},
             )
             runs.add(experiment.name, data.name, model, split, run)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from salgen.evaluation.runs.artifacts.run_record import RunRecord
+from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
 from salgen.registry import METHODS
 
@@ -26,7 +26,7 @@ def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:
         True if images may be passed on. If not, the maps of methods that show the image are left out, and
         `maps_left_out` names the methods.
     """
-    hidden = [] if pixels else [method.call for method in record.methods if _shows_image(method.name)]
+    hidden = [] if pixels else [method.call for method in record.methods if _shows_image(method)]
     folders = set(map(folder_name, hidden))
     return replace(
         RunRecord.from_json(_without_paths(record.to_json())),
@@ -53,6 +53,6 @@ def _without_paths(value: Any) -> Any:
     return [_without_paths(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _shows_image(name: str) -> bool:
-    """True if a method's maps show the image, or the method does not declare whether they do."""
-    return bool(getattr(METHODS.load(name), "shows_image", True))
+def _shows_image(method: MethodRecord) -> bool:
+    """True if a method's maps show the image, or it is not declared whether they do, as of maps from files."""
+    return method.files is not None or bool(getattr(METHODS.load(method.name), "shows_image", True))

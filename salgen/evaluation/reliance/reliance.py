@@ -37,6 +37,10 @@ class Answers:
         float64 (R, K): the twins of these; None where it has none.
     without
         Feature to float64 (K,): with that feature left out, and no other.
+    moved
+        float64 (R, K): on the other backgrounds, with the feature elsewhere; None where it cannot be moved.
+    moved_twins
+        float64 (R, K): the twins of these; None where they have none.
     """
 
     sample: Float64
@@ -44,6 +48,8 @@ class Answers:
     redraws: Float64
     redraw_twins: Float64 | None
     without: Mapping[str, Float64]
+    moved: Float64 | None = None
+    moved_twins: Float64 | None = None
 
     def about(self, target: int) -> Answers:
         """A multi-label model's answers about one label: logits (2,) for absent and present."""
@@ -51,12 +57,17 @@ class Answers:
         def pair(logits: Float64) -> Float64:
             return np.stack([np.zeros_like(logits[..., target]), logits[..., target]], axis=-1)
 
+        def optional(logits: Float64 | None) -> Float64 | None:
+            return None if logits is None else pair(logits)
+
         return Answers(
             sample=pair(self.sample),
-            twin=None if self.twin is None else pair(self.twin),
+            twin=optional(self.twin),
             redraws=pair(self.redraws),
-            redraw_twins=None if self.redraw_twins is None else pair(self.redraw_twins),
+            redraw_twins=optional(self.redraw_twins),
             without={feature: pair(logits) for feature, logits in self.without.items()},
+            moved=optional(self.moved),
+            moved_twins=optional(self.moved_twins),
         )
 
 
@@ -86,6 +97,9 @@ class Certificate:
     tolerance
         `background_effect` as a share of `feature_effect`; infinite if the predicted class of a redraw is another one,
         or that of a redraw's twin is not; NaN without a twin.
+    holds_elsewhere
+        Share of the backgrounds on which, with the feature elsewhere, the predicted class is the sample's true one, and
+        without it another; NaN without a twin, or where the feature cannot be moved.
     features
         The features that were left out one by one.
     needed_features
@@ -105,6 +119,7 @@ class Certificate:
     background_effect: float
     contrast_effect: float
     tolerance: float
+    holds_elsewhere: float
     features: list[str]
     needed_features: list[str]
     feature_shares: list[float]
@@ -138,6 +153,10 @@ def certificate_of(answers: Answers, label: int, target: int, score: str = "logi
         tolerance = background / abs(effect) if holds and flips and effect else math.inf
         uses = correct and bool(answers.twin.argmax() != predicted)
         ignores = tolerance <= TOLERATED
+    elsewhere = math.nan
+    if answers.moved is not None and answers.moved_twins is not None:
+        right, without = answers.moved.argmax(axis=1) == label, answers.moved_twins.argmax(axis=1) != label
+        elsewhere = float((right & without).mean())
     needed = [name for name, logits in answers.without.items() if logits.argmax() != predicted]
     return Certificate(
         correct=correct,
@@ -149,6 +168,7 @@ def certificate_of(answers: Answers, label: int, target: int, score: str = "logi
         background_effect=background,
         contrast_effect=float(np.abs(scored(answers.redraws) - own).max()),
         tolerance=tolerance,
+        holds_elsewhere=elsewhere,
         features=[*answers.without],
         needed_features=needed if correct else [],
         feature_shares=[float(own - fall) / effect if effect else math.nan for fall in falls],

@@ -57,21 +57,23 @@ class Renderer:
     def answers(self, recipes: Sequence[Recipe], redraws: int, ask: Ask) -> list[Answers]:
         """A model's answers about samples shown in all ways, holding one image and twin per recipe at a time."""
         sample, twins = self._ask_pairs(recipes, ask)
-        redrawn = [
-            self._ask_pairs([self.generator.redraw(recipe, self.seed, number) for recipe in recipes], ask)
-            for number in range(redraws)
-        ]
+        redrawn = self._ask_again(self.generator.redraw, recipes, redraws, ask)
+        moved = self._ask_again(self.generator.move, recipes, redraws, ask) if self.generator.movable else None
         without = self._ask_without_each(recipes, ask)
         return [
-            Answers(
-                sample=sample[i],
-                twin=twins[i],
-                redraws=np.stack([logits[i] for logits, _ in redrawn]),
-                redraw_twins=None if twins[i] is None else np.stack([logits[i] for _, logits in redrawn]),
-                without=without[i],
-            )
+            Answers(sample[i], twins[i], *redrawn[i], without[i], *(moved[i] if moved else ()))
             for i in range(len(recipes))
         ]
+
+    def _ask_again(
+        self, again: Callable[[Recipe, int, int], Recipe], recipes: Sequence[Recipe], count: int, ask: Ask
+    ) -> list[tuple[Float64, Float64 | None]]:
+        """For each sample logits (R, K) of its redraws, and of their twins, None where there are none."""
+        asked = [
+            self._ask_pairs([again(recipe, self.seed, number) for recipe in recipes], ask) for number in range(count)
+        ]
+        each = [([logits[i] for logits, _ in asked], [twins[i] for _, twins in asked]) for i in range(len(recipes))]
+        return [(np.stack(logits), None if twins[0] is None else np.stack(twins)) for logits, twins in each]
 
     def _ask_pairs(self, recipes: Sequence[Recipe], ask: Ask) -> tuple[Float64, list[Any]]:
         """Logits (n, K) of samples, and of their twins, None where there is none."""

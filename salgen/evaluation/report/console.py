@@ -47,7 +47,7 @@ def _block(run: Run, model: str) -> str:
         lines.append(f"no verdict: {_doubt(run, model)}, so no method can be judged by it")
     elif mostly_uncertified(run, model):
         lines.append("no verdict: the model relies on the feature alone for fewer than half of the samples; train for")
-        lines.append("reliance (--set reliance=2), or read the certified samples in the report")
+        lines.append("reliance (--reliance), or read the certified samples in the report")
     elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
     metrics = (canonical(run.metrics) or run.metrics)[:COLUMNS]  # as many as a terminal has room for

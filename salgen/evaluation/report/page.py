@@ -18,7 +18,8 @@ from salgen.evaluation.report.grid import CEILING_CALL, CONTROLS, GRID, grid_csv
 from salgen.evaluation.report.images import clusters_counted, images_counted, of_all_images, wrong
 from salgen.evaluation.report.introduction import introduction
 from salgen.evaluation.report.legends import metric_legends
-from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
+from salgen.evaluation.report.reliance_effect import certified, reliance_effects
+from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, tolerance_curves, uncertified
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, Model, Run, read_runs
 from salgen.evaluation.report.sections import comparison, galleries, make_section
 from salgen.evaluation.report.study import Study
@@ -102,6 +103,8 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
         legend=legend_urls(),
         legends=metric_legends(runs),
         reliance=[line for run in runs for line in reliance_lines(run)],
+        effects=reliance_effects([section.headline for section in sections]),
+        certified=certified,
         uncertified={run.label: reason for run in runs if (reason := uncertified(run))},
         agreements=agreements(runs),
         undefined=[line for run in runs for line in undefined_lines(run)],
@@ -131,6 +134,7 @@ CONSTANTS = {
     "most_faulty": most_faulty,
     "tolerated": TOLERATED,
     "by_model": by_model,
+    "tolerance_curves": tolerance_curves,
     "and_list": and_list,
     "clusters_counted": clusters_counted,
     "images_counted": images_counted,

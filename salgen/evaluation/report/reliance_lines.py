@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.curves import COLOURS, Curve, Curves, curve_figure
+from salgen.evaluation.report.runs import METHOD, Run
 
 LOW_COVERAGE = 0.5
 OLDER = "this version of salgen wrote none: evaluate again to have them"
@@ -24,6 +25,8 @@ class RelianceLine:
         Feature to the share of the samples with it that need it; empty where there is one feature or none.
     by_tolerance
         Share that would be certified at other tolerances; empty in version 1 of the certificate.
+    holds_elsewhere
+        Mean share of backgrounds on which the prediction holds with the feature elsewhere; NaN if it cannot be moved.
     """
 
     run: str
@@ -35,8 +38,14 @@ class RelianceLine:
     ignores_background: float
     needed: Mapping[str, float]
     by_tolerance: Mapping[str, float]
+    holds_elsewhere: float
     version: str
     redraws: int
+
+    @property
+    def moved(self) -> bool:
+        """True if the feature was shown elsewhere."""
+        return not math.isnan(self.holds_elsewhere)
 
     @property
     def low(self) -> bool:
@@ -67,6 +76,7 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
             ignores_background=_share(entry.ignores_background),
             needed={feature: _share(share) for feature, share in entry.needed.items()},
             by_tolerance={tolerance: _share(share) for tolerance, share in entry.by_tolerance.items()},
+            holds_elsewhere=_share(entry.holds_elsewhere),
             version=certificates.version,
             redraws=certificates.redraws,
         )
@@ -74,13 +84,39 @@ def reliance_lines(run: Run) -> list[RelianceLine]:
     ]
 
 
+def tolerance_curves(lines: Sequence[RelianceLine]) -> Curves | None:
+    """The share certified against the tolerance, a curve for each training; None without certificates that say it."""
+    shown = [line for line in lines if line.by_tolerance]
+    if not shown:
+        return None
+    tolerances = [float(tolerance) for tolerance in shown[0].by_tolerance]
+    curves = [
+        Curve(
+            f"{line.run}, {line.model} seed {line.seed}",
+            METHOD,
+            [*line.by_tolerance.values()],
+            n if n < COLOURS else None,
+        )
+        for n, line in enumerate(shown)
+    ]
+    title = "share certified against the tolerance"
+    return Curves(
+        "share certified", "tolerance", tolerances, curves, curve_figure(title, "tolerance", tolerances, curves)
+    )
+
+
 def mostly_uncertified(run: Run, model: str) -> bool:
-    """True if over its trainings fewer than half of a model's scored samples are certified.
+    """True if over its trainings fewer than half of a model's scored samples are certified."""
+    return certified_share(run, model) < LOW_COVERAGE
+
+
+def certified_share(run: Run, model: str) -> float:
+    """The share of a model's scored samples, over its trainings, that are certified; NaN if that is not known.
 
     Version 1 of the certificate cannot tell: it fails models that read the feature alone.
     """
     shares = [line.coverage for line in reliance_lines(run) if line.model == model and line.version != "1"]
-    return bool(shares) and not sum(shares) / len(shares) >= LOW_COVERAGE
+    return sum(shares) / len(shares) if shares else math.nan
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,11 @@ class Run:
         ]
 
     @property
+    def reliant(self) -> bool:
+        """True if its models were trained for reliance on the feature."""
+        return any((model.settings or {}).get("reliance") for model in self.record.models)
+
+    @property
     def split(self) -> str:
         """The split that was evaluated."""
         return self.record.dataset.split
@@ -222,12 +227,23 @@ def read_runs(paths: Sequence[Path | str]) -> list[Run]:
         If no folder is given, or one twice, or a file of a run is missing, damaged or incomplete.
     """
     check_run_folders(paths)
-    runs = [_read_run(Path(path)) for path in paths]
+    runs = _told_by_training([_read_run(Path(path)) for path in paths])
     shared, folders = Counter(run.label for run in runs), Counter((run.label, run.path.name) for run in runs)
     return [
         replace(run, label=f"{run.label} ({run.path.name if folders[run.label, run.path.name] == 1 else run.path})")
         if shared[run.label] > 1
         else run
+        for run in runs
+    ]
+
+
+def _told_by_training(runs: Sequence[Run]) -> list[Run]:
+    """Runs that share a label with others, of which some trained for reliance, with labels that say so."""
+    kinds: dict[str, set[bool]] = {}
+    for run in runs:
+        kinds.setdefault(run.label, set()).add(run.reliant)
+    return [
+        replace(run, label=f"{run.label}, trained for reliance") if run.reliant and len(kinds[run.label]) > 1 else run
         for run in runs
     ]
 

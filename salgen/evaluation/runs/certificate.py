@@ -6,8 +6,10 @@ the prediction is right and flips on the twin (`uses_feature`), and if on all re
 the twin, while the explained score of the twins moves by at most a quarter of what the feature moves it
 (`ignores_background`).
 
-Parts that a redraw keeps (of lesions: the brain slice and the positions) are not tested, and a
-background in which nothing is random is ignored by definition.
+Parts that a redraw keeps (of lesions: the brain slice and the positions) do not decide. Where the generator is
+:class:`~salgen.generators.declarations.Movable`, the feature is also shown elsewhere, and `holds_elsewhere` is the
+share of backgrounds on which the prediction holds there. A background in which nothing is random is ignored by
+definition.
 
 The generator must be :class:`~salgen.generators.declarations.Redrawable`. If it is not, or its source is
 missing, there are no certificates, and `reason` says why.
@@ -38,7 +40,7 @@ from salgen.files import atomic_path
 from salgen.progress import progress
 from salgen.types import Float32, Float64
 
-VERSION = "2"  # changes whenever a certificate may
+VERSION = "3"  # changes whenever a certificate may
 
 
 def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certification:

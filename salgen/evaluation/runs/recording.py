@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+from salgen.evaluation.attribution.file_maps import FileMaps, from_files
 from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.runs.artifacts.certificates import Certification
 from salgen.evaluation.runs.artifacts.provenance import library_versions
 from salgen.evaluation.runs.artifacts.run_record import (
     CertificatesRecord,
     DatasetRecord,
+    FilesRecord,
     MethodRecord,
     ModelRecord,
     PairedModelRecord,
@@ -149,6 +151,9 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
             native_resolution=records[call][0]["native_resolution"],
             seconds=round(sum(record["seconds"] for record in records[call]), 3),
             maps=sum(record["maps"] for record in records[call]),
+            files=FilesRecord(path=str(method.files.path), sha256=method.sha256)
+            if isinstance(method, FileMaps)
+            else None,
         )
         for call, method in plan.methods.items()
     ]
@@ -166,6 +171,11 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
                 f"{model.name}, training seed {model.seed}, was trained on another data set: "
                 f"{trained_on['name']}, fingerprint {trained_on['fingerprint'][:12]}."
             )
+    if names := from_files(plan.methods):
+        yield (
+            f"The maps of {', '.join(names)} were read from files: that they explain {plan.models[0].name}, and the "
+            "class that the run explains, is the word of whoever made them."
+        )
     if plan.left_out:
         yield f"Not defined for {plan.models[0].name}, hence left out: {', '.join(plan.left_out)}."
     if uncertified:

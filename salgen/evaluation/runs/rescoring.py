@@ -11,6 +11,7 @@ import torch
 
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.file_maps import from_files
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
@@ -135,11 +136,13 @@ def _offered(source_run: SourceRun, dataset: Dataset) -> frozenset[str]:
     if dataset.manifest.pixels:
         offered |= {"image", *(("twin",) if dataset.manifest.twins else ())}
         offered |= MODEL_INPUTS if source_run.has_models else set()
-    return frozenset(offered)
+    return frozenset(offered - ({"method"} if from_files(source_run.methods) else set()))
 
 
 def _missing_input(need: str, source_run: SourceRun, dataset: Dataset) -> str:
     """The reason why the run lacks a metric's input, and a remedy."""
+    if need == "method" and (names := from_files(source_run.methods)):
+        return f"it explains images again, and the maps of {', '.join(names)} were read from files"
     if need == "training":
         return "it trains the model again; use 'salgen evaluate' on the data set"
     if need in COUNTERPARTS:

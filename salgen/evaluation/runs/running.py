@@ -14,14 +14,16 @@ import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.attribution.file_maps import Maps, paths_by_name
 from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
-from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK, MapKind
+from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
+from salgen.evaluation.runs.given_maps import check_one_trained_model, maps_of_files
 from salgen.evaluation.runs.pipeline import (
     default_run,
     execute_run,
@@ -41,13 +43,15 @@ from salgen.evaluation.scoring.metric_selection import (
     swept,
 )
 from salgen.evaluation.training.checkpoints import CARD
+from salgen.evaluation.training.redraws import Redraws
 from salgen.evaluation.training.training_config import initial_classifier
-from salgen.evaluation.training.training_settings import SEEDS
+from salgen.evaluation.training.training_settings import RELIANCE, SEEDS, choose_settings
 from salgen.parameters import build
 from salgen.registry import METHODS, MODELS
 
 PERMUTED = "permuted-labels"  # folder of the models for label randomisation
 BY_NAME_ONLY = frozenset({"training", "shuffled_maps"})  # needs that take further trainings
+MADE_AGAIN = frozenset({"method", "training", *COUNTERPARTS})  # needs that maps in files do not meet
 TWINS = frozenset({"twin", "twin_maps", "patched_maps"})
 PAIRED_TWINS = frozenset({"paired_twin_maps", "paired_patched_maps"})
 
@@ -59,12 +63,14 @@ def evaluate(
     paired_model: str | Path | None = None,
     paired_task: str | None = None,
     methods: Sequence[str] | None = None,
+    maps: Maps = (),
     metrics: Sequence[str] | None = None,
     out: str | Path | None = None,
     split: str | None = None,
     scale: str = "small",
     settings: Mapping[str, Any] | None = None,
     seeds: int | None = None,
+    reliance: bool | None = None,
     max_memory: float | None = None,
     source: str | None = None,
     keep_maps: bool = False,
@@ -95,6 +101,12 @@ def evaluate(
         model, or a protocol's name. None takes those of the run that `out` holds, else ``"all"``, at scale demo a dozen
         that stand for their families (``DEMO_METHODS`` in :mod:`salgen.evaluation.attribution.method_selection`). The
         controls are always added.
+    maps
+        Maps that another tool made of the split's images, each scored as one more method: method's name to a folder
+        with a file for each sample, or to one file, see :mod:`salgen.evaluation.attribution.array_files`; or paths, or
+        ``"NAME=PATH"``. They are taken to explain `model`, which must be trained already, for the class that the
+        convention `target` states. With them, `methods` None takes the run's in `out`, or none. Samples without a
+        ground-truth mask need no map. Metrics that explain again cannot score them.
     metrics
         Calls such as ``"iou:threshold=0.3"``, families, or ``"all"``; a value such as ``0.3|0.5`` stands
         for a metric with each. None for those that rank pixels, or those of the run that `out` holds. The first one
@@ -107,6 +119,9 @@ def evaluate(
     scale, settings, seeds
         Of training, see :func:`salgen.evaluation.training.training.train_seeds`, with the number of trainings that
         belongs to the scale by default. The scale also sets the number of samples that expensive methods draw.
+    reliance
+        Whether the model is trained for reliance on the feature, see :mod:`salgen.evaluation.training.redraws`. By
+        default it is where the data set's backgrounds can be drawn again. A weight among the `settings` comes first.
     max_memory
         Memory in GB that explaining may use on the model's device; half of what is free by default.
     source
@@ -143,17 +158,20 @@ def evaluate(
     """
     started = time.monotonic()
     _check_types(model, out)
+    files = paths_by_name(maps) if maps else {}
     ray = ray_executor(executor, workers, ray_address)
     dataset = open_dataset(path, split, source)
-    options = {"split": split, "scale": scale, "seeds": seeds, **(settings or {}), **conventions}
+    options = {"split": split, "scale": scale, "seeds": seeds, "reliance": reliance, **(settings or {}), **conventions}
     run = Path(out) if out is not None else default_run(path, model, {**options, "paired": paired_model or paired_task})
     pairing = Pairing(paired_model, paired_task)
     pairing.check(dataset, model)
     agreed = build(Conventions, conventions)
     agreed = dataclasses.replace(agreed, redraws=agreed.redraws or REDRAWS.get(scale))
     loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
-    if loaded and (settings or seeds not in (None, 1)):
-        raise SalgenError(f"{model} is trained already: training settings and more than one seed take a model to train")
+    if loaded and (settings or reliance is not None or seeds not in (None, 1)):
+        raise SalgenError(
+            f"{model} is trained already: training settings, reliance and more than one seed take a model to train"
+        )
     if loaded and replace and run.resolve() in loaded[0].folder.resolve().parents:
         raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
     if loaded:
@@ -162,19 +180,25 @@ def evaluate(
         network = initial_classifier(
             dataset.path, model=str(model), scale=scale, settings=settings, source=dataset.source
         )
+        settings = _with_reliance(settings, reliance, dataset, str(model), scale)
     identities: list[tuple[str, int, str | None]] = [(m.name, m.seed, m.digest) for m in loaded]
     identities = identities or [(str(model), seed, None) for seed in range(seeds or SEEDS[scale])]
     held = run_to_extend(run, dataset, agreed, identities, second_model=pairing.label, replace=replace)
-    earlier_methods = [method.call for method in held.methods] if held else []
+    earlier_methods = [method.call for method in held.methods if method.files is None] if held else []
     earlier_metrics = held.metrics if held else []
-    selection = select_methods(None if methods is None else check_methods_given(methods), scale, earlier_methods)
-    if methods is None and held is None and scale == DEMO:
+    if files:
+        check_one_trained_model(len(identities), str(model), trained=bool(loaded or held))
+    outside = maps_of_files(files, held, dataset) if files or held else {}
+    selection = select_methods(
+        None if methods is None else check_methods_given(methods), scale, earlier_methods, outside
+    )
+    if methods is None and held is None and not outside and scale == DEMO:
         print(
             f"scale demo takes {len(selection.methods)} of {len(METHODS.names())} methods by default, controls among "
             "them; -m all (from Python methods=['all']) takes all",
             file=sys.stderr,
         )
-    chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, model, pairing.requested)
+    chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, model, pairing.requested, list(outside))
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     image = torch.from_numpy(dataset[0]["image"][None])
     defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
@@ -185,6 +209,9 @@ def evaluate(
     plan = Plan.of(
         dataset, agreed, loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
     )
+    for method in outside.values():
+        ids = dataset.ids
+        method.files.check_samples([ids[index] for index in plan.scored], ids, f"split {dataset.split} with a mask")
     if source is not None and not dataset.manifest.recipes_only:  # recipes were already rendered from it
         Renderer.of(dataset, source, plan.scored[0])  # raises for a wrong source before any work
     with run_folder(run, replace=replace):
@@ -198,6 +225,25 @@ def evaluate(
         }
         plan = dataclasses.replace(plan, models=models, paired=pairing.models(models, dataset, run), shuffled=shuffled)
         return execute_run(plan, run, started, source=source, executor=ray, command=command)
+
+
+def _with_reliance(
+    settings: Mapping[str, Any] | None, reliance: bool | None, dataset: Dataset, model: str, scale: str
+) -> Mapping[str, Any]:
+    """The settings of a training for reliance, unless it is turned off; a warning says why where it cannot be."""
+    settings = settings or {}
+    if reliance is False or "reliance" in settings:
+        return settings
+    chosen = {**settings, "reliance": RELIANCE}
+    try:
+        choose_settings(model, scale, chosen)
+        Redraws.of(dataset.path, dataset.source)
+    except SalgenError as error:
+        if reliance:
+            raise
+        warnings.warn(f"{model} is trained plainly, not for reliance: {error}", SalgenWarning, stacklevel=3)
+        return settings
+    return chosen
 
 
 def _check_types(model: Any, out: Any) -> None:
@@ -225,6 +271,7 @@ def _run_metrics(
     dataset: Dataset,
     model: str | Path,
     paired: bool,
+    outside: Sequence[str],
 ) -> dict[str, Metric]:
     """The metrics by their calls after those of an `earlier` run; groups stand for those that take no further training.
 
@@ -235,10 +282,15 @@ def _run_metrics(
     SalgenError
         If a named metric needs an input that this run cannot provide, or no metric uses a second model that is given.
     """
-    offered = _offered(dataset, model, paired)
+    offered = _offered(dataset, model, paired) - (MADE_AGAIN if outside else frozenset())
     chosen = {call: create_metric(call) for call in earlier}
     chosen |= swept(calls or (() if earlier else DEFAULT), offered - BY_NAME_ONLY, scale)
     for call, metric in chosen.items():
+        if outside and metric.needs & MADE_AGAIN:
+            raise SalgenError(
+                f"metric {call!r} takes maps of other images or models, and those of {', '.join(outside)} are in "
+                "files: leave it out, or score them in a run of their own (out=, --out)"
+            )
         _check_metric(call, metric, offered, dataset, model)
     check_needs(chosen, offered)
     if paired and not any("paired_maps" in metric.needs for metric in chosen.values()):
@@ -293,6 +345,8 @@ def _left_out_metrics(groups: Sequence[str], chosen: dict[str, Metric], offered:
         "which take a second model (paired_model, paired_task)": {"paired_maps"} - offered,
         "which compare images with twins, and there are none": TWINS - offered,
     }
+    if "method" not in offered:
+        reasons = {"which take maps of other images or models, and maps in files are of these alone": MADE_AGAIN}
     for reason, needs in reasons.items():
         lacking = [name for name, metric in missing.items() if metric.needs & needs]
         if lacking:

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,14 +23,16 @@ from salgen.datasets.publishing.dataset_release import PIXELS
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.datasets.verification.row_checks import shard_problems
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.attribution.array_files import ArrayFiles
 from salgen.evaluation.attribution.attribution_context import Method
+from salgen.evaluation.attribution.file_maps import FileMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
 from salgen.evaluation.runs.artifacts.certificates import Certification, read_certificates
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
-from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, RunRecord
+from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import (
     GALLERY,
     SavedMaps,
@@ -84,7 +87,7 @@ class SourceRun:
             fault = "is not a folder" if folder.exists() else "does not exist"
             raise SalgenError(
                 f"{path} {fault}: give a run that 'salgen evaluate --keep-maps' wrote, or an archive of it; "
-                "maps from elsewhere are scored by salgen.score(maps, masks) in Python"
+                "maps from elsewhere are scored by 'salgen evaluate DATA --maps PATH', or by 'salgen score PATH MASKS'"
             )
         record = RunRecord.read(folder / RECORD)
         if not record.maps:
@@ -108,7 +111,8 @@ class SourceRun:
     @cached_property
     def methods(self) -> dict[str, Method]:
         """Those methods by their calls."""
-        return {call: METHODS.create(*parse_call(call)) for call in self.calls}
+        records = {method.call: method for method in self.record.methods}
+        return {call: _method(records[call]) for call in self.calls}
 
     @cached_property
     def conventions(self) -> Conventions:
@@ -199,6 +203,13 @@ class SourceRun:
             return EvaluatedModel(name, seed, Absent(name), digest, self.folder, origin)
         trained = load_checkpoint(folder)
         return EvaluatedModel(name, seed, trained.classifier, digest, folder, origin, trained.card.task)
+
+
+def _method(record: MethodRecord) -> Any:
+    if record.files is None:
+        return METHODS.create(*parse_call(record.call))
+    files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run
+    return FileMaps(record.call, files, record.signed, record.files.sha256)
 
 
 def check_same_samples(copy: Dataset, own: Dataset) -> None:

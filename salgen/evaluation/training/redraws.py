@@ -1,8 +1,8 @@
-"""Training for reliance on the feature: images are shown again on other backgrounds, each beside its twin.
+"""Training for reliance on the feature: in each epoch an image stands on another background, beside two twins.
 
 What the reliance certificate asks of a sample is asked here of every image of a batch: without the feature the score
-of its class must be the same on all backgrounds (:mod:`salgen.evaluation.reliance.reliance`). No saliency map is
-looked at.
+of its class must be the same on all backgrounds (:mod:`salgen.evaluation.reliance.reliance`). One twin is on the other
+background, one on the image's own. No saliency map is looked at.
 
 References
 ----------
@@ -13,7 +13,6 @@ spatial robustness*, NeurIPS (relatives of the penalty).
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,12 +26,11 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 from torch.utils.data import DataLoader, Dataset
 
+from salgen.datasets.execution.executors import processors
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
-
-REDRAWN = 2  # backgrounds of each image in each epoch
 
 
 class Redrawn(NamedTuple):
@@ -41,9 +39,9 @@ class Redrawn(NamedTuple):
     Attributes
     ----------
     images
-        float32 (n, R, C, H, W): on R other backgrounds.
+        float32 (n, C, H, W).
     twins
-        float32 (m, 1 + R, C, H, W): of the m images that have a twin, their own and those of their redraws.
+        float32 (m, 2, C, H, W): of the m images that have a twin, that on their own background and that on the other.
     has_twin
         bool (n,).
     """
@@ -91,18 +89,17 @@ class Redraws(Dataset[Redrawn]):
 
     def __getitem__(self, batch: int) -> Redrawn:
         recipes = [self.generator.recipe(self.seed, "train", index) for index in self.batches[batch]]
-        numbers = range(self.epoch * REDRAWN, (self.epoch + 1) * REDRAWN)
-        redraws = [[self.generator.redraw(recipe, self.seed, number) for recipe in recipes] for number in numbers]
-        shown = [list(self.generator.render_pairs(one)) for one in (recipes, *redraws)]
+        redrawn = [self.generator.redraw(recipe, self.seed, self.epoch) for recipe in recipes]
+        shown = [list(self.generator.render_pairs(one)) for one in (recipes, redrawn)]
+        images = np.stack([sample.image for sample, _ in shown[1]])
         has_twin = [twin is not None for _, twin in shown[0]]
-        images = np.array([[pairs[i][0].image for pairs in shown[1:]] for i in range(len(recipes))])
         twins = np.array([[pairs[i][1] for pairs in shown] for i, has in enumerate(has_twin) if has], images.dtype)
-        twins = twins.reshape(-1, 1 + REDRAWN, *images.shape[2:])  # there may be none
+        twins = twins.reshape(-1, 2, *images.shape[1:])  # there may be none
         return Redrawn(_unit(images), _unit(twins), torch.tensor(has_twin))
 
     def rendered(self) -> Iterator[Redrawn]:
         """The batches in their order."""
-        workers = min(os.cpu_count() or 1, len(self))
+        workers = min(processors(), len(self))
         return iter(DataLoader(self, batch_size=None, num_workers=workers, worker_init_fn=_leave_stopping_to_others))
 
 
@@ -114,7 +111,7 @@ def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:
     score
         (m,): the score of each image's class.
     twins
-        (m, 1 + R): that of the same class for the image's twin and the twins of its redraws.
+        (m, T): that of the same class for T twins of the image, on as many backgrounds.
 
     Returns
     -------
@@ -148,8 +145,8 @@ def twin_targets(labels: Tensor, classes: Tensor, count: int) -> Tensor:
 
 
 def _unit(levels: NDArray[Any]) -> Tensor:
-    """Integer levels (n, R, H, W, C) as float32 (n, R, C, H, W) in [0, 1]."""
-    return torch.from_numpy(np.ascontiguousarray(to_unit(np.moveaxis(levels, -1, 2))))
+    """Integer levels (..., H, W, C) as float32 (..., C, H, W) in [0, 1]."""
+    return torch.from_numpy(np.ascontiguousarray(to_unit(np.moveaxis(levels, -1, -3))))
 
 
 def _leave_stopping_to_others(_worker: int) -> None:

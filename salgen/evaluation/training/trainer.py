@@ -95,13 +95,13 @@ class Trainer:
         if redraws is not None:
             redrawn = replace(redraws, batches=[batch.tolist() for batch in batches]).rendered()
         for batch, shown in zip(batches, redrawn, strict=True):
-            images, labels = split.batch(batch)
-            if self.augmentation is not None:
-                images = self.augmentation.images(images)
-            if shown is None:
-                loss = _loss(self.network(images), labels)
+            if shown is not None:
+                loss = self._reliance_loss(split.labels[batch], split.classes[batch], shown, weight)
             else:
-                loss = self._reliance_loss(images, labels, split.classes[batch], shown, weight)
+                images, labels = split.batch(batch)
+                if self.augmentation is not None:
+                    images = self.augmentation.images(images)
+                loss = _loss(self.network(images), labels)
             self.optimiser.zero_grad()
             self.fabric.backward(loss)
             self.optimiser.step()
@@ -110,19 +110,18 @@ class Trainer:
             advance(self.batching.size)
         return float(self._sum(total)) / self.fabric.world_size / self.batching.steps
 
-    def _reliance_loss(self, images: Tensor, labels: Tensor, classes: Tensor, shown: Redrawn, weight: float) -> Tensor:
-        """The loss of images, redraws and twins alike, and the penalty; all in one forward pass."""
-        redrawn, twins, has_twin = (part.to(self.fabric.device) for part in shown)
-        count, again, of_twins = len(images), redrawn.shape[1], twins.shape[:2]
-        logits = self.network(torch.cat([images, redrawn.flatten(0, 1), twins.flatten(0, 1)]))
-        own, twin_logits = logits[: count * (1 + again)], logits[count * (1 + again) :]
+    def _reliance_loss(self, labels: Tensor, classes: Tensor, shown: Redrawn, weight: float) -> Tensor:
+        """The loss of images and twins alike, and the penalty; all in one forward pass."""
+        images, twins, has_twin = (part.to(self.fabric.device) for part in shown)
+        together = torch.cat([images, twins.flatten(0, 1)])
+        logits = self.network(together.contiguous(memory_format=torch.channels_last))  # faster on processors
+        own, of_twins = logits[: len(images)], logits[len(images) :]
         taken, number = classes[has_twin], logits.shape[1]
-        expected = twin_targets(labels[has_twin], taken, number).repeat_interleave(of_twins[1], dim=0)
-        loss = _loss(own, torch.cat([labels, labels.repeat_interleave(again, dim=0)]), "sum")
-        loss = (loss + _loss(twin_logits, expected, "sum", single=labels.ndim == 1)) / len(logits)
-        score = own[:count][has_twin].gather(1, taken[:, None])[:, 0]
-        of_class = twin_logits.view(*of_twins, number).gather(2, taken[:, None, None].expand(*of_twins, 1))[..., 0]
-        return loss + weight * reliance_penalty(score, of_class)
+        expected = twin_targets(labels[has_twin], taken, number).repeat_interleave(twins.shape[1], dim=0)
+        loss = _loss(own, labels, "sum") + _loss(of_twins, expected, "sum", single=labels.ndim == 1)
+        score = own[has_twin].gather(1, taken[:, None])[:, 0]
+        twin_scores = of_twins.gather(1, taken.repeat_interleave(twins.shape[1])[:, None]).view(*twins.shape[:2])
+        return loss / len(logits) + weight * reliance_penalty(score, twin_scores)
 
     def measure(self, split: DeviceSplit) -> tuple[float, int]:
         """Mean loss over a split, and the number of images that show their most likely class."""

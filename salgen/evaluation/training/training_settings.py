@@ -14,6 +14,7 @@ from salgen.registry import MODELS
 from salgen.seeding import Stream
 
 SEEDS: Mapping[str, int] = {"demo": 1, "small": 3, "full": 5}  # trainings at each scale: one carries no verdict
+RELIANCE = 2.0  # weight of the penalty in trainings for reliance
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ class TrainingSettings:
         "true", "what to learn; permuted labels teach nothing of the images", choices=("true", "permuted")
     )
     reliance: float = param(
-        0.0, "weight of the penalty on backgrounds that move the model; above 0 each batch is redrawn too", low=0.0
+        0.0,
+        "weight of the penalty on backgrounds that move the model; above 0 images stand on other backgrounds, beside "
+        "their twins, and there are twice as many epochs if their number is not stated",
+        low=0.0,
     )
     max_memory_gb: float | None = param(
         None, "memory that the decoded images may take on a device; half of what is free by default", low=0.0
@@ -124,4 +128,7 @@ def choose_settings(
         **plugin.training.get(scale, {}),
         **{k: v for k, v in overrides.items() if k in of_training},
     }
-    return build(plugin, model_values), build(TrainingSettings, values, "training")
+    chosen = build(TrainingSettings, values, "training")
+    if chosen.reliance and "epochs" not in overrides:
+        chosen = dataclasses.replace(chosen, epochs=2 * chosen.epochs)
+    return build(plugin, model_values), chosen

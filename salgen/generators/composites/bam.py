@@ -141,11 +141,7 @@ class Bam(Painted):
         number = self._picture(context, OBJECT, thing, block)
         natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
         height, width = self._size(context, block * kinds[0] + thing, *natural)
-        space = context.stream("place", key=block * kinds[0] + thing)
-        row, column = (
-            int(space.integers(side - length + 1, 1)[0])
-            for side, length in zip(self.image_size, (height, width), strict=True)
-        )
+        row, column = self._place(context, block * kinds[0] + thing, height, width)
         return {
             OBJECT: thing,
             "object_number": number,
@@ -159,6 +155,11 @@ class Bam(Painted):
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object on another picture of the same scene."""
         return {**parameters, **self._scene(context, parameters[SCENE], context.index)}
+
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same object elsewhere, on another picture of the same scene."""
+        row, column = self._place(context, context.index, parameters["height"], parameters["width"])
+        return {**self.redraw(parameters, context), "row": row, "column": column}
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The object, where there is one."""
@@ -213,6 +214,14 @@ class Bam(Painted):
             values[name] = parameters[name] + (parameters[length] - 1) / 2
         has_object = self._has_object(parameters)
         return {name: value if has_object or name == "scene_number" else None for name, value in values.items()}
+
+    def _place(self, context: Context, key: int, height: int, width: int) -> tuple[int, int]:
+        """Row and column of the first pixel of a window that lies within the image."""
+        space, lengths = context.stream("place", key=key), (height, width)
+        row, column = (
+            int(space.integers(side - length + 1, 1)[0]) for side, length in zip(self.image_size, lengths, strict=True)
+        )
+        return row, column
 
     def _choices(self) -> Mapping[str, tuple[str, ...]]:
         """The lists of classes that must hold two or more."""

@@ -137,6 +137,12 @@ class MultiObjects(Painted):
         """The same objects on another scene."""
         return {**parameters, **self._scene(context, context.index)}
 
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same objects at other places on another scene."""
+        sizes = [(height, width) for *_, height, width in parameters["windows"]]
+        windows = placed(sizes, self.image_size, context.stream("places"))
+        return {**self.redraw(parameters, context), "windows": [_corners(window) for window in windows]}
+
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The objects of the class, and all others where there are any."""
         return [OBJECT, OTHERS] if set(parameters["classes"]) != {parameters[OBJECT]} else [OBJECT]
@@ -216,7 +222,7 @@ class MultiObjects(Painted):
         return {
             "classes": classes,
             "pictures": pictures,
-            "windows": [[window.row, window.column, window.height, window.width] for window in windows],
+            "windows": [_corners(window) for window in windows],
         }
 
     def _sizes(self, context: Context, image: int, pictures: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -242,6 +248,10 @@ class MultiObjects(Painted):
         count = context.material.scenes.count(context.split, self.scenes[kind])
         number = int(context.stream("scene pictures", key=key).integers(count, 1)[0])
         return {"scene": kind, "scene_number": number, "split": context.split}
+
+
+def _corners(window: Window) -> list[int]:
+    return [window.row, window.column, window.height, window.width]
 
 
 def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> Iterator[tuple[int, Window, Pixels]]:

@@ -78,6 +78,10 @@ class DrawnFigures(Painted):
         """The same eyes in another creature before another background."""
         return {**parameters, **_draw_keys(context)}
 
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same eyes elsewhere and turned, in another creature before another background."""
+        return {**self.redraw(parameters, context), **_draw_place(Choices(context.stream("place")))}
+
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """Each eye."""
         return list(SIDES)
@@ -147,14 +151,21 @@ def _draw_eyes(context: Context) -> dict[str, Any]:
     if choices.chance(0.5):
         ratios.reverse()
     return {
-        "down": choices.between(-0.15, -0.09),
-        "across": choices.between(-0.05, 0.05),
-        "turn": choices.between(-0.08, 0.08),
+        **_draw_place(choices),
         "gap": choices.between(0.02, 0.05),
         "radii": [[tall * ratio, wide * ratio] for ratio in ratios],
         "pupil": choices.between(0.38, 0.55),
         "gaze": [choices.between(-0.3, 0.3), choices.between(-0.3, 0.3)],
         **{colour: list(_gleam(choices, colour)) for colour in COLOURS},
+    }
+
+
+def _draw_place(choices: Choices) -> dict[str, Any]:
+    """The figure's place in shares of the image's shorter side, and its turn."""
+    return {
+        "down": choices.between(-0.15, -0.09),
+        "across": choices.between(-0.05, 0.05),
+        "turn": choices.between(-0.08, 0.08),
     }
 
 

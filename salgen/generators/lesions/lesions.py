@@ -130,11 +130,8 @@ class Lesions:
     def draw(self, context: Context) -> dict[str, Any]:
         """Label, slice, lesion centres and the choices of the background."""
         label = context.balanced("label")
-        available = context.material.bank.indices(context.split)
-        index = int(available[context.stream("slice").integers(len(available), 1)[0]])
         count = self.lesions if label else self.lesions - 1 if self.lesion_classes == "one_vs_two" else 0
-        centres = self._draw_centres(context, index) if count or self.lesion_classes == "one_vs_two" else []
-        return {"label": label, "slice": index, "shown": count, "centres": centres, **self.draw_background(context)}
+        return {"label": label, **self._draw_places(context, count), **self.draw_background(context)}
 
     def render(self, parameters: Mapping[str, Any], material: LesionMaterial, edit: Edit) -> Rendered:
         """One sample; ``omit`` takes ``"lesions"`` and single ones, ``change={"lesions": n}`` shows the first n."""
@@ -159,6 +156,17 @@ class Lesions:
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same slice and lesions on another background."""
         return {**parameters, **self.draw_background(context)}
+
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """As many lesions at other places of another slice, on another background."""
+        return {**self.redraw(parameters, context), **self._draw_places(context, parameters["shown"])}
+
+    def _draw_places(self, context: Context, count: int) -> dict[str, Any]:
+        """The slice, and the centres of so many lesions; in one-versus-two always of all."""
+        available = context.material.bank.indices(context.split)
+        index = int(available[context.stream("slice").integers(len(available), 1)[0]])
+        placed = count or self.lesion_classes == "one_vs_two"
+        return {"slice": index, "shown": count, "centres": self._draw_centres(context, index) if placed else []}
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """Each lesion that is shown."""

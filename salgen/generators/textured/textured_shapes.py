@@ -88,14 +88,10 @@ class TexturedShapes(Painted):
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, the thing's place and looks, what is ignored beside it, and the background."""
         label = context.balanced("label", len(CLASSES))
-        place, light = context.stream("place").uniform(4), context.stream("light").uniform(3)
-        low, high = (float(np.sqrt(share)) for share in self.area)
-        most = half_tangent(self.tilt)
+        light = context.stream("light").uniform(3)
         return {
             "label": label,
-            "side": low + (high - low) * float(place[0]),
-            "turn": most * (2 * float(place[1]) - 1),
-            "place": [float(place[2]), float(place[3])],
+            **self._draw_place(context),
             "colours": _colours(context.stream("colours")),
             "light": [2 * float(light[0]) - 1, 2 * float(light[1]) - 1, 0.15 + 0.3 * float(light[2])],
             "texture": context.stream("texture").key(),
@@ -106,6 +102,20 @@ class TexturedShapes(Painted):
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same thing before another background."""
         return {**parameters, **draw_background(context, self.clutter)}
+
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same thing elsewhere, in another size and turn, before another background."""
+        return {**self.redraw(parameters, context), **self._draw_place(context)}
+
+    def _draw_place(self, context: Context) -> dict[str, Any]:
+        """Size, turn and place of the thing, in shares of the image."""
+        place, most = context.stream("place").uniform(4), half_tangent(self.tilt)
+        low, high = (float(np.sqrt(share)) for share in self.area)
+        return {
+            "side": low + (high - low) * float(place[0]),
+            "turn": most * (2 * float(place[1]) - 1),
+            "place": [float(place[2]), float(place[3])],
+        }
 
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The thing."""

@@ -94,6 +94,11 @@ class DrawnLights(Painted):
         """The same lamp in a housing of another colour, on another street in another light."""
         return {**parameters, **_draw_scene(context, parameters)}
 
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same lamp in a housing that stands elsewhere, on another street."""
+        moved = {**parameters, "pose": _draw_pose(context)}
+        return {**moved, **_draw_scene(context, moved)}
+
     def features(self, parameters: Mapping[str, Any]) -> list[str]:
         """The lit lamp."""
         return ["lamp"]

@@ -130,11 +130,19 @@ class SignsWithSquare(Painted):
         """The same square, if any, on the picture of another sign."""
         return {**parameters, **context.material.draw(_shared(context))}
 
+    def move(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same square, if any, where no training image has it, on the picture of another sign."""
+        square = parameters["square"] and list(self._elsewhere(parameters["square"][2], context))
+        return {**self.redraw(parameters, context), "square": square}
+
+    def _elsewhere(self, side: int, context: Context) -> Square:
+        places = places_apart(self.image_size, self._in_corner(side))
+        row, column = places[int(context.stream("place").integers(len(places), 1)[0])].tolist()
+        return row, column, side
+
     def _square(self, variant: str, context: Context) -> Square:
         if variant == "moved":
-            places = places_apart(self.image_size, self._training_square())
-            row, column = places[int(context.stream("place").integers(len(places), 1)[0])].tolist()
-            return row, column, self.side
+            return self._elsewhere(self.side, context)
         return self._in_corner(self.enlarged_side) if variant == "resized" else self._training_square()
 
     def _training_square(self) -> Square:

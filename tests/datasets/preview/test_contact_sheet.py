@@ -14,7 +14,9 @@ from salgen.datasets.reading.reader import open_dataset
 def find(picture, part):
     """Top left corners at which a part lies in a picture."""
     windows = np.lib.stride_tricks.sliding_window_view(picture, part.shape)[:, :, 0]
-    return np.argwhere((windows == part).all(axis=(2, 3, 4)))
+    middle = len(part) // 2
+    begun = np.argwhere((windows[:, :, middle] == part[middle]).all(axis=(2, 3)))
+    return [(row, column) for row, column in begun if np.array_equal(windows[row, column], part)]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])

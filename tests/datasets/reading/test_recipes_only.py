@@ -153,9 +153,11 @@ def test_what_is_rendered_is_what_would_be_stored(tmp_path, parameters, twins):
 @pytest.mark.parametrize(
     "name",
     [
-        *("perlin-lesions", "bam", "drawn-lights"),
-        *(pytest.param(name, marks=pytest.mark.torture) for name in ("mri-lesions", "drawn-figures", "drawn-signs")),
-        pytest.param("multi-objects", marks=pytest.mark.torture),
+        *("perlin-lesions", "drawn-lights"),
+        *(
+            pytest.param(name, marks=pytest.mark.torture)
+            for name in ("bam", "drawn-figures", "drawn-signs", "mri-lesions", "multi-objects")
+        ),
     ],
 )
 def test_so_it_is_with_generators_of_all_kinds(tmp_path, name):

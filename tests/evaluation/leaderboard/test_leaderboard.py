@@ -160,9 +160,30 @@ def test_methods_by_data_sets_hold_the_standings_and_link_the_runs(built):
     assert heads == [("other", "other"), ("one", "one")] * 2
 
 
+def test_models_that_mostly_use_something_else_are_not_ranked_and_reliant_ones_are_told_apart(tmp_path):
+    paths = [
+        run_folders.make_run(tmp_path / name, coverage=share, **SMALL) for name, share in (("p", 0.25), ("r", 1.0))
+    ]
+    for path, settings in zip(paths, ({}, {"reliance": 2.0}), strict=True):
+        record = json.loads((path / "run.json").read_text())
+        record["certificates"]["version"] = "3"
+        record["models"][0]["settings"] = settings
+        (path / "run.json").write_text(json.dumps(record))
+    leaderboard(paths, tmp_path / "site")
+    found = {(row["model"], float(row["certified"]), row["warning"]) for row in rows_in(tmp_path / "site")}
+    assert found == {
+        ("lesion-cnn", 0.25, "certified on fewer than half of the images"),
+        ("lesion-cnn, for reliance", 1.0, ""),
+    }
+
+
 def row_of(**changes):
     defaults = {field.name: "" for field in fields(Row)} | {"direction": DIRECTIONS[True], "role": "method"}
-    values = defaults | {"accuracy": 1.0, "trainings": 1, "n_invalid_maps": 0, "normalised": math.nan} | changes
+    values = (
+        defaults
+        | {"accuracy": 1.0, "certified": 1.0, "trainings": 1, "n_invalid_maps": 0, "normalised": math.nan}
+        | changes
+    )
     return Row(**(values | {"mean_worst_case": values["mean"], "label": values["method"]}))
 
 
@@ -373,7 +394,7 @@ def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
     heads = "() => [...document.querySelectorAll('#leaderboard thead th')].map(h => h.dataset.column)"
     for name in page.evaluate(heads):
         button = page.locator(f"th[data-column={name}] button")
-        numeric = name in ("accuracy", "mean", "interval", "n_samples", "normalised")
+        numeric = name in ("accuracy", "certified", "mean", "interval", "n_samples", "normalised")
         for _ in range(2):
             button.click()
             descending = sorting(page)[0] == [name, "descending"]
@@ -383,7 +404,7 @@ def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
             assert values[: len(known)] == known
             undefined = values[len(known) :]
             assert all(math.isnan(value) for value in undefined)
-            assert len(undefined) == {"mean": 1, "interval": 2}.get(name, 0)
+            assert len(undefined) == {"mean": 1, "interval": 2, "certified": len(values)}.get(name, 0)
 
 
 def test_a_shared_address_is_trusted_with_nothing(watched, built):
@@ -396,7 +417,7 @@ def test_a_shared_address_is_trusted_with_nothing(watched, built):
     assert sorting(page) == [["n_samples", "ascending"]]
 
 
-@pytest.mark.parametrize("width", [390, 1000, 1400])
+@pytest.mark.parametrize("width", [390, pytest.param(1000, marks=pytest.mark.torture), 1400])
 def test_windows_do_not_overflow_and_no_table_is_cut_off(watched, built, width):
     page, _, _ = watched
     page.set_viewport_size({"width": width, "height": 800})

@@ -29,7 +29,7 @@ def opened(watched, built):
     return page
 
 
-@pytest.mark.parametrize("width", [390, 1000, 1400])
+@pytest.mark.parametrize("width", [390, pytest.param(1000, marks=pytest.mark.torture), 1400])
 def test_every_method_of_the_gallery_lies_within_the_window(opened, width):
     opened.set_viewport_size({"width": width, "height": 900})
     assert opened.evaluate("() => document.documentElement.scrollWidth") == width

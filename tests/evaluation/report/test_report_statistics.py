@@ -19,7 +19,7 @@ from salgen.evaluation.report.curves import all_curves, parameter_groups
 from salgen.evaluation.report.details import effects, side_by_side
 from salgen.evaluation.report.legends import metric_legends
 from salgen.evaluation.report.panels import metric_blocks, panels
-from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, uncertified
+from salgen.evaluation.report.reliance_lines import by_model, reliance_lines, tolerance_curves, uncertified
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.suspect_counts import suspect_counts
 from salgen.evaluation.report.tables import means_table
@@ -200,6 +200,9 @@ def test_each_version_of_the_certificate_is_told_as_it_asks(tmp_path):
     assert "Were 5 % of all such backgrounds at fault, 59 of them would show it with 95 % probability" in new
     assert "version 1" not in new
     assert "Training seed 25 % 100 % perlin-lesions lesion-cnn 0 50 % 88 %" in new
+    curves = tolerance_curves(reliance_lines(read_runs([path])[0]))
+    assert (curves.values, curves.curves[0].means) == ([0.25, 1.0], [0.5, 0.875])
+    assert "perlin-lesions, lesion-cnn seed 0: 0.500, 0.875" in (path / "report.html").read_text(encoding="utf-8")
 
 
 def test_low_coverage_is_warned_of(tmp_path):

@@ -13,6 +13,7 @@ from salgen.evaluation.report.study import Cell, Finding, Study, Variants
 TEMPLATES = sorted(Path(salgen.evaluation.report.__file__).parent.glob("*.j2"))
 SMALL = {"samples": 12, "pictures": 4, "size": 16, "metrics": ("m-gt", "relevance-mass", *MORE_METRICS)}
 PAPER = ("gradient", "smoothgrad", "grad-cam")
+METHODS = (*PAPER, "lrp-z", "random", "sobel", "oracle")
 
 
 class Tables(HTMLParser):
@@ -57,7 +58,8 @@ def page(tmp_path_factory):
     """A study with variants on a page of two runs with several seeds and certificates."""
     root = tmp_path_factory.mktemp("named")
     runs = [
-        make_run(root / f"run{i}", name=f"data-{i}", seeds=2, coverage=0.5, shift=-0.1 * i, **SMALL) for i in range(2)
+        make_run(root / f"run{i}", name=f"data-{i}", seeds=2, coverage=0.5, shift=-0.1 * i, methods=METHODS, **SMALL)
+        for i in range(2)
     ]
     variants = Variants("lesion-cnn", {"original": runs[0], "moved": runs[1]})
     cells = tuple(Cell(f"data-{i}", "lesion-cnn", (run,)) for i, run in enumerate(runs))

@@ -26,7 +26,6 @@ from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.training import train
 from salgen.generators.factory import generator_of
-from salgen.testing import check_generator
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SPLITS = {"train": 160, "val": 32, "test": 24}
@@ -55,7 +54,7 @@ def plain_to_see(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory):
-    return made(tmp_path_factory, "marked-lesions", depth=0.5)
+    return made(tmp_path_factory, "marked-lesions", depth=0.5, variation=0.0)
 
 
 class DarkPixels(nn.Module):
@@ -219,7 +218,15 @@ def image_tensor(sample):
     return torch.from_numpy(np.moveaxis(levels, 2, 0)[None])
 
 
-NUMBERS = ("score", "feature_effect", "background_effect", "contrast_effect", "tolerance", "feature_shares")
+NUMBERS = (
+    "score",
+    "feature_effect",
+    "background_effect",
+    "contrast_effect",
+    "tolerance",
+    "holds_elsewhere",
+    "feature_shares",
+)
 
 
 def slowly(data, module, target, index, score):
@@ -256,6 +263,8 @@ def slowly(data, module, target, index, score):
         moved = scored(logits) - scored(alone)
         shares.append(moved / (scored(logits) - scored(twin)) if effect else math.nan)
     moved = max(abs(scored(other) - scored(twin)) for other in twins)
+    elsewhere = [generator.move(recipe, dataset.spec.seed, k) for k in range(8)]
+    hits = [cls(said(generator.render(r))) == label != cls(said(generator.twin(r))) for r in elsewhere]
     holds = all(cls(redraw) == predicted for redraw in redraws) and all(cls(other) != predicted for other in twins)
     return {
         "sample_id": f"test-{index:06d}",
@@ -267,6 +276,7 @@ def slowly(data, module, target, index, score):
         "background_effect": moved,
         "contrast_effect": max(abs(scored(redraw) - scored(logits)) for redraw in redraws),
         "tolerance": moved / effect if holds else math.inf,
+        "holds_elsewhere": sum(hits) / 8,
         "features": generator.features(recipe),
         "needed_features": needed,
         "feature_shares": shares,
@@ -309,10 +319,6 @@ def coverage_of(data, subject, run):
     return certify([work_of(data, subject, run)]).summary[0]
 
 
-def test_the_generator_with_the_shortcut_keeps_the_laws():
-    check_generator("marked-lesions")
-
-
 def test_a_model_trained_on_permuted_labels_is_not_certified(plain_to_see, tmp_path):
     """On lesions so plain to see that the same network, trained on the true labels, is certified for most."""
     coverage = {}
@@ -334,7 +340,7 @@ def test_a_shortcut_outside_the_mask_is_found_out(marked, tmp_path):
 
 
 def test_a_detector_of_lesions_passes_where_the_shortcut_is(marked, tmp_path):
-    ideal = coverage_of(marked, DarkPixels(needed=4), tmp_path)
+    ideal = coverage_of(marked, DarkPixels(needed=4, below=0.45), tmp_path)
     assert (ideal.coverage, ideal.ignores_background) == (1, 1)
 
 
@@ -426,7 +432,8 @@ def test_no_more_images_are_held_than_there_are_samples_in_a_chunk(perlin):
         return np.zeros((len(images), 2))
 
     assert len(Renderer.of(dataset, None, indices[0]).answers(batch.recipes, 5, ask)) == 12
-    assert [images.shape for images in asked] == [(12, 1, 32, 32)] * (2 + 2 * 5 + 2)
+    assert [images.shape for images in asked] == [(12, 1, 32, 32)] * (2 + 2 * 5 + 2 * 5 + 2)
     assert np.array_equal(asked[0], np.stack(batch.twins))
     assert np.array_equal(asked[1], batch.images)
-    assert len({images.tobytes() for images in asked}) == len(asked)
+    # the split has one slice: without their lesions redraws and those with lesions elsewhere are the same
+    assert len({images.tobytes() for images in asked}) == len(asked) - 5

@@ -14,7 +14,7 @@ import pytest
 from torch import nn
 
 import salgen
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
 from salgen.evaluation.runs.gallery_maps import _first_of_each_class
@@ -96,6 +96,30 @@ def test_scale_demo_takes_a_dozen_methods_and_says_how_to_get_all(run, data, tmp
     said = capsys.readouterr().err
     assert f"takes {len(controls) + 13} of {len(METHODS.names())} methods by default" in said
     assert "-m all (from Python methods=['all']) takes all" in said
+
+
+@pytest.mark.parametrize(
+    ("how", "weight"), [({}, 2.0), ({"reliance": False}, None), ({"settings": {**SETTINGS, "reliance": 3.0}}, 3.0)]
+)
+def test_models_are_trained_for_reliance_unless_told_otherwise(data, tmp_path, monkeypatch, how, weight):
+    monkeypatch.setattr("salgen.evaluation.runs.running.RELIANCE", 2.0)
+    run = evaluate(data, **{"methods": ["gradient"], "settings": SETTINGS, "seeds": 1, "out": tmp_path / "run", **how})
+    (model,) = json.loads((run / "run.json").read_text())["models"]
+    assert model["settings"].get("reliance") == weight
+    assert model["settings"]["epochs"] == 1
+
+
+def test_where_no_training_for_reliance_is_possible_it_is_plain_and_says_so(data, tmp_path, run, monkeypatch):
+    monkeypatch.setattr("salgen.evaluation.runs.running.RELIANCE", 2.0)
+    asked = {"methods": ["gradient"], "settings": {**SETTINGS, "rotation": 5.0}, "seeds": 1, "limit": 4}
+    with pytest.warns(SalgenWarning, match="lesion-cnn is trained plainly, not for reliance: training: reliance = 2"):
+        plain = evaluate(data, out=tmp_path / "plain", **asked)
+    assert "reliance" not in json.loads((plain / "run.json").read_text())["models"][0]["settings"]
+    with pytest.raises(SalgenError, match="leave out rotation"):
+        evaluate(data, out=tmp_path / "refused", reliance=True, **asked)
+    with pytest.raises(SalgenError, match="is trained already: training settings, reliance and"):
+        evaluate(data, model=run / "lesion-cnn-seed0", reliance=True, out=tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
 
 
 def test_the_gallery_holds_both_classes_and_every_method(run):

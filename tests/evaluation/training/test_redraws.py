@@ -15,10 +15,10 @@ from salgen.evaluation.runs.evaluated_models import EvaluatedModel, train_again
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.checkpoints import WEIGHTS
-from salgen.evaluation.training.redraws import REDRAWN, Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.redraws import Redraws, reliance_penalty, twin_targets
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
-from salgen.evaluation.training.training_settings import TrainingSettings
+from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
 from salgen.registry import GENERATORS
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -30,7 +30,8 @@ SHORT = {"widths": "4,4", "hidden": 4, "epochs": 3, "batch_size": 4, "reliance":
 def marked(tmp_path_factory):
     out = tmp_path_factory.mktemp("reliance") / "marked"
     splits = {"train": 160, "val": 32, "test": 24}
-    return salgen.make("marked-lesions", out, splits=splits, parameters={**QUICK, "depth": 0.5}, workers=1)
+    parameters = {**QUICK, "depth": 0.5, "variation": 0.0}
+    return salgen.make("marked-lesions", out, splits=splits, parameters=parameters, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -81,17 +82,17 @@ def test_batches_are_what_the_generator_renders(few):
     redraws = Redraws(made, 0, epoch=3, batches=[[positives[0], negative], [negative]])
     first, second = redraws.rendered()
     assert first.has_twin.tolist() == [True, False]
-    assert first.images.shape == (2, REDRAWN, 1, 32, 32)
-    assert first.twins.shape == (1, 1 + REDRAWN, 1, 32, 32)
-    assert second.twins.shape == (0, 1 + REDRAWN, 1, 32, 32)
+    assert first.images.shape == (2, 1, 32, 32)
+    assert first.twins.shape == (1, 2, 1, 32, 32)
+    assert second.twins.shape == (0, 2, 1, 32, 32)
 
     def unit(sample):
         return torch.from_numpy(sample.image.astype(np.float32) / np.float32(255)).permute(2, 0, 1)
 
     recipe = made.recipe(0, "train", positives[0])
-    shown = [made.redraw(recipe, 0, number) for number in (3 * REDRAWN, 3 * REDRAWN + 1)]
-    assert torch.equal(first.images[0], torch.stack([unit(made.render(one)) for one in shown]))
-    assert torch.equal(first.twins[0], torch.stack([unit(made.twin(one)) for one in (recipe, *shown)]))
+    shown = made.redraw(recipe, 0, 3)
+    assert torch.equal(first.images[0], unit(made.render(shown)))
+    assert torch.equal(first.twins[0], torch.stack([unit(made.twin(one)) for one in (recipe, shown)]))
     assert torch.equal(second.images[0], first.images[1])
 
 
@@ -100,17 +101,12 @@ def test_the_loss_of_a_batch_is_the_plain_one_of_all_images_and_the_penalty(few)
     trained = {}
 
     class Watched(Trainer):
-        def _reliance_loss(self, images, labels, classes, shown, weight):
-            logits = self.network(torch.cat([images, shown.images.flatten(0, 1), shown.twins.flatten(0, 1)]))
-            count, again = len(images), len(images) * REDRAWN
-            own, twins = logits[: count + again], logits[count + again :]
-            every = torch.cat([own, twins])
-            targets = torch.cat([labels, labels.repeat_interleave(REDRAWN), torch.zeros(len(twins), dtype=torch.int64)])
-            plain = cross_entropy(every, targets)
-            penalty = slow_penalty(
-                logits[:count][shown.has_twin, 1].tolist(), twins[:, 1].view(-1, 1 + REDRAWN).tolist()
-            )
-            found = super()._reliance_loss(images, labels, classes, shown, weight)
+        def _reliance_loss(self, labels, classes, shown, weight):
+            logits = self.network(torch.cat([shown.images, shown.twins.flatten(0, 1)]))
+            own, twins = logits[: len(labels)], logits[len(labels) :]
+            plain = cross_entropy(logits, torch.cat([labels, torch.zeros(len(twins), dtype=torch.int64)]))
+            penalty = slow_penalty(own[shown.has_twin, 1].tolist(), twins[:, 1].view(-1, 2).tolist())
+            found = super()._reliance_loss(labels, classes, shown, weight)
             trained.setdefault("pairs", []).append((found.item(), plain.item() + weight * penalty))
             return found
 
@@ -125,6 +121,12 @@ def test_the_loss_of_a_batch_is_the_plain_one_of_all_images_and_the_penalty(few)
 def test_the_weight_rises_over_the_first_third():
     settings = TrainingSettings(epochs=6, reliance=2.0)
     assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
+
+
+def test_it_takes_twice_the_epochs_unless_they_are_stated():
+    (_, plain), (_, reliant) = (choose_settings("scnn", "demo", {"reliance": weight}) for weight in (0.0, 2.0))
+    assert reliant.epochs == 2 * plain.epochs
+    assert choose_settings("scnn", "demo", {"reliance": 2.0, "epochs": 5})[1].epochs == 5
 
 
 def test_a_stopped_training_ends_with_the_same_weights(few, tmp_path):

@@ -50,6 +50,18 @@ def test_two_devices_do_what_one_does(lesions, tmp_path):
         assert shared == pytest.approx(alone, rel=1e-4)
 
 
+@pytest.mark.torture
+def test_two_devices_train_for_reliance_too(lesions, tmp_path):
+    """Nearly as one does: each takes the mean of the penalty over the twins of its own share."""
+    settings = SETTINGS | {"epochs": 2, "reliance": 2.0}
+    one, two = (
+        train(lesions, tmp_path / str(devices), settings=settings | {"devices": devices}).card for devices in (1, 2)
+    )
+    for alone, shared in zip(one.history, two.history, strict=True):
+        assert shared == pytest.approx(alone, rel=0.2)
+    assert one.history != two.history
+
+
 def test_names_and_defaults_are_known_without_torch():
     code = (
         "import sys; from salgen.evaluation.training.training_settings import choose_settings; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -89,12 +89,19 @@ def _summary(name: str, seed: int, rows: Sequence[Mapping[str, Any]]) -> Certifi
         uses_feature=_share(row["uses_feature"] for row in rows),
         ignores_background=_share(row["ignores_background"] for row in rows),
         needed={f: _share(f in row["needed_features"] for row in showing[f]) for f in features},
+        holds_elsewhere=_mean(row["holds_elsewhere"] for row in rows if "holds_elsewhere" in row),
         by_tolerance={
             str(most): _share(row["uses_feature"] and row["tolerance"] <= most for row in rows)
             for most in TOLERANCES
             if "tolerance" in rows[0]  # version 1 has none
         },
     )
+
+
+def _mean(shares: Iterable[float]) -> float | None:
+    """The mean of those that are defined; None if there are none."""
+    defined = [share for share in shares if not np.isnan(share)]
+    return float(np.mean(defined)) if defined else None
 
 
 def _share(answers: Iterator[bool | None]) -> float:

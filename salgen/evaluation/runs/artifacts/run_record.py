@@ -76,8 +76,16 @@ class PairedModelRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FilesRecord:
+    """The files that a method's maps were read from, and the digest of their maps."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class MethodRecord:
-    """A method: its declarations, and the time that its maps took."""
+    """A method: its declarations, and the time that its maps took; of maps from elsewhere, their files."""
 
     call: str
     name: str
@@ -89,6 +97,7 @@ class MethodRecord:
     native_resolution: str
     seconds: float
     maps: int = 0
+    files: FilesRecord | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +114,8 @@ class SampleCounts:
 class CertificateSummary:
     """The shares of a model's scored samples for which each part of the reliance certificate holds.
 
-    `by_tolerance` has the share that would be certified at each tolerance, such as ``"0.5"``.
+    `by_tolerance` has the share that would be certified at each tolerance, such as ``"0.5"``; `holds_elsewhere` is the
+    mean share of backgrounds on which the prediction holds with the feature elsewhere.
     """
 
     name: str
@@ -116,13 +126,15 @@ class CertificateSummary:
     ignores_background: float | None
     needed: dict[str, float | None]
     by_tolerance: dict[str, float | None] = field(default_factory=dict)
+    holds_elsewhere: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CertificatesRecord:
     """The certificates of all models, or the reason why there are none.
 
-    Version 1 compared the scores of redraws with the sample's; version 2 compares their twins'.
+    Version 1 compared the scores of redraws with the sample's; version 2 compares their twins'; version 3 shows the
+    feature elsewhere too, with the same verdicts.
     """
 
     models: list[CertificateSummary]

@@ -1,0 +1,89 @@
+"""Do models use the cause, trained plainly and for reliance? ``python -m benchmarks.reliance FOLDER [NAME...]``.
+
+Prints the table of docs/reliance.md: a row for each drawn generator and training, at scale demo (SCALE sets another,
+SEEDS the number of trainings). Data, models and runs stay in FOLDER, and what is finished there is not done again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from salgen.datasets.making import make
+from salgen.evaluation.report.headline import headline_of
+from salgen.evaluation.report.reliance_effect import RelianceEffect, reliance_effects
+from salgen.evaluation.report.runs import Run, read_runs
+from salgen.evaluation.runs.artifacts.certificates import FILE
+from salgen.evaluation.runs.running import evaluate
+from salgen.generators.declarations import Redrawable
+from salgen.registry import GENERATORS
+
+SCALE, SEEDS = os.environ.get("SCALE", "demo"), int(os.environ.get("SEEDS", "1"))
+IMAGES = 200  # test images that are scored, at most
+METHODS = (
+    *("gradient", "input-x-gradient", "smoothgrad:n=10", "integrated-gradients:steps=10", "guided-backprop"),
+    *("deep-taylor", "lrp-alpha-beta:alpha=1,beta=0", "grad-cam"),
+)
+LESION_MODEL, MODEL = "lesion-cnn", "scnn"
+
+
+def names() -> list[str]:
+    """The generators that draw images and can draw a background again."""
+    drawn = [name for name in GENERATORS.names() if isinstance(GENERATORS.load(name), type)]
+    return [name for name in drawn if issubclass(GENERATORS.load(name), Redrawable)]
+
+
+def runs(name: str, folder: Path) -> list[Run]:
+    """Both runs of a generator: the model trained plainly, and for reliance."""
+    data = make(name, folder / name, scale=SCALE)
+    model = LESION_MODEL if name.endswith("-lesions") else MODEL
+    how = {"model": model, "scale": SCALE, "seeds": SEEDS, "methods": METHODS, "limit": IMAGES}
+    trained = {kind: folder / f"{name}-{'reliance' if kind else 'plain'}" for kind in (False, True)}
+    return read_runs([evaluate(data, reliance=kind, out=out, **how) for kind, out in trained.items()])
+
+
+def tolerance_for(run: Run, share: float) -> float:
+    """The least tolerance at which such a share of all scored samples and trainings is certified."""
+    table = pq.read_table(run.path / FILE).to_pandas()
+    needed = np.where(table["uses_feature"].fillna(value=False), table["tolerance"], np.inf)
+    return float(np.quantile(needed, share, method="inverted_cdf"))
+
+
+def row(run: Run, effect: RelianceEffect | None) -> str:
+    """A row of the table."""
+    entries = run.record.certificates.models if run.record.certificates else []
+    elsewhere = [entry.holds_elsewhere for entry in entries if entry.holds_elsewhere is not None]
+    cells = [
+        run.record.dataset.name,
+        run.models[0].name,
+        "for reliance" if run.reliant else "plain",
+        _percent([model.accuracy for model in run.models]),
+        _percent([entry.coverage or 0.0 for entry in entries]),
+        f"{tolerance_for(run, 0.9):.2f}",
+        _percent(elsewhere) if elsewhere else "-",
+        "" if effect is None else f"{effect.tau:.2f} ({effect.tau_bounds[0]:.2f} to {effect.tau_bounds[1]:.2f})",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _percent(shares: Sequence[float]) -> str:
+    return ", ".join(f"{100 * share:.1f} %" for share in shares)
+
+
+def main(folder: Path, chosen: Sequence[str]) -> None:
+    """Print the table, a generator at a time."""
+    print("| data | model | training | accuracy | certified | tolerance for 90 % | holds elsewhere | Kendall's tau |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    for name in chosen or names():
+        plain, reliant = runs(name, folder)
+        (effect,) = reliance_effects([headline_of(run, run.models[0].name) for run in (plain, reliant)])
+        print(row(plain, None), row(reliant, effect), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

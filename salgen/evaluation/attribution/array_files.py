@@ -1,0 +1,221 @@
+"""Arrays of samples in files that other tools wrote: saliency maps, and masks.
+
+A folder holds a file for each sample, named by it: ``.npy``, ``.npz``, ``.safetensors`` or ``.png``. One file holds
+all of them: ``.npy`` in the samples' order; ``.npz`` and ``.safetensors`` with an array for each sample under its name,
+or with one array in the samples' order, or with one array and the names: the array ``ids`` in ``.npz``, the metadata
+``ids`` as a JSON list in ``.safetensors``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError, reason
+
+WHOLE = (".npy", ".npz", ".safetensors")  # suffixes of files that may hold all samples
+SUFFIXES = (*WHOLE, ".png")
+IDS = "ids"
+GREY = ("1", "L", "I", "I;16", "I;16B")
+MAP, MASK = "map", "mask"
+
+
+class Place(NamedTuple):
+    """The place of one sample's array: a file, the array's name in it, and the row if it holds all samples."""
+
+    file: Path
+    name: str | None
+    row: int | None
+
+
+@dataclass(frozen=True)
+class ArrayFiles:
+    """The arrays of a folder or a file.
+
+    Attributes
+    ----------
+    path
+        As it was given.
+    places
+        Sample id to the place of its array; the numbers "0", "1", ... where nothing names the samples.
+    kind
+        ``"map"`` or ``"mask"``.
+    named
+        Whether the samples are named.
+    """
+
+    path: Path
+    places: Mapping[str, Place]
+    kind: str = MAP
+    named: bool = True
+
+    def read(self, ids: Iterable[str]) -> Iterator[NDArray[Any]]:
+        """The array (C, H, W) of each sample, real and finite, of the type that the file has.
+
+        Raises
+        ------
+        SalgenError
+            If a file cannot be read, or an array is of another shape or type, or not finite.
+        """
+        for name in ids:
+            place = self.places[name]
+            array = _read(place, self.kind)
+            label = f"{place.file}: {self.kind} of {name}"
+            if array.dtype.kind not in "fiub":
+                raise SalgenError(f"{label} is of type {array.dtype}: must be real numbers")
+            if array.ndim not in (2, 3) or 0 in array.shape:
+                raise SalgenError(f"{label} has shape {array.shape}: must be (H, W) or (C, H, W)")
+            if not np.isfinite(array).all():
+                raise SalgenError(f"{label} holds NaN or infinite values: give finite ones")
+            yield array if array.ndim == 3 else array[np.newaxis]
+
+    def check_samples(self, needed: Sequence[str], known: Sequence[str], owner: str) -> None:
+        """Raise a SalgenError unless there is an array for each sample `needed`, and for none that `owner` lacks."""
+        missing = [name for name in needed if name not in self.places]
+        foreign = sorted(set(self.places) - set(known))
+        if foreign or missing:
+            fault = f"holds {len(foreign)} {self.kind}s of no sample"
+            if not foreign:
+                fault = f"lacks the {self.kind}s of {len(missing)} samples"
+            raise SalgenError(
+                f"{self.path} {fault} of {owner}, such as {', '.join((foreign or missing)[:3])}: give one for each, "
+                f"named by its sample's id, such as {known[0]}"
+            )
+
+
+def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -> ArrayFiles:
+    """The arrays of a folder or a file.
+
+    Parameters
+    ----------
+    kind
+        ``"map"``, or ``"mask"``, where PNG files may be in colours.
+    ids
+        The names of the samples in their order, for a file that does not name them.
+
+    Raises
+    ------
+    SalgenError
+        If there is none, or none that can be read, or a file without names holds another number of arrays.
+    """
+    forms = (
+        f"give a folder with a {kind} ({', '.join(SUFFIXES)}) for each sample, named by its id, or one file "
+        f"({', '.join(WHOLE)}) with all of them"
+    )
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.name[0] != ".")
+        places = {file.stem: Place(file, None, None) for file in files}
+        if len(places) < len(files):
+            twice = next(file for file in files if places[file.stem].file != file)
+            raise SalgenError(f"{twice} and {places[twice.stem].file.name} are of one sample: keep one of them")
+        if not files:
+            raise SalgenError(f"{path} holds no {kind}s: {forms}")
+        return ArrayFiles(path, places, kind)
+    if path.suffix.lower() not in WHOLE or not path.is_file():
+        raise SalgenError(f"{path} {'is of another kind' if path.exists() else 'does not exist'}: {forms}")
+    arrays = _opened(path, kind)
+    names = [name for name in arrays if name != IDS]
+    if IDS not in arrays and (len(names) != 1 or names[0] in (ids or ())):
+        return ArrayFiles(path, {name: Place(path, name, None) for name in names}, kind)
+    return _rows(path, kind, names, _names(arrays[IDS]) if IDS in arrays else None, ids)
+
+
+def _rows(
+    path: Path, kind: str, names: Sequence[str], own: Sequence[str] | None, ids: Sequence[str] | None
+) -> ArrayFiles:
+    """A file with one array for all samples, which are those it names, or all `ids`."""
+    shape = _read(Place(path, names[0], None), kind).shape if len(names) == 1 else ()
+    if len(shape) not in (3, 4):
+        what = f"an array of shape {shape}" if shape else f"{len(names)} arrays"
+        raise SalgenError(f"{path} holds {what}: must be one, (N, H, W) or (N, C, H, W), with a row for each sample")
+    order = own or ids or [str(row) for row in range(shape[0])]
+    if len(set(order)) != shape[0]:
+        raise SalgenError(
+            f"{path} holds {shape[0]} {kind}s for {len(set(order))} samples: give one for each, in their order or with "
+            f"{IDS!r}, or a folder of files"
+        )
+    places = {name: Place(path, names[0], row) for row, name in enumerate(order)}
+    return ArrayFiles(path, places, kind, named=own is not None)
+
+
+def _read(place: Place, kind: str) -> NDArray[Any]:
+    """The array at a place; a file without a name for it must hold one alone."""
+    arrays = _opened(place.file, kind)
+    if place.name is None and len(arrays) != 1:
+        raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
+    try:
+        array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(arrays)))
+        part = array[...] if place.row is None else array[place.row]
+        return np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
+    except Exception as error:  # a damaged file fails in any way
+        raise _unreadable(place.file, error) from None
+
+
+def _opened(file: Path, kind: str) -> Mapping[str, Any]:
+    try:
+        return _arrays(file, kind, _stamp(file))
+    except SalgenError:
+        raise
+    except Exception as error:
+        raise _unreadable(file, error) from None
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    """Values that change with the file, so that what is kept of it is not old."""
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _unreadable(file: Path, error: Exception) -> SalgenError:
+    return SalgenError(
+        f"{file} cannot be read as {file.suffix} ({reason(error)}): it is damaged or of another kind; write it again"
+    )
+
+
+@lru_cache(maxsize=1)
+def _array(file: Path, kind: str, stamp: tuple[int, int], name: str) -> Any:
+    """One array, which is read once where it holds many samples."""
+    return _arrays(file, kind, stamp)[name]
+
+
+@lru_cache(maxsize=1)
+def _arrays(file: Path, kind: str, _stamp: tuple[int, int]) -> Mapping[str, Any]:
+    """The arrays of a file by their names, read when they are indexed."""
+    match file.suffix.lower():
+        case ".npy":
+            return {"array": np.lib.format.open_memmap(file, mode="r")}
+        case ".npz":
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("it is a .npy file")
+            return archive
+        case ".safetensors":
+            from safetensors import safe_open
+
+            with safe_open(file, "pt") as tensors:
+                ids = json.loads((tensors.metadata() or {}).get(IDS, "null"))
+                named = {} if ids is None else {IDS: ids}
+                return {name: tensors.get_slice(name) for name in tensors.keys()} | named  # noqa: SIM118
+    return {"picture": _picture(file, kind)}
+
+
+def _picture(file: Path, kind: str) -> NDArray[Any]:
+    from PIL import Image
+
+    with Image.open(file, formats=["PNG"]) as picture:
+        if kind == MAP and picture.mode not in GREY:
+            raise SalgenError(f"{file} is in colours: a map is one number for each pixel; give a grey PNG, or .npy")
+        if picture.mode in (*GREY, "P"):
+            return np.array(picture)
+        return np.asarray(np.array(picture.convert("RGB")).max(axis=-1))  # without the opacity
+
+
+def _names(ids: Any) -> list[str]:
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in ids]
