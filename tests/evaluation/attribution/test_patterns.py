@@ -31,11 +31,14 @@ def units(tensor):
 
 def patches_of(images, conv):
     """Every patch (of zero-padded images) that each unit of a convolution sees: {unit: [vector, ...]}."""
-    (kh, kw), (sh, sw), (ph, pw), (dh, dw) = conv.kernel_size, conv.stride, conv.padding, conv.dilation
+    (kh, kw), (sh, sw), (dh, dw) = conv.kernel_size, conv.stride, conv.dilation
+    both = {"valid": (0, 0), "same": (dh * (kh - 1), dw * (kw - 1))}.get(conv.padding)  # sides together
+    down, right = both or (2 * conv.padding[0], 2 * conv.padding[1])
+    ph, pw = down // 2, right // 2
     count, channels, height, width = images.shape
     per_group, outs = channels // conv.groups, conv.out_channels // conv.groups
-    high = (height + 2 * ph - dh * (kh - 1) - 1) // sh + 1
-    wide = (width + 2 * pw - dw * (kw - 1) - 1) // sw + 1
+    high = (height + down - dh * (kh - 1) - 1) // sh + 1
+    wide = (width + right - dw * (kw - 1) - 1) // sw + 1
     found = {unit: [] for unit in range(conv.out_channels)}
     for n in range(count):
         for top in range(high):
@@ -120,6 +123,8 @@ def test_patterns_are_those_of_the_paper(network, images):
 CONVOLUTIONS = [
     {"stride": 2},
     {"padding": (2, 1)},
+    {"padding": "same", "kernel_size": (3, 4)},
+    {"padding": "valid", "stride": (2, 1)},
     {"dilation": 2, "padding": 2},
     {"groups": 2},
     {"groups": 4, "stride": (1, 2), "padding": 1, "dilation": (2, 1)},

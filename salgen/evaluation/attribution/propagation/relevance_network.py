@@ -38,6 +38,7 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 
 ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
 
+LINEAR_ARGUMENTS = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")  # as in every convolution
 NOT_FOLLOWED = LINEAR | {functional.batch_norm}  # after these, or a ReLU, a signal is no longer the input
 
 
@@ -83,13 +84,18 @@ class Rules:
 
 @dataclass(frozen=True)
 class Affine:
-    """A linear operation as it was called: ``call(signal, weight, bias)``."""
+    """A linear operation as it was called; `options` are its arguments besides the three tensors, such as a stride."""
 
-    call: Callable[[Tensor, Tensor, Tensor | None], Tensor]
+    operation: Callable[..., Tensor]
     signal: Tensor
     weight: Tensor
     bias: Tensor | None
     map: LinearMap
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def call(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The operation on other tensors."""
+        return self.operation(signal, weight, bias, **self.options)
 
 
 class RelevanceNetwork(Rewiring):
@@ -185,17 +191,18 @@ class RelevanceNetwork(Rewiring):
         return result
 
     def _linear(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        arguments = {**dict(zip(("input", "weight", "bias"), args, strict=False)), **kwargs}
+        arguments = {**dict(zip(LINEAR_ARGUMENTS, args, strict=False)), **kwargs}
         signal, weight, bias = arguments.pop("input"), arguments.pop("weight"), arguments.pop("bias", None)
         if weight.requires_grad:
             raise self.refuse(f"{name_of(operation)} with weights that depend on the image", ADVICE)
         return self._apply(
             Affine(
-                call=lambda x, w, b: operation(x, w, b, *args[3:], **arguments),
+                operation=operation,
                 signal=signal,
                 weight=weight.to(signal.dtype),
                 bias=None if bias is None else bias.to(signal.dtype),
                 map=self._next_map(signal),
+                options=arguments,
             )
         )
 
