@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.making import make
-    from salgen.datasets.reading.reader import open_dataset as open
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.explaining import explain, explain_all
     from salgen.evaluation.attribution.patterns import fit_patterns
     from salgen.evaluation.publishing.publishing import publish
     from salgen.evaluation.report import report
-    from salgen.evaluation.runs.rescoring import rescore
-    from salgen.evaluation.runs.running import evaluate
+    from salgen.evaluation.results.opening import evaluate, open, rescore
+    from salgen.evaluation.results.run import Run
     from salgen.evaluation.scoring.scoring import score
     from salgen.evaluation.training.collate import collate
     from salgen.evaluation.training.training import train
@@ -28,18 +27,19 @@ if TYPE_CHECKING:
     from salgen.generators.factory import generator
 
 _PUBLIC = {
+    "Run": "salgen.evaluation.results.run:Run",
     "SalgenError": "salgen.errors:SalgenError",
     "collate": "salgen.evaluation.training.collate:collate",
-    "evaluate": "salgen.evaluation.runs.running:evaluate",
+    "evaluate": "salgen.evaluation.results.opening:evaluate",
     "explain": "salgen.evaluation.attribution.explaining:explain",
     "explain_all": "salgen.evaluation.attribution.explaining:explain_all",
     "fit_patterns": "salgen.evaluation.attribution.patterns:fit_patterns",
     "generator": "salgen.generators.factory:generator",
     "make": "salgen.datasets.making:make",
-    "open": "salgen.datasets.reading.reader:open_dataset",
+    "open": "salgen.evaluation.results.opening:open",
     "publish": "salgen.evaluation.publishing.publishing:publish",
     "report": "salgen.evaluation.report:report",
-    "rescore": "salgen.evaluation.runs.rescoring:rescore",
+    "rescore": "salgen.evaluation.results.opening:rescore",
     "score": "salgen.evaluation.scoring.scoring:score",
     "train": "salgen.evaluation.training.training:train",
     "unpack": "salgen.datasets.archives.unpacking:unpack",
@@ -47,6 +47,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Run",
     "SalgenError",
     "collate",
     "evaluate",

@@ -112,7 +112,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     card = replace(LEARNT, task=task, class_names=list(classes))
     save_checkpoint(place / "network", build_classifier(card).state_dict(), card)
     network, out = str(place / "network"), place / "run"
-    return salgen.evaluate(data, model=network, methods=["gradient"], metrics=["roc-auc"], out=out, keep_maps=True)
+    return salgen.evaluate(data, model=network, methods=["gradient"], metrics=["roc-auc"], out=out, keep_maps=True).path
 
 
 def test_mutated_runs_are_scored_again(request: pytest.FixtureRequest) -> None:

@@ -31,7 +31,7 @@ def make_run(data: Path, out: Path, **changes) -> Path:
         "settings": {"epochs": 1, "widths": "4,4,4", "hidden": 8},
         "keep_maps": True,
     }
-    return salgen.evaluate(data, out=out, **{**given, **changes})
+    return salgen.evaluate(data, out=out, **{**given, **changes}).path
 
 
 def rows(run: Path):

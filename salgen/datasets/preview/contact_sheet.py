@@ -13,15 +13,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from salgen.datasets.preview.dataset_summary import describe
 from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.pictures import enlarged, tinted
 from salgen.datasets.reading.reader import Dataset, open_dataset
 
 __all__ = ["contact_sheet", "describe"]
 
-PANEL = 128  # pixels to which the shorter side of a small image is enlarged, about
-LARGEST = 320  # and to which the longer side of a large one is reduced
 GAP, MARGIN, LEADING, TOP = 12, 20, 20, 104
 PAPER, INK, PALE, GREY = (255, 255, 255), (26, 28, 32), (110, 114, 122), (225, 227, 230)
-MASK, TINT = (255, 0, 200), 0.6  # magenta, which lamps, skies and leaves are not; how much of it lies over the image
 UNSCORED = 0.3  # brightness left to pixels that are not scored
 
 
@@ -106,7 +104,7 @@ def _gain(images: NDArray[Any], twins: Sequence[NDArray[Any] | None], bit_depth:
 
 def _visible(levels: NDArray[Any], bit_depth: int) -> Image.Image:
     """Levels (C, H, W) as a picture of 8 bits per channel."""
-    return _enlarged(_bytes(levels, bit_depth))
+    return enlarged(_bytes(levels, bit_depth))
 
 
 def _bytes(levels: NDArray[Any], bit_depth: int) -> NDArray[np.uint8]:
@@ -120,21 +118,9 @@ def _mask_pictures(dataset: Dataset, batch: Batch, row: int, image: NDArray[Any]
     scored = batch.regions[dataset.valid_region][row] if dataset.valid_region else np.ones_like(batch.masks[row])
     shown = _bytes(image, dataset.spec.bit_depth) * np.where(scored, 1.0, UNSCORED)[..., np.newaxis]
     pictures: list[Image.Image | None] = [
-        _enlarged(np.where(mask[..., np.newaxis], (1 - TINT) * shown + TINT * np.array(MASK), shown).astype(np.uint8))
-        for mask in (batch.masks[row], *batch.alternatives[row])
+        enlarged(tinted(shown, mask)) for mask in (batch.masks[row], *batch.alternatives[row])
     ]
     return pictures + [None] * (batch.acceptable.shape[1] - len(pictures))
-
-
-def _enlarged(picture: NDArray[np.uint8]) -> Image.Image:
-    """A small picture enlarged by a whole number, its pixels kept; a large one reduced."""
-    height, width = picture.shape[:2]
-    image = Image.fromarray(np.ascontiguousarray(picture))
-    factor = max(1, round(PANEL / min(height, width)))
-    if factor > 1:
-        return image.resize((width * factor, height * factor), Image.Resampling.NEAREST)
-    image.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX)
-    return image
 
 
 def _heading(dataset: Dataset) -> tuple[str, str]:

@@ -27,10 +27,12 @@ from salgen.datasets.format.schema import (
 from salgen.datasets.format.shard_files import open_shard, read_group
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.reading.batch import Batch
+from salgen.datasets.reading.item import Item
 from salgen.datasets.reading.rendered_batch import RenderedBatch, renderer_of
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.generator import Generator
 from salgen.spec import DatasetSpec
+from salgen.types import Float32
 
 CACHED_GROUPS = 4
 AT_A_TIME = 64  # samples that a pass over a split decodes or renders together
@@ -126,7 +128,17 @@ class Dataset:
         """The samples' clusters, in order: samples of one cluster are not independent."""
         return list(self.column("cluster"))
 
-    def __getitem__(self, index: int) -> dict[str, Any]:
+    def __repr__(self) -> str:
+        (height, width), channels = self.spec.image_size, self.manifest.channels
+        tasks = "; ".join(
+            f"{task}: {', '.join(classes[:4])}{', ...' * (len(classes) > 4)}" for task, classes in self.tasks.items()
+        )
+        return (
+            f"Dataset({str(self.path)!r}, split {self.split!r}: {len(self)} samples by {self.spec.generator}, "
+            f"{channels}x{height}x{width}; {tasks})"
+        )
+
+    def __getitem__(self, index: int) -> Item:
         """One sample.
 
         Returns
@@ -134,24 +146,43 @@ class Dataset:
         ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; of tasks with several
         classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
         ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
-        ``recipe``.
+        ``recipe``. Its method ``show()`` gives a picture of image, mask and twin.
         """
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(f"index {index} of a split of {len(self)} samples")
-        batch = self._as_batch(self._rows([place]))
+        batch = self._one(index)
         twin = batch.twins[0]  # first: a rendered image is painted together with its twin
-        return {
-            "id": batch.ids[0],
-            "image": batch.images[0],
-            **{task: int(batch.classes(task)[0]) for task in self.tasks},
-            **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},
-            "mask": batch.masks[0],
-            "alternative_masks": batch.alternatives[0],
-            "regions": {name: masks[0] for name, masks in batch.regions.items()},
-            "twin": twin,
-            "recipe": batch.recipes[0],
-        }
+        return Item(
+            {
+                "id": batch.ids[0],
+                "image": batch.images[0],
+                **{task: int(batch.classes(task)[0]) for task in self.tasks},
+                **{present_column(task): batch.present(task)[0] for task in self.manifest.multi_label},
+                "mask": batch.masks[0],
+                "alternative_masks": batch.alternatives[0],
+                "regions": {name: masks[0] for name, masks in batch.regions.items()},
+                "twin": twin,
+                "recipe": batch.recipes[0],
+            }
+        )
+
+    def to_torch(self, task: str | None = None) -> Pairs:
+        """The split as pairs of an image and its class, which a ``torch.utils.data.DataLoader`` takes as they are.
+
+        Parameters
+        ----------
+        task
+            The default task if None.
+
+        Returns
+        -------
+        A sequence of (image float32 (C, H, W) in [0, 1], class number); of a task with several classes in an image the
+        second is float32 (K,), 1 for those that are present. A DataLoader makes tensors of them.
+
+        Raises
+        ------
+        SalgenError
+            If there is no such task.
+        """
+        return Pairs(self, task)
 
     def batches(self, size: int, indices: Sequence[int] | None = None) -> Iterator[Batch]:
         """Batches of up to `size` samples, in the order of `indices` or of the split.
@@ -232,6 +263,12 @@ class Dataset:
         bare = None if self._generator is None else replace(self._generator)  # each process prepares the material
         return {**vars(self), "_groups": {}, "_generator": bare}
 
+    def _one(self, index: int) -> Batch:
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"index {index} of a split of {len(self)} samples")
+        return self._as_batch(self._rows([place]))
+
     def _pieces(self, column: str, first: int | None = None) -> Iterator[Batch]:
         """The split, or the first samples of it, in order, with what is needed to see one column's pictures."""
         remaining = len(self) if first is None else min(first, len(self))
@@ -277,6 +314,25 @@ class Dataset:
             file = open_shard(self.path, entry, self._schema, self.manifest.rows_per_group)
             self._groups[shard, group] = read_group(self.path / entry.path, file, group, self._stored)
         return self._groups[shard, group]
+
+
+class Pairs(Sequence[tuple[Float32, Any]]):
+    """Images and classes; see :meth:`Dataset.to_torch`."""
+
+    def __init__(self, dataset: Dataset, task: str | None) -> None:
+        self.dataset = dataset
+        self.task = dataset.manifest.default_task if task is None else task
+        if self.task not in dataset.tasks:
+            raise unknown_name(f"task of {dataset.path}", self.task, dataset.tasks)
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        batch = self.dataset._one(index)
+        several = self.task in self.dataset.manifest.multi_label
+        label = batch.present(self.task)[0].astype(np.float32) if several else int(batch.classes(self.task)[0])
+        return batch.images[0], label
 
 
 def _check_split(folder: Path, manifest: Manifest, split: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 
@@ -43,11 +44,8 @@ def _block(run: Run, model: str) -> str:
     left_out = run.record.left_out
     lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
     learnt = not run.unlearnt(model)
-    if not learnt:
-        lines.append(f"no verdict: {_doubt(run, model)}, so no method can be judged by it")
-    elif mostly_uncertified(run, model):
-        lines.append("no verdict: the model relies on the feature alone for fewer than half of the samples; train for")
-        lines.append("reliance (--reliance), or read the certified samples in the report")
+    if reason := no_verdict(run, model):
+        lines += wrap(f"no verdict: {reason}", 116)
     elif run.headline is not None:
         lines += _verdict_lines(verdict(run, model, run.headline))
     metrics = (canonical(run.metrics) or run.metrics)[:COLUMNS]  # as many as a terminal has room for
@@ -57,6 +55,18 @@ def _block(run: Run, model: str) -> str:
     legend = [", ".join(marks)] if learnt else []
     lines += ["", _images_line(table), *legend, *_aligned(table, learnt)]
     return "\n".join([*lines, *([f"and {more} more metrics in the report"] if more else [])])
+
+
+def no_verdict(run: Run, model: str) -> str:
+    """Why no method can be called the best on this model; empty if one can."""
+    if run.unlearnt(model):
+        return f"{_doubt(run, model)}, so no method can be judged by it"
+    if mostly_uncertified(run, model):
+        return (
+            "the model relies on the feature alone for fewer than half of the samples; train for reliance "
+            "(--reliance), or read the certified samples in the report"
+        )
+    return ""
 
 
 def _warning(run: Run, trained: Model) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import time
 import warnings
@@ -253,7 +254,7 @@ def _check_types(model: Any, out: Any) -> None:
             "which it can record; salgen.explain takes any module"
         )
     for name, value in (("model", model), ("out", out)):
-        if not isinstance(value, (str, Path)) and not (name == "out" and value is None):
+        if not isinstance(value, (str, os.PathLike)) and not (name == "out" and value is None):
             raise SalgenError(f"{name} = {value!r}: must be text or a path")
 
 

@@ -8,6 +8,7 @@ from made_datasets import made
 
 from salgen.datasets.preview import contact_sheet as sheets
 from salgen.datasets.preview.contact_sheet import contact_sheet, describe
+from salgen.datasets.reading import pictures
 from salgen.datasets.reading.reader import open_dataset
 
 
@@ -21,7 +22,7 @@ def find(picture, part):
 
 @pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])
 def test_images_twins_and_differences_are_in_their_columns(tmp_path, monkeypatch, parameters):
-    monkeypatch.setattr(sheets, "PANEL", 12)  # pictures at their own size
+    monkeypatch.setattr(pictures, "PANEL", 12)  # pictures at their own size
     folder = made(tmp_path / "squares", parameters=parameters)
     picture = np.asarray(contact_sheet(folder, "train", count=4))
     dataset = open_dataset(folder, "train")
@@ -42,7 +43,7 @@ def test_images_twins_and_differences_are_in_their_columns(tmp_path, monkeypatch
 
 
 def test_the_amplified_difference_is_zero_outside_the_mask_and_bright_within(folder, monkeypatch):
-    monkeypatch.setattr(sheets, "PANEL", 12)
+    monkeypatch.setattr(pictures, "PANEL", 12)
     dataset = open_dataset(folder, "train")
     index = int(np.flatnonzero(dataset.column("label"))[0])
     (batch,) = dataset.batches(1, [index])
@@ -57,10 +58,10 @@ def test_the_amplified_difference_is_zero_outside_the_mask_and_bright_within(fol
 
 def test_small_images_are_enlarged_by_a_whole_number_and_large_ones_fit():
     small = np.arange(12 * 16 * 3, dtype=np.uint8).reshape(12, 16, 3)
-    enlarged = np.asarray(sheets._enlarged(small))
+    enlarged = np.asarray(pictures.enlarged(small))
     assert enlarged.shape == (132, 176, 3)
     np.testing.assert_array_equal(enlarged, small.repeat(11, axis=0).repeat(11, axis=1))
-    assert max(sheets._enlarged(np.zeros((900, 300, 3), np.uint8)).size) == sheets.LARGEST
+    assert max(pictures.enlarged(np.zeros((900, 300, 3), np.uint8)).size) == pictures.LARGEST
 
 
 def test_classes_take_turns_and_the_last_class_comes_first():
@@ -70,7 +71,7 @@ def test_classes_take_turns_and_the_last_class_comes_first():
 
 def test_no_twins_are_shown_as_such(tmp_path):
     folder = made(tmp_path / "squares", twins=False)
-    assert contact_sheet(folder, count=2).size[1] > 2 * sheets.PANEL
+    assert contact_sheet(folder, count=2).size[1] > 2 * pictures.PANEL
     assert "not stored" in describe(folder)
 
 
@@ -87,7 +88,7 @@ def test_the_words_say_what_is_inside(folder):
 
 
 def test_the_mask_lies_over_the_image(folder, monkeypatch):
-    monkeypatch.setattr(sheets, "PANEL", 12)
+    monkeypatch.setattr(pictures, "PANEL", 12)
     dataset = open_dataset(folder, "train")
     index = int(np.flatnonzero(dataset.column("label"))[0])
     (batch,) = dataset.batches(1, [index])

@@ -16,6 +16,7 @@ from kept_runs import CALLS, STATED, make_data, make_run, rows
 
 import salgen
 from salgen.cli.main import main
+from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.publishing import open_release
 from salgen.evaluation.publishing.run_card import FIELDS
@@ -291,4 +292,5 @@ def test_the_commands_go_together(archive, tmp_path, capsys, monkeypatch):
 def test_opening_a_run_as_a_data_set_says_what_it_is(archive, unpacked):
     for place in (archive, unpacked):
         with pytest.raises(SalgenError, match="is a run, not a data set"):
-            salgen.open(place)
+            open_dataset(place)
+    assert isinstance(salgen.open(unpacked), salgen.Run)

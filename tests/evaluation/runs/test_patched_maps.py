@@ -93,7 +93,7 @@ def run(data, models, made):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunk_inputs, "insignificant_patches", watched)
         how = {"methods": CALLS, "metrics": METRICS, "out": data.parent / "run", "keep_maps": True}
-        return salgen.evaluate(data, model=models[0], paired_model=models[1], **how)
+        return salgen.evaluate(data, model=models[0], paired_model=models[1], **how).path
 
 
 def by_hand(classifier, positives, call):

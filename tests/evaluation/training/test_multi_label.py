@@ -167,12 +167,14 @@ def run(tmp_path_factory):
         workers=1,
     )
     how = {"settings": {"epochs": 1, "widths": "4,4,4,4"}, "keep_maps": True, "out": place / "run"}
-    return salgen.evaluate(data, model="scnn", methods=["gradient"], metrics=["roc-auc", "class-sensitivity"], **how)
+    return salgen.evaluate(
+        data, model="scnn", methods=["gradient"], metrics=["roc-auc", "class-sensitivity"], **how
+    ).path
 
 
 def test_a_sound_run_is_verified_and_its_maps_give_the_same_scores(run, tmp_path):
     assert salgen.verify(run, samples=4) == []
-    again = salgen.rescore(run, metrics=["roc-auc", "class-sensitivity"], out=tmp_path / "again")
+    again = salgen.rescore(run, metrics=["roc-auc", "class-sensitivity"], out=tmp_path / "again").path
     for name in ("scores.parquet", "predictions.parquet"):
         assert pq.read_table(run / name).equals(pq.read_table(again / name))
 

@@ -404,7 +404,7 @@ def test_a_run_of_two_seeds(run, tmp_path):
 
 @pytest.mark.parametrize("limit", [None, 6])
 def test_scores_of_another_runs_maps(unpacked, tmp_path, limit):
-    out = salgen.rescore(unpacked, out=tmp_path / "again", metrics=["iou"], limit=limit)
+    out = salgen.rescore(unpacked, out=tmp_path / "again", metrics=["iou"], limit=limit).path
     assert salgen.verify(out) == []
     without(first)(out)
     assert any("scores of gradient under iou" in problem for problem in salgen.verify(out))

@@ -1,0 +1,31 @@
+"""Images and masks as pictures to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from salgen.types import Mask
+
+PANEL = 128  # pixels to which the shorter side of a small image is enlarged, about
+LARGEST = 320  # and to which the longer side of a large one is reduced
+MASK, TINT = (255, 0, 200), 0.6  # magenta, which lamps, skies and leaves are not; how much of it lies over the image
+
+
+def tinted(picture: NDArray[Any], mask: Mask) -> NDArray[np.uint8]:
+    """A picture (H, W, 3) with a mask (H, W) in magenta over it, uint8."""
+    return np.where(mask[..., np.newaxis], (1 - TINT) * picture + TINT * np.array(MASK), picture).astype(np.uint8)
+
+
+def enlarged(picture: NDArray[np.uint8]) -> Image.Image:
+    """A small picture enlarged by a whole number, its pixels kept; a large one reduced."""
+    height, width = picture.shape[:2]
+    image = Image.fromarray(np.ascontiguousarray(picture))
+    factor = max(1, round(PANEL / min(height, width)))
+    if factor > 1:
+        return image.resize((width * factor, height * factor), Image.Resampling.NEAREST)
+    image.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX)
+    return image

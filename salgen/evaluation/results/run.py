@@ -1,0 +1,306 @@
+"""A finished run as an object: its tables as data frames, its tests, maps, plots and page."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import count, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from salgen.errors import SalgenError, SalgenWarning, unknown_name
+from salgen.evaluation.attribution.reductions import SIGNED
+from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
+from salgen.evaluation.report.console import accuracy_line, no_verdict
+from salgen.evaluation.report.page import report
+from salgen.evaluation.report.runs import Run as RunTables
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.report.verdicts import Verdict, verdict
+from salgen.evaluation.runs.artifacts.certificates import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord, content_faults
+from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps
+from salgen.evaluation.statistics.comparison_groups import Key
+from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison
+from salgen.evaluation.statistics.score_cube import ALL, SCORES, SUBSETS
+from salgen.evaluation.statistics.summary import SUMMARY
+from salgen.types import SaliencyMap
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+class Run(os.PathLike[str]):
+    """A run folder, whose files are read as they are asked for; whatever takes the folder's path takes a `Run` too.
+
+    Parameters
+    ----------
+    path
+        A folder that :func:`salgen.evaluate` wrote.
+
+    Raises
+    ------
+    SalgenError
+        If it is none, or its record is damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.record = RunRecord.read(self.path / RECORD)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __truediv__(self, name: str) -> Path:
+        """A file of the folder."""
+        return self.path / name
+
+    def __repr__(self) -> str:
+        models = ", ".join(dict.fromkeys(model.name for model in self.record.models))
+        return (
+            f"Run({str(self.path)!r}: {self.record.dataset.name}, {models}, {len(self.record.methods)} methods, "
+            f"{len(self.record.metrics)} metrics, {self.record.samples.with_mask} samples)"
+        )
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def _repr_html_(self) -> str:
+        """Accuracies and means, for a notebook."""
+        heads = "".join(f"<p>{accuracy_line(self._tables, model)}</p>" for model in self._tables.model_names)
+        return heads + self.means.to_html(float_format="{:.3f}".format, na_rep="")
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """``scores.parquet``: a row for each method, sample, training, metric and region; see docs/columns.md."""
+        import pandas as pd
+
+        return pd.read_parquet(self / SCORES)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """``summary.csv``: means, intervals and counts for each method, training, metric, region and subset."""
+        return self._csv(SUMMARY)
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """``comparisons.csv``: the tests of all pairs of methods."""
+        return self._csv(COMPARISONS)
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        """``predictions.parquet``: each model's probabilities for each sample of the split."""
+        import pandas as pd
+
+        return pd.read_parquet(self / PREDICTIONS)
+
+    @cached_property
+    def certificates(self) -> pd.DataFrame:
+        """``certificates.parquet``: whether a model relies on the feature, for each scored sample.
+
+        Raises
+        ------
+        SalgenError
+            If the samples could not be rendered again.
+        """
+        import pandas as pd
+
+        if not (self / CERTIFICATES).is_file():
+            reason = self.record.certificates.reason if self.record.certificates else "none were made"
+            raise SalgenError(f"{self.path} has no certificates: {reason}")
+        return pd.read_parquet(self / CERTIFICATES)
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """The mean of each method (rows, by model where there are several) under each metric, over all trainings.
+
+        Each metric is taken in the headline region, or in the whole image where it is scored in that alone.
+        """
+        import pandas as pd
+
+        tables, rows = self._tables, {}
+        for model in tables.model_names:
+            for key in tables.keys(model):
+                label = tables.method_label(model, key)
+                found = {metric: tables.row(model, key, metric, tables.variant_of(metric)) for metric in tables.metrics}
+                rows[(model, label) if len(tables.model_names) > 1 else label] = {
+                    metric: row.mean if row else np.nan for metric, row in found.items()
+                }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def best(
+        self, metric: str | None = None, *, variant: str | None = None, samples: str = ALL, model: str | None = None
+    ) -> list[str]:
+        """The methods with the best mean, and after them those that no test tells apart from one of these.
+
+        Empty, with a warning that says why, where no method can be judged: the model has not learnt the task, or
+        mostly uses something else than the feature.
+
+        Parameters
+        ----------
+        metric
+            The headline's by default.
+        variant
+            The region, such as ``"region:brain"`` or ``"whole image"``, as the column of that name has it; the
+            headline's by default.
+        samples
+            ``"all"``, ``"correct"`` or ``"certified"`` ones.
+        model
+            The model's name, where the run has several.
+
+        Raises
+        ------
+        SalgenError
+            If a name is unknown.
+        """
+        outcome = self._verdict(metric, variant, samples, model)
+        if reason := no_verdict(self._tables, outcome.model):
+            warnings.warn(f"{self.path}: {reason}", SalgenWarning, stacklevel=2)
+            return []
+        return [self._tables.method_label(outcome.model, key) for key in (*outcome.winners, *outcome.tied)]
+
+    def compare(
+        self,
+        first: str,
+        second: str,
+        metric: str | None = None,
+        *,
+        variant: str | None = None,
+        samples: str = ALL,
+        model: str | None = None,
+    ) -> Comparison:
+        """The test of two methods: the mean difference `first` less `second`, its effect size and p values.
+
+        Parameters are those of :meth:`best`; p values are corrected for all pairs of the run's methods and floors.
+
+        Raises
+        ------
+        SalgenError
+            If a name is unknown, or the two are not among the methods and floors that were tested.
+        """
+        outcome = self._verdict(metric, variant, samples, model)
+        keys = self._key(outcome.model, first), self._key(outcome.model, second)
+        test = outcome.test(*keys)
+        if test is None:
+            raise SalgenError(
+                f"{first} and {second} are not compared under {outcome.metric}: tests are of two different methods or "
+                "floors with values, not of ceilings"
+            )
+        return test if test.keys == keys else _swapped(test)
+
+    def maps(self, method: str, *, model: str | None = None, seed: int | None = None) -> SaliencyMap:
+        """The maps of the scored samples by one method, values float32 (N, H, W); the run must have kept them.
+
+        Parameters
+        ----------
+        method
+            As the tables name it.
+        model, seed
+            The model and its training seed, where the run has several; the first one by default.
+
+        Raises
+        ------
+        SalgenError
+            If a name is unknown, or the run did not keep maps (``keep_maps=True``).
+        """
+        name = self._model(model)
+        seeds = [trained.seed for trained in self.record.models if trained.name == name]
+        if seed is not None and seed not in seeds:
+            raise unknown_name(f"training seed of {self.path}", str(seed), list(map(str, seeds)))
+        methods = {entry.call: entry for entry in self.record.methods}
+        if method not in methods:
+            raise unknown_name(f"method of {self.path}", method, methods)
+        parts = list(self._saved(name, seeds[0] if seed is None else seed, method))
+        if not parts:
+            raise SalgenError(f"{self.path} holds no maps of {method}: evaluate with keep_maps=True (--keep-maps)")
+        return SaliencyMap(
+            values=np.concatenate([part.values for part in parts]),
+            method=method,
+            reduction=parts[0].reduction,
+            signed=methods[method].signed and parts[0].reduction in SIGNED,
+            native_resolution=parts[0].native_resolution,
+            score=str(self.record.conventions.get("score", "logit")),
+            seed=int(self.record.conventions.get("seed", 0)),
+            ids=tuple(name for part in parts for name in part.ids),
+        )
+
+    def plot(
+        self,
+        metric: str | None = None,
+        *,
+        variant: str | None = None,
+        samples: str = ALL,
+        model: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """The methods' means and 95 % intervals on matplotlib axes, the best on top; parameters as of :meth:`best`."""
+        from salgen.evaluation.results.plot import plot_means
+
+        return plot_means(self._verdict(metric, variant, samples, model), ax)
+
+    def report(self, out: str | os.PathLike[str] | None = None) -> Path:
+        """Write the page, ``report.html`` in the folder by default, and return its path."""
+        return report([self.path], Path(out) if out is not None else None)
+
+    @cached_property
+    def _tables(self) -> RunTables:
+        with content_faults([self.path]):
+            (tables,) = read_runs([self.path])
+        return tables
+
+    def _csv(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.read_csv(self / name, dtype={"training_seed": str}, float_precision="round_trip")
+
+    def _saved(self, model: str, seed: int, method: str) -> Iterator[SavedMaps]:
+        names = (maps_name(model, seed, method, MapKind.SAMPLES, number) for number in count())
+        for name in takewhile(self.record.maps.__contains__, names):
+            check_maps(self.path, name, self.record.maps)
+            yield read_maps(self / name)
+
+    def _model(self, model: str | None) -> str:
+        names = self._tables.model_names
+        if model is None and len(names) > 1:
+            raise SalgenError(f"{self.path} has several models: give model=, one of {', '.join(names)}")
+        return names[0] if model is None else _one_of(f"model of {self.path}", model, names)
+
+    def _key(self, model: str, method: str) -> Key:
+        labels = {self._tables.method_label(model, key): key for key in self._tables.keys(model)}
+        return labels[_one_of(f"method of {self.path}", method, list(labels))]
+
+    def _verdict(self, metric: str | None, variant: str | None, samples: str, model: str | None) -> Verdict:
+        tables, name = self._tables, self._model(model)
+        chosen = tables.headline if metric is None else _one_of(f"metric of {self.path}", metric, tables.metrics)
+        if chosen is None:
+            raise SalgenError(f"{self.path} has no metric that ranks maps: give metric=, one of {tables.metrics}")
+        scored = [known for known in tables.variants if tables.has(chosen, known)]
+        if variant is not None:
+            _one_of(f"variant of {chosen}", variant, scored)
+        return verdict(tables, name, chosen, _one_of("samples", samples, SUBSETS), variant)
+
+
+def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
+    if name not in known:
+        raise unknown_name(kind, name, known)
+    return name
+
+
+def _swapped(test: Comparison) -> Comparison:
+    """The same test with the other method first."""
+    changed: dict[str, Any] = {
+        "method_a": test.method_b,
+        "reduction_a": test.reduction_b,
+        "method_b": test.method_a,
+        "reduction_b": test.reduction_a,
+        "difference": -test.difference,
+        "effect_size": -test.effect_size,
+        "win_share": 1 - test.win_share,
+    }
+    return replace(test, **changed)

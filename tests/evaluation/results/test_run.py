@@ -1,0 +1,156 @@
+"""A run as an object says what its files say."""
+
+import csv
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from kept_runs import CALLS, METRICS, make_data, make_run
+from matplotlib.colors import same_color
+
+import salgen
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.report import console
+from salgen.evaluation.report.runs import METHOD, read_runs
+from salgen.evaluation.report.verdicts import verdict
+from salgen.evaluation.results.plot import COLOURS
+from salgen.evaluation.training.checkpoints import load_checkpoint
+
+mpl.use("agg")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    place = tmp_path_factory.mktemp("results")
+    return salgen.open(make_run(make_data(place), place / "run"))
+
+
+@pytest.fixture
+def learnt(monkeypatch):
+    """As if the model had learnt the task and used the feature, so that methods may be judged."""
+    monkeypatch.setattr("salgen.evaluation.results.run.no_verdict", lambda *_: "")
+
+
+def test_tables_equal_the_files(run):
+    assert run.scores.equals(pq.read_table(run.path / "scores.parquet").to_pandas())
+    assert run.predictions.equals(pq.read_table(run / "predictions.parquet").to_pandas())
+    assert run.certificates.equals(pq.read_table(run / "certificates.parquet").to_pandas())
+    for name, table in (("summary", run.summary), ("comparisons", run.comparisons)):
+        with (run / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert list(table.columns) == list(rows[0])
+        for column in rows[0]:
+            written = [row[column] for row in rows]
+            held = ["" if pd.isna(value) else value for value in table[column]]
+            assert [
+                type(value)(text or "nan") if text else "" for value, text in zip(held, written, strict=True)
+            ] == held
+
+
+def test_means_are_those_of_the_scores(run):
+    scores = run.scores
+    for metric in METRICS:
+        variant = run.record.headline_variant if metric != "idr" else "whole image"
+        chosen = scores[(scores.metric == metric) & (scores.variant == variant)]
+        for method in CALLS:
+            expected = chosen[chosen.method == method]["value"].mean()
+            assert run.means.loc[method, metric] == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_best_are_those_of_the_page(run, learnt):
+    (tables,) = read_runs([run])
+    for samples in ("all", "correct"):
+        page = verdict(tables, "lesion-cnn", "average-precision", samples)
+        found = run.best("average-precision", samples=samples)
+        assert found == [call for call, _ in (*page.winners, *page.tied)]
+    assert set(run.best()) <= set(CALLS)
+    assert run.best() == run.best("roc-auc", variant=run.record.headline_variant, model="lesion-cnn")
+
+
+def test_no_method_is_the_best_on_a_model_that_has_not_learnt(run):
+    (tables,) = read_runs([run])
+    assert console.no_verdict(tables, "lesion-cnn")
+    with pytest.warns(SalgenWarning, match="no method can be judged by it"):
+        assert run.best() == []
+
+
+def test_two_methods_are_compared_in_either_order(run):
+    first, second = run.compare(*CALLS), run.compare(*CALLS[::-1])
+    chosen = run.scores[(run.scores.metric == "roc-auc") & (run.scores.variant == run.record.headline_variant)]
+    values = [chosen[chosen.method == call].set_index("sample_id")["value_worst_case"] for call in CALLS]
+    assert first.difference == pytest.approx((values[0] - values[1]).mean())
+    assert (first.method_a, second.method_a) == tuple(CALLS)
+    assert second.difference == -first.difference
+    assert second.win_share == pytest.approx(1 - first.win_share)
+    assert (first.p_holm, first.n_samples) == (second.p_holm, second.n_samples)
+
+
+def test_maps_are_those_that_explain_gives(run):
+    data = salgen.open(run.path.parent / "lesions", "test")
+    scored = [data[index] for index in range(len(data)) if data[index]["mask"].any()]
+    model = load_checkpoint(run / "lesion-cnn-seed0")
+    maps = run.maps("gradient")
+    assert maps.ids == tuple(item["id"] for item in scored)
+    expected = salgen.explain(
+        model.classifier,
+        np.stack([item["image"] for item in scored]),
+        [item["label"] for item in scored],
+        method="gradient",
+        ids=maps.ids,
+    )
+    np.testing.assert_allclose(np.asarray(maps), np.asarray(expected), atol=1e-6)
+    assert (maps.reduction, maps.signed, maps.native_resolution) == (
+        expected.reduction,
+        expected.signed,
+        expected.native_resolution,
+    )
+
+
+def test_the_plot_shows_means_and_intervals_in_order(run):
+    axes = run.plot()
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    means = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert means == sorted(means)
+    assert dict(zip(labels, means, strict=True)) == pytest.approx(run.means["roc-auc"].dropna().to_dict())
+    of_methods = [line for line in axes.lines if same_color(line.get_color(), COLOURS[METHOD])]
+    assert len(of_methods) == 2 * len(CALLS)
+    assert run.plot("average-precision", ax=axes) is axes
+
+
+def test_a_run_stands_for_its_folder(run, tmp_path):
+    assert repr(run) == f"Run('{run.path}': lesions, lesion-cnn, 13 methods, 3 metrics, 7 samples)"
+    assert f"{run}/scores.parquet" == str(run / "scores.parquet")
+    assert "<td>" in run._repr_html_()
+    assert "test accuracy" in run._repr_html_()
+    assert salgen.verify(run) == []
+    page = run.report(tmp_path / "page.html")
+    assert page.read_text(encoding="utf-8") == salgen.report([run], tmp_path / "other.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda run: run.best("roc-acu"), "did you mean 'roc-auc'"),
+        (lambda run: run.best(samples="right"), "unknown samples 'right'"),
+        (lambda run: run.best(variant="region:skull"), "unknown variant of roc-auc 'region:skull'"),
+        (lambda run: run.best(model="scnn"), "unknown model"),
+        (lambda run: run.compare("gradient", "gradeint"), "unknown method"),
+        (lambda run: run.compare("gradient", "oracle"), "gradient and oracle are not compared under roc-auc"),
+        (lambda run: run.maps("grad-cam"), "unknown method"),
+        (lambda run: run.maps("gradient", seed=3), "unknown training seed"),
+        (lambda run: salgen.Run(run.path.parent), "is not a run folder"),
+    ],
+)
+def test_wrong_names_are_one_line(run, ask, words):
+    with pytest.raises(SalgenError, match=words):
+        ask(run)
+
+
+def test_what_a_run_does_not_hold(run, tmp_path):
+    rescored = salgen.rescore(run, metrics=["iou"], out=tmp_path / "rescored")
+    assert isinstance(rescored, salgen.Run)
+    assert isinstance(rescored.summary, pd.DataFrame)
+    with pytest.raises(SalgenError, match=r"holds no maps of gradient: evaluate with keep_maps=True"):
+        rescored.maps("gradient")
