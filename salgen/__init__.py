@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
+    from salgen.datasets.importing import import_images
     from salgen.datasets.making import make
     from salgen.datasets.reading.reader import open_dataset as open
     from salgen.errors import SalgenError
@@ -35,6 +36,7 @@ _PUBLIC = {
     "explain_all": "salgen.evaluation.attribution.explaining:explain_all",
     "fit_patterns": "salgen.evaluation.attribution.patterns:fit_patterns",
     "generator": "salgen.generators.factory:generator",
+    "import_images": "salgen.datasets.importing:import_images",
     "make": "salgen.datasets.making:make",
     "open": "salgen.datasets.reading.reader:open_dataset",
     "publish": "salgen.evaluation.publishing.publishing:publish",
@@ -54,6 +56,7 @@ __all__ = [
     "explain_all",
     "fit_patterns",
     "generator",
+    "import_images",
     "make",
     "open",
     "publish",
