@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from salgen.datasets.importers.images import ImagesImporter
-from salgen.datasets.importers.layouts.own_images.own_images import Given
 from salgen.datasets.importers.layouts.own_images.saved_dataset import save_datasets
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
@@ -67,30 +66,18 @@ def import_images(
     """
     chosen = dict(parameters or {})
     if isinstance(images, str | os.PathLike):
-        paths = [masks] if isinstance(masks, str | os.PathLike) else masks
-        folder = Path(images).expanduser()
-        given = Given.of(
-            "".join([str(folder), *(f":masks={p}" for p in paths), *([f":labels={labels}"] if labels else [])])
-        )
-        source, target = (
-            given.text,
-            folder.resolve().with_name(f"{folder.resolve().name}-salgen") if out is None else Path(out),
-        )
+        given = [masks] if isinstance(masks, str | os.PathLike) else masks
+        tables = [] if labels is None else [labels]
+        source = "".join([os.fspath(images), *(f":masks={path}" for path in given), *(f":labels={t}" for t in tables)])
+        folder = Path(images) if Path(images).name else Path(images).resolve()
+        target = folder.with_name(f"{folder.name}-salgen") if out is None else Path(out)
     else:
         if out is None or masks or labels:
             raise SalgenError("a dataset holds its masks and labels: give `out`, and neither `masks` nor `labels`")
-        importer = build(ImagesImporter, chosen)
         target = Path(out)
+        importer = build(ImagesImporter, chosen)
         saved = save_datasets(images, target.with_name(f"{target.name}-source"), importer.classes, importer.mask_values)
-        chosen.pop("mask_values", None)
+        chosen.pop("mask_values", None)  # they chose the pixels that were saved
         source = str(saved)
-    return make(
-        ImagesImporter.name,
-        target,
-        scale="full",
-        parameters=chosen,
-        source=source,
-        seed=seed,
-        workers=workers,
-        command=command,
-    )
+    how: dict[str, Any] = {"seed": seed, "workers": workers, "command": command}
+    return make(ImagesImporter.name, target, scale="full", parameters=chosen, source=source, **how)

@@ -16,7 +16,8 @@ from salgen.parameters import param
 
 NAMES = ("zings",)
 
-FOLDERS = ("heroes", "villains")
+NAMED = {"heroes": "hero", "villains": "villain"}
+FOLDERS = tuple(NAMED)
 ROOT = "zings"
 
 
@@ -51,7 +52,7 @@ class ZingsImporter(ImagesImporter):
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """Hero or villain."""
-        return {"label": ("hero", "villain")}
+        return {"label": tuple(NAMED[folder] for folder in self.classes)}
 
     def open_source(self, source: str | None) -> OwnImages:
         """The pictures and masks below a path.

@@ -17,7 +17,6 @@ from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Bo
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.importers.layouts.own_images.label_table import FILE, LABEL, column, read_rows
 from salgen.datasets.importers.layouts.own_images.outlines import BoxOutline, MaskPicture, Outline, Polygons, RunLengths
-from salgen.datasets.importers.layouts.own_images.upright_pictures import size_of
 from salgen.datasets.libraries.coco import check_polygons, run_lengths
 from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
@@ -71,11 +70,6 @@ def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tu
         item = _image_of(picture, path, tree)
         if item in objects:
             raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
-        if item in tree.sizes and size_of(picture) != tree.sizes[item]:
-            sizes = " and ".join(f"{width} x {height}" for height, width in (size_of(picture), tree.sizes[item]))
-            raise SalgenError(
-                f"{picture}: mask and image {item} have {sizes} pixels: save the mask in the image's size"
-            )
         objects[item] = [Object(None, MaskPicture(picture, values))]
     return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
 
@@ -91,7 +85,7 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
 
     images, numbers, malformed = read_annotations(path, take)
     for _ in range(malformed):
-        skipped.add(MALFORMED, str(path))
+        skipped.add(MALFORMED, path.name)
     names = {number: name for name, number in numbers.items()}
     items = {number: tree.find(file, str(path)) for number, (file, _) in images.items()}
     objects: dict[str, list[Object]] = defaultdict(list)
@@ -110,7 +104,7 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
                 raise UnusableError("annotation of an image of another size than stated")
             objects[item].append(Object(names[category], _coco_outline(outline, box, size)))
         except UnusableError as error:
-            skipped.add(str(error), file)
+            skipped.add(str(error), item or Path(file).name)
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
 
 
@@ -155,7 +149,7 @@ def read_boxes(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
             if size is not None:  # a broken image is counted as such
                 objects[item].append(Object(label, _box(_numbers(columns[name] for name in corners), size)))
         except UnusableError as error:
-            skipped.add(str(error), place)
+            skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
     labels = {each.category for of_image in objects.values() for each in of_image if each.category is not None}
     return Annotations(objects, tuple(in_order(labels)), {"annotations": path})
 
@@ -332,9 +326,9 @@ def _yolo_names(path: Path) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a text that are not empty, each with its place."""
+    """The lines of a text that are not empty, each with its place, which the notes name: without the folder."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise SalgenError(f"{path}: cannot be read as text ({reason(error)})") from None
-    return ((f"{path} line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())
+    return ((f"{path.name} line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())

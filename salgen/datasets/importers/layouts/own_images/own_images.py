@@ -25,6 +25,7 @@ from salgen.datasets.importers.layouts.own_images.annotation_formats import (
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped
 from salgen.datasets.importers.layouts.own_images.label_table import LabelRow, metadata_of, read_labels
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline
+from salgen.datasets.importers.layouts.own_images.upright_pictures import size_of
 from salgen.errors import SalgenError, unknown_name
 from salgen.generators.drawing.pictures import resize_nearest
 from salgen.sources import OWN_COPY, Files
@@ -67,9 +68,13 @@ class Given:
         if len(labels) > 1:
             raise SalgenError(f"{text}: give the labels in one table")
         if not masks and folder.is_dir():
-            masks = tuple(p for p in sorted(folder.iterdir()) if re.match(r"masks(-[^.]*)?(\.json|\.csv)?$", p.name))
+            masks = tuple(
+                p
+                for p in sorted(folder.iterdir(), key=lambda p: (len(p.stem), p.name))
+                if re.match(r"masks(-[^.]*)?(\.json|\.csv)?$", p.name)
+            )
             masks = masks or tuple(filter(Path.is_file, [folder / "data.yaml"]))
-        if not masks:
+        if not masks and folder.is_dir():
             raise SalgenError(
                 f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
             )
@@ -77,12 +82,6 @@ class Given:
             labels = [path for path in [folder / "labels.csv"] if path.is_file()]
         inner = folder / "images"
         return cls(inner if inner.is_dir() else folder, masks, labels[0] if labels else None)
-
-    @property
-    def text(self) -> str:
-        """The text of the source."""
-        labels = [] if self.labels is None else [f":labels={self.labels}"]
-        return "".join([str(self.images), *(f":masks={path}" for path in self.masks), *labels])
 
 
 @dataclass(frozen=True)
@@ -225,7 +224,7 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     rows: dict[str, LabelRow] = {}
     for table in tables:
         rows |= read_labels(table, tree)
-    damaged = _damaged_masks(annotations)
+    damaged = _damaged_masks(annotations, tree)
     for item, why in damaged.items():
         skipped.add(why.replace("image", "mask"), item)
     usable = [item for item in tree.sizes if item not in damaged]
@@ -265,13 +264,27 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     )
 
 
-def _damaged_masks(annotations: Iterable[Annotations]) -> dict[str, str]:
-    """Items with a mask picture that cannot be decoded, with the reason."""
+def _damaged_masks(annotations: Iterable[Annotations], tree: ImageTree) -> dict[str, str]:
+    """Items with a mask picture that cannot be decoded, with the reason.
+
+    Raises
+    ------
+    SalgenError
+        If a mask picture is of another size than its image.
+    """
     pictures: dict[str, list[Path]] = defaultdict(list)
     for each in annotations:
         for item, objects in each.objects.items():
             pictures[item] += [one.outline.path for one in objects if isinstance(one.outline, MaskPicture)]
-    return broken_items(pictures)
+    damaged = broken_items(pictures)
+    for item in sorted(pictures.keys() & tree.sizes.keys() - damaged.keys()):
+        for path in pictures[item]:
+            if size_of(path) != tree.sizes[item]:
+                sizes = " and ".join(f"{width} x {height}" for height, width in (size_of(path), tree.sizes[item]))
+                raise SalgenError(
+                    f"{path}: mask and image {item} have {sizes} pixels: save the mask in the image's size"
+                )
+    return damaged
 
 
 def _labels(
