@@ -10,7 +10,8 @@ import numpy as np
 
 from salgen.datasets.importers.layouts.imported import Items, refuse_edit
 from salgen.datasets.importers.layouts.mask_limits import MaskLimits
-from salgen.datasets.importers.layouts.own_images.own_images import SPLITS, OwnImages, Reading, open_images
+from salgen.datasets.importers.layouts.own_images.open_images import open_images
+from salgen.datasets.importers.layouts.own_images.own_images import SPLITS, OwnImages, Reading
 from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale

@@ -25,7 +25,7 @@ from own_image_files import (
 
 import salgen
 from salgen.datasets.importers.layouts.own_images.outlines import Polygons
-from salgen.datasets.importers.layouts.own_images.own_images import _by_shares
+from salgen.datasets.importers.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
@@ -128,7 +128,7 @@ def test_other_names_of_columns(images, tmp_path, header):
         'names: {0: cat, 1: "dog"}',
         "names:\n- cat  # a class\n- dog\nnc: 2",
         "path: x\nnames:\n  0: cat\n  1: dog\n\nnc: 2",
-        "names: [\n  cat,\n  dog\n]",
+        "names: [\n  cat,\n  dog,\n]",
     ],
 )
 @pytest.mark.parametrize("split_first", [True, False])
@@ -148,6 +148,14 @@ def test_a_data_yaml_with_the_two_layouts_of_yolo(tmp_path, names, split_first):
     assert made.plugin.tasks == {"label": NAMES}
     assert "Splits are those of the user." in made.source.notes
     np.testing.assert_array_equal(samples(made)[0].regions["object"], painted(BOXES["b1"][1]))
+
+
+def test_texts_of_yolo_beside_the_images(images, tmp_path):
+    texts = write_yolo(tmp_path / "texts", "polygons")
+    for path in texts.iterdir():
+        shutil.move(path, images)
+    found = by_name(opened(images, images / "classes.txt"))
+    np.testing.assert_array_equal(found["b1"].regions["object"], painted(BOXES["b1"][1]))
 
 
 def test_a_table_of_labels_gives_label_split_and_cluster(images, tmp_path):
@@ -271,14 +279,14 @@ def test_levels_of_the_object_in_mask_pictures(images, tmp_path):
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=5), st.integers(0, 9))
 def test_splits_are_stratified_and_stay_nearly_as_they_are_when_an_image_is_added(counts, seed):
     free = {number: [f"{number}-{k}" for k in range(count)] for number, count in enumerate(counts)}
-    splits = _by_shares(free, (0.64, 0.16, 0.2), seed)
+    splits = by_shares(free, (0.64, 0.16, 0.2), seed)
     for share, split in ((0.64, "train"), (0.16, "val"), (0.2, "test")):
         assert abs(list(splits.values()).count(split) - share * sum(counts)) <= 1.5
         for number, count in enumerate(counts):
             members = [name for name in splits if name.startswith(f"{number}-")]
             assert abs(sum(splits[name] == split for name in members) - share * count) < 2.1
-    assert _by_shares({n: names[::-1] for n, names in free.items()}, (0.64, 0.16, 0.2), seed) == splits
-    more = _by_shares({**free, 0: [*free[0], "new"]}, (0.64, 0.16, 0.2), seed)
+    assert by_shares({n: names[::-1] for n, names in free.items()}, (0.64, 0.16, 0.2), seed) == splits
+    more = by_shares({**free, 0: [*free[0], "new"]}, (0.64, 0.16, 0.2), seed)
     assert sum(splits[name] != more[name] for name in splits) <= 2 * len(counts)
 
 

@@ -2,60 +2,39 @@
 
 from __future__ import annotations
 
-import re
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
-from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size
+from salgen.datasets.importers.layouts.own_images.annotations import (
+    UNKNOWN,
+    Annotations,
+    Object,
+    box_outline,
+    image_of,
+    in_order,
+    numbers_of,
+    polygons_outline,
+)
+from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.importers.layouts.own_images.label_table import FILE, LABEL, column, read_rows
-from salgen.datasets.importers.layouts.own_images.outlines import BoxOutline, MaskPicture, Outline, Polygons, RunLengths
-from salgen.datasets.libraries.coco import check_polygons, run_lengths
+from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline, RunLengths
+from salgen.datasets.importers.layouts.own_images.yolo import holds_texts, read_yolo
+from salgen.datasets.libraries.coco import run_lengths
 from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError
 
-UNKNOWN = "object of an unknown class"
 ABSENT = "annotation of an image that is not in the folder"
-NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")  # of YOLO's classes
 CORNERS = (  # the columns of a box: left, top, right, bottom
     *(("x0", "y0", "x1", "y1"), ("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax")),
     *(("x_min", "y_min", "x_max", "y_max"), ("left", "top", "right", "bottom")),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Object:
-    """An annotated object; its category is None where the format has none."""
-
-    category: str | None
-    outline: Outline
-
-
-@dataclass(frozen=True, eq=False)
-class Annotations:
-    """What one annotator marked.
-
-    Attributes
-    ----------
-    objects
-        Item to its objects; items without one are not named.
-    categories
-        All that the format lists, in its order; none if it has no categories.
-    files
-        Name to each file that was read.
-    """
-
-    objects: Mapping[str, list[Object]]
-    categories: tuple[str, ...]
-    files: Mapping[str, Path]
 
 
 def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
@@ -64,10 +43,11 @@ def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tu
     pictures = pictures_below(path)
     if not pictures:
         raise SalgenError(
-            f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt"
+            f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
+            "of COCO and of boxes give the file"
         )
     for picture in pictures:
-        item = _image_of(picture, path, tree)
+        item = image_of(picture, path, tree)
         if item in objects:
             raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
         objects[item] = [Object(None, MaskPicture(picture, values))]
@@ -94,10 +74,12 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
         item = items.get(image)
         size = tree.sizes.get(item or "")
         try:
-            if crowd or item is None or category not in names:
-                raise UnusableError(
-                    CROWD if crowd else UNLISTED if image not in images else UNKNOWN if item else ABSENT
-                )
+            if crowd:
+                raise UnusableError(CROWD)
+            if item is None:
+                raise UnusableError(ABSENT if image in images else UNLISTED)
+            if category not in names:
+                raise UnusableError(UNKNOWN)
             if size is None:  # a broken image is counted as such
                 continue
             if tuple(stated) != size:
@@ -106,29 +88,6 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
         except UnusableError as error:
             skipped.add(str(error), item or Path(file).name)
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
-
-
-def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
-    """YOLO's text files, a line for each object: class and box (centre and size) or polygon, as shares of the image.
-
-    `path` is the folder of texts, or the file of classes such as data.yaml; then the texts are looked for as YOLO does,
-    with `labels` in place of `images` in the path of each image, or beside it.
-    """
-    listing = _names_near(path) if path.is_dir() else path
-    names = _yolo_names(listing) if listing else ()
-    texts = _texts_in(path, tree) if path.is_dir() else _texts_beside(path, tree)
-    found: dict[str, list[tuple[int, Outline]]] = defaultdict(list)
-    for item, text in texts.items():
-        for place, line in _lines(text) if item in tree.sizes else ():
-            try:
-                found[item].append(_yolo_object(line, tree.sizes[item], len(names)))
-            except UnusableError as error:
-                skipped.add(str(error), place)
-    numbers = {number for objects in found.values() for number, _ in objects}
-    categories = names or tuple(map(str, range(max(numbers, default=-1) + 1)))
-    named = {item: [Object(categories[n], outline) for n, outline in objects] for item, objects in found.items()}
-    files = {f"labels/{item}": text for item, text in texts.items()} | ({"names": listing} if listing else {})
-    return Annotations(named, categories, files)
 
 
 def read_boxes(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
@@ -147,7 +106,7 @@ def read_boxes(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
             if item is None:
                 raise UnusableError(ABSENT)
             if size is not None:  # a broken image is counted as such
-                objects[item].append(Object(label, _box(_numbers(columns[name] for name in corners), size)))
+                objects[item].append(Object(label, box_outline(numbers_of(columns[name] for name in corners), size)))
         except UnusableError as error:
             skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
     labels = {each.category for of_image in objects.values() for each in of_image if each.category is not None}
@@ -168,9 +127,7 @@ FORMATS = (
     Format("boxes (.csv)", lambda path: path.suffix.lower() == ".csv", read_boxes),
     Format(
         "YOLO (a folder of .txt, or its data.yaml or classes.txt)",
-        lambda path: (
-            _holds_texts(path) if path.is_dir() else path.suffix.lower() in (".yaml", ".yml", ".txt", ".names")
-        ),
+        lambda path: holds_texts(path) if path.is_dir() else path.suffix.lower() in (".yaml", ".yml", ".txt", ".names"),
         read_yolo,
     ),
     Format("a folder of mask pictures", Path.is_dir, read_mask_pictures),
@@ -204,131 +161,14 @@ def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: t
     return form.read(path, tree, skipped, values)
 
 
-def in_order(labels: Iterable[str]) -> list[str]:
-    """Labels in alphabetical order, or by their values if all are whole numbers."""
-    labels = set(labels)
-    return sorted(labels, key=int) if all(label.isdecimal() for label in labels) else sorted(labels)
-
-
-def _image_of(file: Path, folder: Path, tree: ImageTree) -> str:
-    """The image that a mask picture or a text belongs to."""
-    name = file.relative_to(folder).with_suffix("").as_posix()
-    item = tree.find(name, str(file))
-    if item is None:
-        raise SalgenError(
-            f"{file}: {tree.root} has no image of that name: rename it as its image, or move it elsewhere"
-        )
-    return item
-
-
 def _coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
     if box is not None:
         left, top, width, height = box
-        return _box((left, top, left + width, top + height), size)
+        return box_outline((left, top, left + width, top + height), size)
     if isinstance(outline, list):
-        return _polygons(outline, size)
+        return polygons_outline(outline, size)
     counts = run_lengths(outline.get("counts")) if isinstance(outline, dict) else []
     stated = outline.get("size") if isinstance(outline, dict) else None
     if stated != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
         raise UnusableError("RLE of the wrong size")
     return RunLengths(np.array(counts, dtype=np.int64))
-
-
-def _polygons(polygons: list[array[float]], size: Size) -> Polygons:
-    check_polygons(polygons, size)
-    return Polygons([np.array(polygon, dtype=np.float64).reshape(-1, 2) for polygon in polygons])
-
-
-def _box(edges: Box, size: Size) -> BoxOutline:
-    if fault := box_fault(edges, size):
-        raise UnusableError(fault)
-    return BoxOutline(edges)
-
-
-def _numbers(values: Iterable[Any]) -> Any:
-    """Finite numbers of texts."""
-    try:
-        numbers = tuple(map(float, values))
-    except (TypeError, ValueError):
-        numbers = ()
-    if not numbers or not all(map(isfinite, numbers)):
-        raise UnusableError("annotation that is no row of numbers")
-    return numbers
-
-
-def _yolo_object(line: str, size: Size, classes: int) -> tuple[int, Outline]:
-    """Class number and outline of a line; any class number if `classes` is 0."""
-    number, *shares = _numbers(line.split())
-    if number < 0 or not number.is_integer() or (classes and number >= classes):
-        raise UnusableError(UNKNOWN)
-    if len(shares) == 4:
-        x, y, width, height = (share * size[1 - place % 2] for place, share in enumerate(shares))
-        return int(number), _box((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
-    if len(shares) < 6 or len(shares) % 2:
-        raise UnusableError("line that is neither a box nor a polygon of YOLO")
-    return int(number), _polygons(
-        [array("d", (share * size[1 - place % 2] for place, share in enumerate(shares)))], size
-    )
-
-
-def _holds_texts(folder: Path) -> bool:
-    """Whether a folder is YOLO's: a README.txt beside mask pictures does not make it so."""
-    return not pictures_below(folder) and any(path.suffix == ".txt" for path in visible_files(folder))
-
-
-def _texts_in(folder: Path, tree: ImageTree) -> dict[str, Path]:
-    """Item to text file."""
-    files = [path for path in visible_files(folder) if path.suffix == ".txt" and path.name not in NAME_FILES]
-    return {_image_of(file, folder, tree): file for file in files}
-
-
-def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
-    """Item to text file, where there is one."""
-    texts = {}
-    for item, path in tree.files.items():
-        parts = list(path.absolute().with_suffix(".txt").parts)
-        if "images" in parts:
-            parts[len(parts) - 1 - parts[::-1].index("images")] = "labels"
-        texts[item] = Path(*parts)
-    there = {item: path for item, path in texts.items() if path.is_file()}
-    if not there:
-        raise SalgenError(
-            f"{listing}: no image has a text of YOLO; expected files such as {next(iter(texts.values()))}"
-        )
-    return there
-
-
-def _names_near(folder: Path) -> Path | None:
-    """The file of YOLO's classes in a folder or in one of the two that it is in."""
-    places = [place / name for place in (folder, *folder.absolute().parents[:2]) for name in NAME_FILES]
-    return next(filter(Path.is_file, places), None)
-
-
-def _yolo_names(path: Path) -> tuple[str, ...]:
-    """The classes of a file: a line each, or under `names` of a YAML file (a list, or numbers from 0 with names).
-
-    No YAML library is among salgen's dependencies, and no other part of these files is needed.
-    """
-    try:
-        text = re.sub(r"(^|[ \t])#.*", "", path.read_text(encoding="utf-8-sig"), flags=re.MULTILINE)
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"{path}: cannot be read ({reason(error)})") from None
-    if path.suffix not in (".yaml", ".yml"):
-        return tuple(line.strip() for line in text.splitlines() if line.strip())
-    block = re.search(
-        r"^names:\s*(\[.*?\]|\{.*?\}|(?:[ \t]*(?:-|\d+:)[^\n]*(?:\n|\Z)\s*)+)", text, re.MULTILINE | re.DOTALL
-    )
-    entries = re.split(r"[,\n]", block.group(1).strip("[]{}\n ")) if block else []
-    names = [re.sub(r"^\s*(?:-|\d+:)?\s*", "", entry).strip().strip("\"'") for entry in entries if entry.strip()]
-    if not names:
-        raise SalgenError(f"{path}: names no classes; expected a line such as  names: [cat, dog]")
-    return tuple(names)
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a text that are not empty, each with its place, which the notes name: without the folder."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"{path}: cannot be read as text ({reason(error)})") from None
-    return ((f"{path.name} line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())

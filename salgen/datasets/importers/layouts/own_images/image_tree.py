@@ -71,9 +71,8 @@ class ImageTree:
         """
         if not root.is_dir():
             raise SalgenError(f"{root}: expected a folder of images here")
-        hidden = [
-            path.resolve() for path in but if path.resolve().is_relative_to(root.resolve()) and not path.samefile(root)
-        ]
+        top = root.resolve()
+        hidden = [path for path in (each.resolve() for each in but) if path.is_relative_to(top) and path != top]
         files = {
             path.relative_to(root).as_posix(): path
             for path in pictures_below(root)

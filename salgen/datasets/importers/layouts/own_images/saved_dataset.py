@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salgen.datasets.importers.layouts.own_images.annotation_formats import in_order
+from salgen.datasets.importers.layouts.own_images.annotations import in_order
 from salgen.errors import SalgenError
 from salgen.progress import progress
 from salgen.types import Mask
