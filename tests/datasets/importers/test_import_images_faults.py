@@ -51,6 +51,7 @@ def fault(tmp_path, images, masks=(), labels=None, **parameters):
 def notes(images, masks, labels=None):
     text = f"{images}:masks={masks}" + (f":labels={labels}" if labels else "")
     made = generator("images", source=text, image_size=(H, W))
+    assert str(images.parent) not in made.source.notes  # they are published
     return made.source.notes, sum(made.available.values())
 
 

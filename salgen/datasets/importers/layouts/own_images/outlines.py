@@ -70,10 +70,10 @@ class Polygons:
     corners: Sequence[Float64]
 
     def paint(self, size: Size) -> Mask:
-        """The pixels whose centre is in a polygon (nonzero winding rule)."""
+        """The pixels whose centre is in a polygon (even-odd rule, as in pycocotools and OpenCV)."""
         mask = np.zeros(size, dtype=bool)
         for corners in self.corners:
-            window, inside = covered(corners[:, ::-1], [len(corners)], size)
+            window, inside = covered(corners[:, ::-1], [len(corners)], size, even_odd=True)
             mask[window] |= inside
         return mask
 
