@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
+    from salgen.datasets.importing import import_images
     from salgen.datasets.making import make
     from salgen.errors import SalgenError
     from salgen.evaluation.attribution.explaining import explain, explain_all
@@ -35,6 +36,7 @@ _PUBLIC = {
     "explain_all": "salgen.evaluation.attribution.explaining:explain_all",
     "fit_patterns": "salgen.evaluation.attribution.patterns:fit_patterns",
     "generator": "salgen.generators.factory:generator",
+    "import_images": "salgen.datasets.importing:import_images",
     "make": "salgen.datasets.making:make",
     "open": "salgen.evaluation.results.opening:open",
     "publish": "salgen.evaluation.publishing.publishing:publish",
@@ -55,6 +57,7 @@ __all__ = [
     "explain_all",
     "fit_patterns",
     "generator",
+    "import_images",
     "make",
     "open",
     "publish",

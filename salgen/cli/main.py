@@ -18,6 +18,7 @@ from salgen.errors import SalgenError, SalgenWarning, reason
 COMMANDS = (
     "list",
     "make",
+    "import",
     "show",
     "verify",
     "publish",

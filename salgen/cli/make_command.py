@@ -79,7 +79,6 @@ def command(
     An interrupted make resumes when the same command runs again. The command line overrides the
     file of --config. Show the parameters of a generator and their defaults with: salgen make NAME --help
     """
-    from salgen.datasets.format.manifest import read_manifest
     from salgen.datasets.making import make
 
     values = {
@@ -93,7 +92,13 @@ def command(
     arguments["splits"] = {**arguments.get("splits", {}), **splits} or None
     arguments["parameters"] = {**arguments.get("parameters", {}), **parameters}
     arguments["source"] = source
-    folder = make(required_name(name, GENERATORS), out, **arguments)
+    say_made(make(required_name(name, GENERATORS), out, **arguments))
+
+
+def say_made(folder: Path) -> None:
+    """Print what a data set is, and the command that shows it."""
+    from salgen.datasets.format.manifest import read_manifest
+
     described = read_manifest(folder)
     click.echo("\n".join(filter(None, (described.summary, described.notes))))
     click.echo(f"{folder}: look at it with  salgen show {folder}")

@@ -144,17 +144,18 @@ def runs_of(outline: Any, size: tuple[int, int]) -> dict[str, Any]:
     from pycocotools import mask
 
     if isinstance(outline, list) and outline:
-        _check_polygons(outline, size)
+        check_polygons(outline, size)
         return dict(mask.merge(mask.frPyObjects([list(polygon) for polygon in outline], *size)))
     if not isinstance(outline, dict):
         raise UnusableError("no outline in COCO's form")
-    counts = _counts(outline.get("counts"))
+    counts = run_lengths(outline.get("counts"))
     if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
         raise UnusableError("RLE of the wrong size")
     return dict(mask.frPyObjects({"size": list(size), "counts": counts}, *size))
 
 
-def _check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> None:
+def check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> None:
+    """Raise an UnusableError unless each polygon, x, y, x, y, ..., has three points or more near an image of (H, W)."""
     for polygon in polygons:
         if len(polygon) < 6 or len(polygon) % 2:
             raise UnusableError("polygon of fewer than three points")
@@ -163,7 +164,7 @@ def _check_polygons(polygons: Sequence[array[float]], size: tuple[int, int]) -> 
                 raise UnusableError("polygon far outside of the image")
 
 
-def _counts(runs: Any) -> list[int]:
+def run_lengths(runs: Any) -> list[int]:
     """Lengths of runs; as text each is a chain of 5-bit digits, from the fourth on a difference to the second last."""
     if isinstance(runs, array):
         return runs.tolist()
@@ -248,7 +249,7 @@ def _select(parts: Sequence[Part], classes: Sequence[str], longest: int) -> Sele
         for image, split in _splits(instances.images, part, alone=len(parts) == 1):
             file, size = instances.images[image]
             for name, instance in instances.of_image(image):
-                make = partial(cut, part.images / file, size, instance, longest)
+                make = partial(cut, part.images / Path(file).name, size, instance, longest)
                 candidates.setdefault((split, name), []).append(make)
     return Selection(candidates, skipped)
 

@@ -117,8 +117,7 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
         with open(path, encoding="utf-8") as handle:
             whole = json.load(handle, object_hook=handed_over)
         images = {
-            int(entry["id"]): (Path(entry["file_name"]).name, (entry["height"], entry["width"]))
-            for entry in whole["images"]
+            int(entry["id"]): (str(entry["file_name"]), (entry["height"], entry["width"])) for entry in whole["images"]
         }
         categories = {str(entry["name"]): int(entry["id"]) for entry in whole["categories"]}
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

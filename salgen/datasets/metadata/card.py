@@ -16,7 +16,7 @@ from salgen.parameters import describe
 KNOWN_CAUSE = """A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
 construction, so a saliency map is compared with the pixels that carry the evidence, not with what a
 person would have marked."""
-IMPORTED_CAUSE = """A data set that others published, imported so that saliency methods can be scored on it. Its masks
+IMPORTED_CAUSE = """Images that others made, imported so that saliency methods can be scored on them. Their masks
 say where people or a segmentation saw the labelled thing. What a model really uses may be something else, and
 nothing here can tell."""
 IMPORTED_LAW = """## What is exact, and what is not

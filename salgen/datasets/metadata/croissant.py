@@ -66,7 +66,7 @@ CONTEXT: dict[str, Any] = {
 }
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 MADE = "Saliency benchmark with exact ground-truth masks and counterfactual twins."
-IMPORTED = "Imported from published data for scoring saliency methods; masks are annotations or segmentations."
+IMPORTED = "Imported for scoring saliency methods, not made by salgen; masks are annotations or segmentations."
 RECIPES = (
     "It holds recipes only: images, twins and masks are null, and are rendered from the recipes by salgen "
     "(salgen.open reads them so, and salgen make without --recipes-only writes them to files)."

@@ -63,7 +63,9 @@ def paint(canvas: Float64, colour: Colour, coverage: Float64) -> None:
     canvas += share * (np.asarray(colour, dtype=np.float64) - canvas)
 
 
-def covered(corners: Float64, counts: Sequence[int], shape: tuple[int, ...]) -> tuple[tuple[slice, slice], Mask]:
+def covered(
+    corners: Float64, counts: Sequence[int], shape: tuple[int, ...], *, even_odd: bool = False
+) -> tuple[tuple[slice, slice], Mask]:
     """The grid points whose middle lies in a polygon, or in any of several (nonzero winding rule).
 
     Parameters
@@ -74,6 +76,8 @@ def covered(corners: Float64, counts: Sequence[int], shape: tuple[int, ...]) -> 
         Number of corners of each polygon.
     shape
         Of the grid.
+    even_odd
+        Whether what a polygon encloses twice is outside (even-odd rule).
 
     Returns
     -------
@@ -90,7 +94,8 @@ def covered(corners: Float64, counts: Sequence[int], shape: tuple[int, ...]) -> 
     column = np.minimum(np.maximum(np.ceil(crossing - 0.5), left), right).astype(np.int64) - left
     turns = np.zeros((bottom - top, right - left + 1), dtype=np.int16)
     np.add.at(turns, (row, column), np.where(end_row > start_row, 1, -1).astype(np.int16))
-    return (slice(top, bottom), slice(left, right)), np.add.accumulate(turns, axis=1, dtype=np.int16)[:, :-1] != 0
+    winding = np.add.accumulate(turns, axis=1, dtype=np.int16)[:, :-1]
+    return (slice(top, bottom), slice(left, right)), (winding & 1 if even_odd else winding) != 0
 
 
 def _bounds(corners: Float64, shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:

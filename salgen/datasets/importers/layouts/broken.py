@@ -59,8 +59,6 @@ def sound_items(
 ) -> tuple[dict[str, Value], Counter[str]]:
     """The items of which every file can be decoded, and the number of the others by reason.
 
-    What was found is kept in the user's cache, by names, sizes and times of the files.
-
     Parameters
     ----------
     items
@@ -68,12 +66,20 @@ def sound_items(
     files
         Item name to its pictures.
     """
-    paths = list(dict.fromkeys(chain.from_iterable(files[name] for name in items)))
+    broken = broken_items({name: files[name] for name in items})
+    return {name: value for name, value in items.items() if name not in broken}, Counter(broken.values())
+
+
+def broken_items(files: Mapping[str, Sequence[Path]]) -> dict[str, str]:
+    """Each item of which a file cannot be decoded, with the reason; `files` has the pictures of each.
+
+    What was found is kept in the user's cache, by names, sizes and times of the files.
+    """
+    paths = list(dict.fromkeys(chain.from_iterable(files.values())))
     kept = cached("pictures", [VERSION, _stamp(paths)], ("faults",), lambda: {"faults": _faults(paths)})
     faults = dict(zip(paths, kept["faults"].tolist(), strict=True))
-    worst = {name: max(faults[path] for path in files[name]) for name in items}
-    skipped = Counter(REASONS[fault] for fault in worst.values() if fault)
-    return {name: value for name, value in items.items() if not worst[name]}, skipped
+    worst = {name: max((faults[path] for path in given), default=0) for name, given in files.items()}
+    return {name: REASONS[fault] for name, fault in worst.items() if fault}
 
 
 def _fault(path: Path) -> str:

@@ -60,6 +60,21 @@ def mask_fault(mask: Mask, min_mask: int, scored: Mask | None = None) -> int:
     return TINY if pixels < min_mask else 0
 
 
+def mask_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], int]) -> dict[int, int]:
+    """The number of masks with each fault; see :func:`count_faults`."""
+
+    def count() -> dict[str, np.ndarray[Any, np.dtype[np.int64]]]:
+        found: Counter[int] = Counter()
+        with progress("looking at masks", len(items), "masks") as advance:
+            for item in items:
+                found[fault(item)] += 1
+                advance()
+        return {"counts": np.array([found[number] for number in FAULTS], dtype=np.int64)}
+
+    counts = cached("masks", [VERSION, depends_on], ("counts",), count)["counts"].tolist()
+    return dict(zip(FAULTS, counts, strict=True))
+
+
 def count_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], int]) -> str:
     """A sentence on the masks that are no ground truth, for the notes; the counts are kept in the user's cache.
 
@@ -72,17 +87,8 @@ def count_faults(depends_on: Any, items: Sequence[str], fault: Callable[[str], i
     fault
         Item to the fault of its mask.
     """
-
-    def count() -> dict[str, np.ndarray[Any, np.dtype[np.int64]]]:
-        found: Counter[int] = Counter()
-        with progress("looking at masks", len(items), "masks") as advance:
-            for item in items:
-                found[fault(item)] += 1
-                advance()
-        return {"counts": np.array([found[number] for number in FAULTS], dtype=np.int64)}
-
-    counts = cached("masks", [VERSION, depends_on], ("counts",), count)["counts"].tolist()
-    refused = [f"{number} {why}" for number, why in zip(counts, FAULTS.values(), strict=True) if number]
+    counts = mask_faults(depends_on, items, fault)
+    refused = [f"{number} {FAULTS[key]}" for key, number in counts.items() if number]
     if not refused:
         return ""
     return (

@@ -151,7 +151,7 @@ def _read_part(part: Part, outlined: bool, skipped: Counter[str]) -> Iterator[An
     grouped = zip(numbers, instances.of_images(numbers), _splits(part, len(numbers)), strict=True)
     with progress(f"reading {part.name}", len(numbers), "images") as advance:
         for number, places, split in grouped:
-            file, stated = images[number]
+            file, stated = Path(images[number][0]).name, images[number][1]
             try:
                 usable = _UsableInstances(instances, classes, check_size(part.images / file, stated), skipped)
                 yield usable.annotated(f"{part.name}/{file}", split, places)

@@ -1,0 +1,53 @@
+"""`salgen import`: a data set of your own images."""
+
+from __future__ import annotations
+
+import click
+
+from salgen.cli.make_command import say_made
+from salgen.cli.options import help_with, settings
+from salgen.parameters import parse_pairs
+from salgen.registry import IMPORTERS
+
+
+@click.command("import", add_help_option=False)
+@click.argument("images", type=click.Path())
+@click.argument("out", required=False, type=click.Path())
+@click.option(
+    "--masks",
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(),
+    help="A folder of mask pictures named as the images, COCO's instances (.json), boxes (.csv), or YOLO's folder of "
+    ".txt or data.yaml. Given several times, all that mark an image are acceptable.  [default: masks in IMAGES]",
+)
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=click.Path(),
+    help="A table (.csv or .jsonl) with file, label, and if you like split and cluster.  [default: labels.csv or "
+    "metadata.csv in IMAGES, else the annotations' classes, else the folders of IMAGES]",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the order of samples.")
+@click.option("--workers", type=int, metavar="N", help="Processes.  [default: one per core]")
+@settings
+@help_with(lambda params: {"Parameters": IMPORTERS.load("images")})
+def command(
+    images: str,
+    out: str | None,
+    masks: tuple[str, ...],
+    labels: str | None,
+    seed: int,
+    workers: int | None,
+    pairs: tuple[str, ...],
+) -> None:
+    """Make a data set of the images in the folder IMAGES, in IMAGES-salgen or the folder OUT.
+
+    The forms of masks and labels are in docs/own_images.md.
+    """
+    from salgen.datasets.importing import import_images
+
+    made = import_images(
+        images, out, masks=masks, labels=labels, parameters=parse_pairs(pairs), seed=seed, workers=workers
+    )
+    say_made(made)

@@ -1,0 +1,118 @@
+"""Importer of a user's own images with masks or annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from salgen.datasets.importers.layouts.imported import Items, refuse_edit
+from salgen.datasets.importers.layouts.mask_limits import MaskLimits
+from salgen.datasets.importers.layouts.own_images.open_images import open_images
+from salgen.datasets.importers.layouts.own_images.own_images import SPLITS, OwnImages, Reading
+from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.drawing.pictures import resize_rgb
+from salgen.generators.factory import no_copy
+from salgen.parameters import param
+
+NAMES = ("images",)
+
+
+@dataclass(frozen=True)
+class ImagesImporter(MaskLimits):
+    """Your own images, with masks, boxes or outlines in any common format.
+
+    `salgen import IMAGES --masks PATH --labels TABLE` gives it the source `IMAGES:masks=PATH:labels=TABLE`, which other
+    commands take as it is written there. A folder that holds `images`, `masks` and `labels.csv` needs no more than its
+    path. docs/own_images.md says which formats are read, where labels and splits come from, and what becomes of files
+    that do not belong together.
+
+    An image that shows several classes is treated as in `coco-2017`: in test it is a sample for each of them, elsewhere
+    one sample, labelled with the class of its largest object, and `label_present` holds all. Where several annotators
+    marked an image, any of their masks is acceptable. Images are turned as their EXIF orientation says and resized as a
+    whole, bilinearly, and masks to the nearest pixel. A mask that is empty then, covers the whole image or has fewer
+    than `min_mask` pixels is no ground truth: the sample is kept with an empty mask, is not scored, and the card counts
+    it. Broken files are skipped, counted and named.
+    """
+
+    name: ClassVar[str] = "images"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "images"
+    takes: ClassVar[str] = "IMAGES:masks=PATH:labels=PATH, or a folder that holds images, masks and labels.csv"
+    region: ClassVar[str] = "object"
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 2000, "val": 200, "test": 200}, {"image_size": (64, 64)}),
+        "small": Scale({}, {}),
+        "full": Scale({}, {}),
+    }
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
+
+    mask_values: tuple[int, ...] = param((), "levels of the object in mask pictures; all but black if empty")
+    classes: tuple[str, ...] = param((), "the classes that are wanted, in the order of the labels; all if empty")
+    shares: tuple[float, float, float] = param(
+        (0.64, 0.16, 0.2), "parts of each class for train, val and test, where nothing says the split", low=0.0
+    )
+    split_seed: int = param(0, "another one gives other splits by those parts", low=0)
+
+    def __post_init__(self) -> None:
+        if not sum(self.shares):
+            raise SalgenError(f"{self.name}: shares = {self.shares}: give at least one of train, val and test a part")
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The class."""
+        return {"label": self.classes}
+
+    def open_source(self, source: str | None) -> OwnImages:
+        """The images, masks and labels that a text names.
+
+        Raises
+        ------
+        SalgenError
+            If none is given, something is missing, or files do not belong together; the message names the file.
+        """
+        if not source:
+            raise no_copy(type(self))
+        return open_images(source, Reading(**{item.name: getattr(self, item.name) for item in fields(Reading)}))
+
+    def fitted(self, source: OwnImages) -> Self:
+        """With the classes that were found."""
+        return replace(self, classes=source.classes)
+
+    def prepare(self, source: OwnImages) -> Items:
+        """The samples of each split."""
+        splits: dict[str, list[str]] = {split: [] for split in SPLITS}
+        for name, (item, _) in source.samples.items():
+            splits[source.images[item].split].append(name)
+        return Items(source, splits)
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The image and the class that the sample is about."""
+        item, number = context.material.source.samples[context.material.at(context)]
+        return {"item": item, "label": number}
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        """The image as a whole, resized, with the acceptable masks of the class; an empty one if there is none."""
+        refuse_edit(edit)
+        source, item, number = cast(OwnImages, material.source), parameters["item"], parameters["label"]
+        image = source.images[item]
+        masks = source.masks(item, number) or [np.zeros(self.image_size, dtype=bool)]
+        present = {"label": tuple(image.outlines)} if source.several else {}
+        pixels = resize_rgb(read_picture(image.path), self.image_size)
+        return Rendered(pixels, {"label": number}, {self.region: masks[0]}, tuple(masks[1:]), present)
+
+    def target(self, task: str) -> str:
+        """The object."""
+        return self.region
+
+    def region_names(self) -> list[str]:
+        """The object."""
+        return [self.region]
+
+    def cluster(self, parameters: Mapping[str, Any], material: Items) -> str:
+        """What the table of labels says, else the image."""
+        return cast(OwnImages, material.source).images[parameters["item"]].cluster

@@ -1,0 +1,1 @@
+"""A user's own images with annotations in any common format."""

@@ -1,0 +1,174 @@
+"""Annotations in the formats that people have: each reader gives the outlines of the objects of each image."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size
+from salgen.datasets.importers.layouts.own_images.annotations import (
+    UNKNOWN,
+    Annotations,
+    Object,
+    box_outline,
+    image_of,
+    in_order,
+    numbers_of,
+    polygons_outline,
+)
+from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
+from salgen.datasets.importers.layouts.own_images.label_table import FILE, LABEL, column, read_rows
+from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline, RunLengths
+from salgen.datasets.importers.layouts.own_images.yolo import holds_texts, read_yolo
+from salgen.datasets.libraries.coco import run_lengths
+from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
+from salgen.datasets.libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError
+
+ABSENT = "annotation of an image that is not in the folder"
+CORNERS = (  # the columns of a box: left, top, right, bottom
+    *(("x0", "y0", "x1", "y1"), ("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax")),
+    *(("x_min", "y_min", "x_max", "y_max"), ("left", "top", "right", "bottom")),
+)
+
+
+def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
+    objects: dict[str, list[Object]] = {}
+    pictures = pictures_below(path)
+    if not pictures:
+        raise SalgenError(
+            f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
+            "of COCO and of boxes give the file"
+        )
+    for picture in pictures:
+        item = image_of(picture, path, tree)
+        if item in objects:
+            raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
+        objects[item] = [Object(None, MaskPicture(picture, values))]
+    return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
+
+
+def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """COCO's instances: polygons or run lengths, or boxes where an object has neither."""
+    entries: list[tuple[int, int, bool, Any, Box | None]] = []
+
+    def take(entry: dict[str, Any]) -> None:
+        outline = outline_of(entry)
+        box = None if outline else box_of(entry)
+        entries.append((int(entry["image_id"]), int(entry["category_id"]), bool(entry.get("iscrowd")), outline, box))
+
+    images, numbers, malformed = read_annotations(path, take)
+    for _ in range(malformed):
+        skipped.add(MALFORMED, path.name)
+    names = {number: name for name, number in numbers.items()}
+    items = {number: tree.find(file, str(path)) for number, (file, _) in images.items()}
+    objects: dict[str, list[Object]] = defaultdict(list)
+    for image, category, crowd, outline, box in entries:
+        file, stated = images.get(image, (f"image_id {image}", (0, 0)))
+        item = items.get(image)
+        size = tree.sizes.get(item or "")
+        try:
+            if crowd:
+                raise UnusableError(CROWD)
+            if item is None:
+                raise UnusableError(ABSENT if image in images else UNLISTED)
+            if category not in names:
+                raise UnusableError(UNKNOWN)
+            if size is None:  # a broken image is counted as such
+                continue
+            if tuple(stated) != size:
+                raise UnusableError("annotation of an image of another size than stated")
+            objects[item].append(Object(names[category], _coco_outline(outline, box, size)))
+        except UnusableError as error:
+            skipped.add(str(error), item or Path(file).name)
+    return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
+
+
+def read_boxes(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """A CSV file with a row for each box: image, label where there is one, and the edges in pixels."""
+    objects: dict[str, list[Object]] = defaultdict(list)
+    for row in read_rows(path):
+        place, columns = row
+        corners = next((names for names in CORNERS if set(names) <= columns.keys()), None)
+        if corners is None:
+            expected = ", or ".join(",".join(names) for names in CORNERS)
+            raise SalgenError(f"{path}: has the columns {', '.join(columns)}; a box needs {expected}")
+        item = tree.find(column(row, FILE), place)
+        size = tree.sizes.get(item or "")
+        label = column(row, LABEL) if set(LABEL) & columns.keys() else None
+        try:
+            if item is None:
+                raise UnusableError(ABSENT)
+            if size is not None:  # a broken image is counted as such
+                objects[item].append(Object(label, box_outline(numbers_of(columns[name] for name in corners), size)))
+        except UnusableError as error:
+            skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
+    labels = {each.category for of_image in objects.values() for each in of_image if each.category is not None}
+    return Annotations(objects, tuple(in_order(labels)), {"annotations": path})
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what it is called, whether a path is of it, and its reader."""
+
+    name: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Path, ImageTree, Skipped, tuple[int, ...]], Annotations]
+
+
+FORMATS = (
+    Format("COCO instances (.json)", lambda path: path.suffix.lower() == ".json", read_coco),
+    Format("boxes (.csv)", lambda path: path.suffix.lower() == ".csv", read_boxes),
+    Format(
+        "YOLO (a folder of .txt, or its data.yaml or classes.txt)",
+        lambda path: holds_texts(path) if path.is_dir() else path.suffix.lower() in (".yaml", ".yml", ".txt", ".names"),
+        read_yolo,
+    ),
+    Format("a folder of mask pictures", Path.is_dir, read_mask_pictures),
+)
+
+
+def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
+    """The annotations at a path, in the first of :data:`FORMATS` that recognises it.
+
+    Parameters
+    ----------
+    path
+        A file or a folder.
+    tree
+        The images.
+    skipped
+        Counts single annotations that cannot be used.
+    values
+        The object's levels in mask pictures; all but black if empty.
+
+    Raises
+    ------
+    SalgenError
+        If there is nothing, or nothing of a known format, or it does not belong to the images.
+    """
+    if not path.exists():
+        raise SalgenError(f"{path}: expected the masks or annotations here: {', '.join(each.name for each in FORMATS)}")
+    form = next((form for form in FORMATS if form.recognises(path)), None)
+    if form is None:
+        raise SalgenError(f"{path}: not a known form of annotations; give {', '.join(each.name for each in FORMATS)}")
+    return form.read(path, tree, skipped, values)
+
+
+def _coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
+    if box is not None:
+        left, top, width, height = box
+        return box_outline((left, top, left + width, top + height), size)
+    if isinstance(outline, list):
+        return polygons_outline(outline, size)
+    counts = run_lengths(outline.get("counts")) if isinstance(outline, dict) else []
+    stated = outline.get("size") if isinstance(outline, dict) else None
+    if stated != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
+        raise UnusableError("RLE of the wrong size")
+    return RunLengths(np.array(counts, dtype=np.int64))

@@ -1,0 +1,153 @@
+"""The images of a folder, found by the names that tables and annotations give them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from salgen.datasets.importers.layouts.broken import broken_items
+from salgen.datasets.importers.layouts.own_images.upright_pictures import size_of
+from salgen.errors import SalgenError
+
+PICTURES = frozenset((*(".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm"),
+                      *(".pgm", ".heic", ".heif", ".avif", ".jp2")))  # fmt: skip
+SPLIT_FOLDERS = {
+    "train": "train",
+    "training": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "test": "test",
+    "testing": "test",
+}
+
+
+class Skipped:
+    """What is passed over, by reason; the notes give the number and the first place of each."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, list[str]] = {}
+
+    def add(self, why: str, place: str) -> None:
+        """Pass over what is at a place."""
+        self.places.setdefault(why, []).append(place)
+
+    @property
+    def sentence(self) -> str:
+        """A sentence for the card, or "" if nothing was passed over."""
+        counts = (f"{why} ({len(places):,}; the first: {places[0]})" for why, places in sorted(self.places.items()))
+        return f"Skipped: {', '.join(counts)}." if self.places else ""
+
+
+@dataclass(frozen=True, eq=False)
+class ImageTree:
+    """The images below a folder.
+
+    Attributes
+    ----------
+    root
+        The folder.
+    files
+        Item, which is the path below the folder such as ``"train/cat/a.png"``, to file; sorted.
+    broken
+        Those that cannot be decoded, with the reason.
+    """
+
+    root: Path
+    files: Mapping[str, Path]
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, root: Path, but: Iterable[Path], skipped: Skipped) -> ImageTree:
+        """The images of a folder, without those in folders `but` within it; broken ones are counted.
+
+        Raises
+        ------
+        SalgenError
+            If there is no such folder, or it has no images that can be read.
+        """
+        if not root.is_dir():
+            raise SalgenError(f"{root}: expected a folder of images here")
+        top = root.resolve()
+        hidden = [path for path in (each.resolve() for each in but) if path.is_relative_to(top) and path != top]
+        files = {
+            path.relative_to(root).as_posix(): path
+            for path in pictures_below(root)
+            if not any(path.resolve().is_relative_to(folder) for folder in hidden)
+        }
+        broken = broken_items({item: [path] for item, path in files.items()})
+        for item, why in broken.items():
+            skipped.add(why, item)
+        if len(broken) == len(files):
+            state = f"none of its {len(files)} images can be read" if files else "holds no images"
+            raise SalgenError(f"{root}: {state}; expected files such as {root / 'NAME.png'} or .jpg, in folders too")
+        return cls(root, files, broken)
+
+    @cached_property
+    def sizes(self) -> Mapping[str, tuple[int, int]]:
+        """Item to (H, W), of those that can be decoded."""
+        return {item: size_of(path) for item, path in self.files.items() if item not in self.broken}
+
+    @cached_property
+    def in_splits(self) -> bool:
+        """Whether each image is below a folder that is called after a split."""
+        return all(first_folder(item).lower() in SPLIT_FOLDERS for item in self.files)
+
+    def split(self, item: str) -> str | None:
+        """The split whose folder an image is in."""
+        return SPLIT_FOLDERS[first_folder(item).lower()] if self.in_splits else None
+
+    def folder(self, item: str) -> str:
+        """The folder that an image is in, below that of its split; "" if it is in none."""
+        return first_folder(item.partition("/")[2] if self.in_splits else item)
+
+    def find(self, name: str, place: str) -> str | None:
+        """The image of a name: a path or its end, with or without the suffix; None if there is none.
+
+        Raises
+        ------
+        SalgenError
+            If several images have the name; the message begins with `place`.
+        """
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        for start in range(len(parts)):
+            end = "/".join(parts[start:])
+            found = [end] if end in self.files else self._by_end.get(end, [])
+            if len(found) > 1:
+                raise SalgenError(
+                    f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of the path"
+                )
+            if found:
+                return found[0]
+        return None
+
+    @cached_property
+    def _by_end(self) -> Mapping[str, list[str]]:
+        """Items by the ends of their paths, with and without suffix."""
+        ends: dict[str, list[str]] = defaultdict(list)
+        for item in self.files:
+            parts = PurePosixPath(item).parts
+            stem = PurePosixPath(item).stem
+            for start in range(len(parts)):
+                ends["/".join(parts[start:])].append(item)
+                ends["/".join([*parts[start:-1], stem])].append(item)
+        return ends
+
+
+def pictures_below(root: Path) -> list[Path]:
+    """The pictures in a folder and those in it, sorted; what is hidden is not looked at."""
+    return [path for path in visible_files(root) if path.suffix.lower() in PICTURES]
+
+
+def visible_files(root: Path) -> list[Path]:
+    """The files in a folder and those in it, sorted, without hidden ones."""
+    paths = sorted(root.rglob("*"))
+    return [p for p in paths if not p.is_dir() and not any(part.startswith(".") for part in p.relative_to(root).parts)]
+
+
+def first_folder(item: str) -> str:
+    """The first folder of a path, "" if it is that of a file alone."""
+    return item.partition("/")[0] if "/" in item else ""

@@ -1,0 +1,52 @@
+"""Where a user's images, masks and labels are, in one text that all commands take as a source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from salgen.errors import SalgenError
+
+
+@dataclass(frozen=True)
+class Paths:
+    """What the text of a source says: ``IMAGES:masks=PATH:labels=PATH``, or a folder that holds all.
+
+    Attributes
+    ----------
+    images
+        The folder of images, or one that holds it as `images`.
+    masks
+        One path for each annotator, or for each part of the images. If none is given, what is called `masks` (a folder,
+        ``masks.json`` or ``masks.csv``; ``masks-2`` is a second annotator's) or `data.yaml` in the folder.
+    labels
+        A table; if none is given, `labels.csv` in the folder, or the images' ``metadata.csv`` or ``metadata.jsonl``.
+    """
+
+    images: Path
+    masks: tuple[Path, ...]
+    labels: Path | None
+
+    @classmethod
+    def of(cls, text: str) -> Paths:
+        """What a text says, with what it leaves open looked for in the folder."""
+        images, *pairs = re.split(r":(masks|labels)=", text)
+        parts = [(name, Path(path).expanduser()) for name, path in zip(pairs[::2], pairs[1::2], strict=True)]
+        folder = Path(images).expanduser()
+        masks = tuple(path for name, path in parts if name == "masks")
+        labels = [path for name, path in parts if name == "labels"]
+        if len(labels) > 1:
+            raise SalgenError(f"{text}: give the labels in one table")
+        if not masks and folder.is_dir():
+            found = sorted(folder.glob("masks*"), key=lambda path: (len(path.stem), path.name))
+            masks = tuple(path for path in found if re.fullmatch(r"masks(-\w+)?(\.json|\.csv)?", path.name))
+            masks = masks or tuple(filter(Path.is_file, [folder / "data.yaml"]))
+        if not masks and folder.is_dir():
+            raise SalgenError(
+                f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
+            )
+        if not labels:
+            labels = [path for path in [folder / "labels.csv"] if path.is_file()]
+        inner = folder / "images"
+        return cls(inner if inner.is_dir() else folder, masks, labels[0] if labels else None)

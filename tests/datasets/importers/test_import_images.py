@@ -1,0 +1,349 @@
+"""One's own images: the same masks in every format, labels, splits, several classes and several annotators."""
+
+import json
+import shutil
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from own_image_files import (
+    BOXES,
+    NAMES,
+    H,
+    W,
+    painted,
+    polygon,
+    write_boxes,
+    write_coco,
+    write_images,
+    write_labels,
+    write_masks,
+    write_yolo,
+)
+
+import salgen
+from salgen.datasets.importers.layouts.own_images.outlines import Polygons
+from salgen.datasets.importers.layouts.own_images.own_split import by_shares
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator
+
+ALL_TEST = {"image_size": (H, W), "shares": (0, 0, 1)}
+
+FORMATS = {
+    "mask pictures": lambda root: write_masks(root / "them"),
+    "coco polygons": lambda root: write_coco(root / "them.json", "polygons"),
+    "coco run lengths": lambda root: write_coco(root / "them.json", "rle"),
+    "coco compressed": lambda root: write_coco(root / "them.json", "compressed"),
+    "coco boxes": lambda root: write_coco(root / "them.json", "boxes"),
+    "yolo polygons": lambda root: write_yolo(root / "them", "polygons"),
+    "yolo boxes": lambda root: write_yolo(root / "them", "boxes"),
+    "boxes": lambda root: write_boxes(root / "them.csv"),
+}
+
+
+@pytest.fixture
+def images(tmp_path):
+    return write_images(tmp_path / "photos")
+
+
+def opened(images, *masks, labels=None, **parameters):
+    text = "".join([str(images), *(f":masks={path}" for path in masks), *([f":labels={labels}"] if labels else [])])
+    return generator("images", source=text, **{**ALL_TEST, **parameters})
+
+
+def samples(made, split="test"):
+    return [made.sample(0, split, index) for index in range(made.available[split])]
+
+
+def by_name(made, split="test"):
+    return {sample.recipe.parameters["item"].rpartition(".")[0]: sample for sample in samples(made, split)}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_masks_in_every_format_are_read_back_equal(images, tmp_path, form):
+    if form == "coco compressed":
+        pytest.importorskip("pycocotools")
+    masks = FORMATS[form](tmp_path)
+    labels = write_labels(tmp_path / "labels.csv") if form == "mask pictures" else None
+    made = opened(images, masks, labels=labels)
+    assert made.plugin.tasks == {"label": NAMES}
+    found = by_name(made)
+    assert found.keys() == BOXES.keys()
+    for name, (label, box) in BOXES.items():
+        np.testing.assert_array_equal(found[name].regions["object"], painted(box))
+        assert made.plugin.classes[found[name].labels["label"]] == label
+        assert found[name].alternatives == ()
+        assert found[name].present == {}
+
+
+@given(st.lists(st.tuples(st.floats(-5, W + 5), st.floats(-5, H + 5)), min_size=3, max_size=7), st.data())
+def test_a_pixel_belongs_to_a_polygon_if_its_centre_does(corners, data):
+    """By the winding number of the angles that the corners take around the centre."""
+    drawn = Polygons([np.array(corners)]).paint((H, W))
+    row, column = data.draw(st.integers(0, H - 1)), data.draw(st.integers(0, W - 1))
+    towards = np.array(corners) - (column + 0.5, row + 0.5)
+    after = np.roll(towards, -1, axis=0)
+    cross, dot = towards[:, 0] * after[:, 1] - towards[:, 1] * after[:, 0], (towards * after).sum(axis=1)
+    lengths = np.maximum(np.hypot(*(after - towards).T), 1e-9)
+    if (np.abs(cross) / lengths).min() > 1e-6:  # the centre is on none of the lines
+        assert drawn[row, column] == (round(float(np.arctan2(cross, dot).sum() / (2 * np.pi))) % 2 == 1)
+
+
+def test_polygons_of_an_object_are_united_whatever_their_direction(images, tmp_path):
+    first, second = (2, 2, 10, 10), (6, 6, 20, 18)
+    backwards = np.array(polygon(second)).reshape(-1, 2)[::-1].ravel().tolist()
+    path = write_coco(tmp_path / "them.json")
+    whole = json.loads(path.read_text())
+    whole["annotations"][0]["segmentation"] = [polygon(first), backwards]
+    path.write_text(json.dumps(whole))
+    np.testing.assert_array_equal(by_name(opened(images, path))["a0"].regions["object"], painted(first, second))
+
+
+def test_masks_are_resized_to_the_nearest_pixel_and_images_as_pillow_does(images, tmp_path):
+    size = (16, 40)
+    for name, sample in by_name(opened(images, write_boxes(tmp_path / "boxes.csv"), image_size=size)).items():
+        for row, column in np.ndindex(size):
+            place = int((row + 0.5) * H / size[0]), int((column + 0.5) * W / size[1])
+            assert sample.regions["object"][row, column] == painted(BOXES[name][1])[place]
+        assert sample.image.shape == (*size, 3)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["filename,class,xmin,ymin,xmax,ymax", "\ufeffPath,Category,X1,Y1,X2,Y2", "file_name,label,left,top,right,bottom"],
+)
+def test_other_names_of_columns(images, tmp_path, header):
+    found = by_name(opened(images, write_boxes(tmp_path / "boxes.csv", header)))
+    np.testing.assert_array_equal(found["a0"].regions["object"], painted(BOXES["a0"][1]))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "names: [cat, 'dog']",
+        'names: {0: cat, 1: "dog"}',
+        "names:\n- cat  # a class\n- dog\nnc: 2",
+        "path: x\nnames:\n  0: cat\n  1: dog\n\nnc: 2",
+        "names: [\n  cat,\n  dog,\n]",
+    ],
+)
+@pytest.mark.parametrize("split_first", [True, False])
+def test_a_data_yaml_with_the_two_layouts_of_yolo(tmp_path, names, split_first):
+    parts = {"train": ("a0", "a1"), "valid": ("b0",), "test": ("b1",)}
+    texts = write_yolo(tmp_path / "texts", "boxes")
+    for split, members in parts.items():
+        place = "{0}/{1}" if split_first else "{1}/{0}"
+        write_images(tmp_path / "data" / place.format(split, "images"), members)
+        for name in members:
+            target = tmp_path / "data" / place.format(split, "labels") / f"{name}.txt"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(texts / f"{name}.txt", target)
+    (tmp_path / "data" / "data.yaml").write_text(f"train: ../train/images\n{names}\n")
+    made = opened(tmp_path / "data")
+    assert made.available == {"train": 2, "val": 1, "test": 1}
+    assert made.plugin.tasks == {"label": NAMES}
+    assert "Splits are those of the user." in made.source.notes
+    np.testing.assert_array_equal(samples(made)[0].regions["object"], painted(BOXES["b1"][1]))
+
+
+def test_texts_of_yolo_beside_the_images(images, tmp_path):
+    texts = write_yolo(tmp_path / "texts", "polygons")
+    for path in texts.iterdir():
+        shutil.move(path, images)
+    found = by_name(opened(images, images / "classes.txt"))
+    np.testing.assert_array_equal(found["b1"].regions["object"], painted(BOXES["b1"][1]))
+
+
+def test_a_table_of_labels_gives_label_split_and_cluster(images, tmp_path):
+    rows = {"a0": "sick,train,p1", "a1.png": "healthy,train,p1", "photos/b0.png": "sick,valid,p2", "b1": "sick,test,"}
+    labels = write_labels(tmp_path / "them.csv", rows, "file,label,split,cluster")
+    made = opened(images, write_masks(tmp_path / "masks"), labels=labels)
+    assert made.plugin.tasks == {"label": ("healthy", "sick")}
+    assert made.available == {"train": 2, "val": 1, "test": 1}
+    train = samples(made, "train")
+    assert {made.cluster(sample.recipe) for sample in train} == {"p1"}
+    assert {made.cluster(samples(made)[0].recipe)} == {"b1.png"}
+    assert {sample.recipe.parameters["item"]: sample.labels["label"] for sample in train} == {"a0.png": 1, "a1.png": 0}
+
+
+def test_labels_beside_annotations_take_all_objects_unless_they_are_their_classes(images, tmp_path):
+    objects = [("a0", "cat", (1, 1, 9, 9)), ("a0", "dog", (12, 2, 20, 18)), ("b0", "dog", (0, 0, 8, 8))]
+    masks = write_coco(tmp_path / "them.json", objects=objects)
+    sick = write_labels(tmp_path / "sick.csv", {"a0": "sick", "b0": "healthy"})
+    found = by_name(opened(images, masks, labels=sick))
+    np.testing.assert_array_equal(found["a0"].regions["object"], painted((1, 1, 9, 9), (12, 2, 20, 18)))
+    dogs = write_labels(tmp_path / "dogs.csv", {"a0": "dog", "b0": "dog"})
+    found = by_name(opened(images, masks, labels=dogs))
+    np.testing.assert_array_equal(found["a0"].regions["object"], painted((12, 2, 20, 18)))
+
+
+def test_folders_are_classes_and_splits(tmp_path):
+    names = ["train/cat/x", "train/dog/x", "val/cat/y", "test/dog/z"]
+    root = write_images(tmp_path / "data" / "images", names)
+    for name in names:
+        mask = tmp_path / "data" / "masks" / f"{name}.png"
+        mask.parent.mkdir(parents=True)
+        shutil.copy(write_masks(tmp_path / name.replace("/", "-")) / "a0.png", mask)
+    for made in (opened(tmp_path / "data"), opened(root, tmp_path / "data" / "masks")):
+        assert made.available == {"train": 2, "val": 1, "test": 1}
+        assert {s.recipe.parameters["item"]: s.labels["label"] for s in samples(made, "train")} == {
+            "train/cat/x.png": 0,
+            "train/dog/x.png": 1,
+        }
+    assert opened(tmp_path / "data").source.digest == opened(root, tmp_path / "data" / "masks").source.digest
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize("split", ["", "train/"])
+def test_image_folders_of_hugging_face(tmp_path, form, split):
+    root = write_images(tmp_path / "data", [f"{split}{name}" for name in BOXES])
+    rows = [{"file_name": f"{name}.png", "label": number % 2} for number, name in enumerate(BOXES)]
+    table = root / split / f"metadata.{form}"
+    if form == "jsonl":
+        table.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    else:
+        table.write_text("file_name,label\n" + "\n".join(f"{row['file_name']},{row['label']}" for row in rows))
+    made = opened(root, write_masks(tmp_path / "masks"))
+    assert made.plugin.tasks == {"label": ("0", "1")}
+    assert made.available == ({"train": 4, "val": 0, "test": 0} if split else {"train": 0, "val": 0, "test": 4})
+
+
+def test_an_image_of_several_classes_is_a_sample_for_each_in_test_and_one_elsewhere(images, tmp_path):
+    objects = [
+        *(("a0", "cat", (1, 1, 5, 5)), ("a0", "dog", (6, 2, 26, 18)), ("a0", "cat", (20, 15, 28, 20))),
+        *(("b0", "cat", (0, 0, 9, 9)), ("b1", "dog", (3, 3, 9, 9))),
+    ]
+    masks = write_coco(tmp_path / "them.json", objects=objects)
+    made = opened(images, masks)
+    assert made.available["test"] == 4
+    found = {(s.recipe.parameters["item"], s.labels["label"]): s for s in samples(made)}
+    np.testing.assert_array_equal(found["a0.png", 0].regions["object"], painted((1, 1, 5, 5), (20, 15, 28, 20)))
+    np.testing.assert_array_equal(found["a0.png", 1].regions["object"], painted((6, 2, 26, 18)))
+    assert [found[key].present["label"] for key in (("a0.png", 0), ("a0.png", 1), ("b0.png", 0))] == [
+        (0, 1),
+        (0, 1),
+        (0,),
+    ]
+    assert len({made.cluster(sample.recipe) for sample in found.values()}) == 3
+    train = by_name(opened(images, masks, shares=(1, 0, 0)), "train")
+    assert len(train) == 3
+    assert train["a0"].labels == {"label": 1}
+    assert train["a0"].present == {"label": (0, 1)}
+    assert "image without an object (1; the first: a1.png)" in made.source.notes
+    dogs = opened(images, masks, classes=("dog",))
+    assert sorted(by_name(dogs)) == ["a0", "b1"]
+    assert "image of no class that is wanted (1; the first: b0.png)" in dogs.source.notes
+    assert opened(images, masks, classes="dog,cat").plugin.tasks == {"label": ("dog", "cat")}
+
+
+def test_masks_of_several_annotators_are_all_acceptable(images, tmp_path):
+    labels = write_labels(tmp_path / "labels.csv")
+    second = write_coco(tmp_path / "second.json", objects=[("a0", "cat", (0, 0, 9, 9)), ("b1", "cat", (1, 1, 4, 4))])
+    found = by_name(opened(images, write_masks(tmp_path / "first"), second, labels=labels))
+    np.testing.assert_array_equal(found["a0"].regions["object"], painted(BOXES["a0"][1]))
+    np.testing.assert_array_equal(found["a0"].alternatives, [painted((0, 0, 9, 9))])
+    assert found["a1"].alternatives == ()
+    (tmp_path / "data").mkdir()
+    shutil.copytree(images, tmp_path / "data" / "images")
+    shutil.copytree(tmp_path / "first", tmp_path / "data" / "masks")
+    shutil.copy(second, tmp_path / "data" / "masks-2.json")
+    shutil.copy(labels, tmp_path / "data")
+    again = by_name(opened(tmp_path / "data"))
+    assert all(len(again[name].alternatives) == len(found[name].alternatives) for name in BOXES)
+
+
+def test_images_without_a_mask_are_kept_and_not_scored(images, tmp_path):
+    masks = write_masks(tmp_path / "masks")
+    (masks / "b0.png").unlink()
+    made = opened(images, masks, labels=write_labels(tmp_path / "labels.csv"))
+    assert not by_name(made)["b0"].regions["object"].any()
+    assert "1 of the samples have no mask and are not scored." in made.source.notes
+
+
+def test_levels_of_the_object_in_mask_pictures(images, tmp_path):
+    masks, labels = write_masks(tmp_path / "masks", level=3), write_labels(tmp_path / "labels.csv")
+    for path in masks.iterdir():
+        from PIL import Image
+
+        Image.fromarray(np.asarray(Image.open(path)) + np.uint8(1)).save(path)  # 4 within, 1 around
+    with pytest.raises(SalgenError, match=r"a0.png: is empty, full or too small .* --set mask_values=1"):
+        opened(images, masks, labels=labels).source.notes  # noqa: B018
+    found = by_name(opened(images, masks, labels=labels, mask_values="4,9"))
+    np.testing.assert_array_equal(found["b0"].regions["object"], painted(BOXES["b0"][1]))
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=5), st.integers(0, 9))
+def test_splits_are_stratified_and_stay_nearly_as_they_are_when_an_image_is_added(counts, seed):
+    free = {number: [f"{number}-{k}" for k in range(count)] for number, count in enumerate(counts)}
+    splits = by_shares(free, (0.64, 0.16, 0.2), seed)
+    for share, split in ((0.64, "train"), (0.16, "val"), (0.2, "test")):
+        assert abs(list(splits.values()).count(split) - share * sum(counts)) <= 1.5
+        for number, count in enumerate(counts):
+            members = [name for name in splits if name.startswith(f"{number}-")]
+            assert abs(sum(splits[name] == split for name in members) - share * count) < 2.1
+    assert by_shares({n: names[::-1] for n, names in free.items()}, (0.64, 0.16, 0.2), seed) == splits
+    more = by_shares({**free, 0: [*free[0], "new"]}, (0.64, 0.16, 0.2), seed)
+    assert sum(splits[name] != more[name] for name in splits) <= 2 * len(counts)
+
+
+def test_images_of_a_cluster_are_in_one_split(tmp_path):
+    names = [f"i{k}" for k in range(30)]
+    root = write_images(tmp_path / "photos", names)
+    rows = {name: f"{NAMES[k % 2]},p{k // 6}" for k, name in enumerate(names)}
+    labels = write_labels(tmp_path / "labels.csv", rows, "file,label,cluster")
+    boxes = tmp_path / "boxes.csv"
+    boxes.write_text("image,x0,y0,x1,y1\n" + "".join(f"{name},1,1,9,9\n" for name in names))
+    made = opened(root, boxes, labels=labels, shares=(0.6, 0.2, 0.2))
+    clusters = {split: {made.cluster(s.recipe) for s in samples(made, split)} for split in made.available}
+    assert {split: len(members) for split, members in clusters.items()} == {"train": 3, "val": 1, "test": 1}
+    assert len(set.union(*clusters.values())) == 5
+    assert "of each class 60 % to train, 20 % to val and 20 % to test" in made.source.notes
+    assert opened(root, boxes, labels=labels, split_seed=3).source.splits != made.source.splits
+
+
+def test_a_data_set_is_made_shown_verified_evaluated_and_published(tmp_path):
+    names = [f"{NAMES[k % 2]}/i{k}" for k in range(24)]
+    root = write_images(tmp_path / "photos", names)
+    boxes = tmp_path / "boxes.csv"
+    boxes.write_text(
+        "image,x0,y0,x1,y1\n" + "".join(f"{name},{k % 5},1,18,{9 + k % 7}\n" for k, name in enumerate(names))
+    )
+    out = salgen.import_images(root, tmp_path / "out", masks=boxes, parameters={"image_size": (16, 24)}, workers=1)
+    assert verify(out, source=f"{root}:masks={boxes}") == []
+    again = make(
+        "images", tmp_path / "again", source=f"{root}:masks={boxes}", parameters={"image_size": "16x24"}, workers=1
+    )
+    assert (again / "SHA256SUMS").read_bytes() == (out / "SHA256SUMS").read_bytes()
+    run = salgen.evaluate(
+        out,
+        model="scnn",
+        settings={"epochs": 1, "widths": "4,4"},
+        methods=["gradient"],
+        metrics=["m-gt"],
+        out=tmp_path / "run",
+    )
+    rows = pq.read_table(run / "scores.parquet").to_pandas()
+    assert set(rows["method"]) >= {"gradient", "oracle", "random"}
+    assert (rows.query("method == 'oracle'")["value"] == 1).all()
+    assert len(salgen.open(out)) == len(rows.query("method == 'gradient'"))
+    archive = tmp_path / "out.tar"
+    salgen.publish(out, archive, licence="CC-BY-4.0", date="2026-01-01")
+    assert verify(archive, source=f"{root}:masks={boxes}") == []
+    assert str(tmp_path) not in (out / "salgen.json").read_text() + (out / "README.md").read_text()
+
+
+def test_several_classes_are_evaluated(tmp_path):
+    names = [f"i{k}" for k in range(12)]
+    root = write_images(tmp_path / "photos", names)
+    objects = [(name, NAMES[k % 2], (1, 1, 9, 9)) for k, name in enumerate(names)]
+    objects += [(name, NAMES[1 - k % 2], (12, 4, 27, 19)) for k, name in enumerate(names) if k % 3]
+    masks = write_coco(tmp_path / "them.json", objects=objects)
+    out = salgen.import_images(root, tmp_path / "out", masks=masks, parameters={"image_size": (16, 16)}, workers=1)
+    how = {"model": "scnn", "settings": {"epochs": 1, "widths": "4,4"}, "methods": ["gradient"], "metrics": ["m-gt"]}
+    run = salgen.evaluate(out, out=tmp_path / "run", **how)
+    rows = pq.read_table(run / "scores.parquet").to_pandas()
+    assert set(rows["target"]) == {0, 1}
