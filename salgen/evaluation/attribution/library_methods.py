@@ -9,6 +9,7 @@ import gc
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.class_activation import layer_names
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.layers import find_layer, last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
@@ -120,7 +122,7 @@ class GradCam:
         if len(names) == 1 and "reshape_transform" not in own:
             grid = layer_grid(question.view, question.normalised, names[0])
             in_order = grid.channel_axis == 1 and grid.whole and grid.pixels is None
-            own["reshape_transform"] = None if in_order else grid.channels
+            own["reshape_transform"] = None if in_order else partial(_channels_last, grid)
         return kind(question.network, [question.network.get_submodule(name) for name in names], **own), others
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
@@ -248,6 +250,11 @@ def _loose_tensors(thing: Any) -> Iterator[Tensor]:
             waiting += gc.get_referents(value)
         elif not value.is_leaf:
             yield value
+
+
+def _channels_last(grid: Grid, output: Tensor) -> Tensor:
+    """A layer's output (n, K, h, w) as the usual ``reshape_transform`` of tokens has it in memory: last digits differ."""
+    return grid.channels(output).contiguous(memory_format=torch.channels_last)
 
 
 def _takes(function: Any, *names: str) -> bool:
