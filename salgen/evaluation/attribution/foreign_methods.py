@@ -26,9 +26,9 @@ from torch import Tensor
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, MethodDefaults
 from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
-from salgen.evaluation.attribution.lent_network import lent
+from salgen.evaluation.attribution.lent_network import copy_to_lend, lent
 from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Library, Question, bound_copy, library_of
-from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.import_paths import imported
@@ -214,13 +214,13 @@ class ForeignMethod(MethodDefaults):
         library = library_of(self.given)
         method, arguments = self.given, self.arguments
         if library is None:
-            network = private_copy(view.network, view.network)
+            network = copy_to_lend(view.network)
             with lent(network):
                 return method(network, context.inputs[part].clone(), targets, **arguments)
         model = None if isinstance(method, type) else library.model_of(method)
         images = context.inputs
         if model is None:
-            network = private_copy(view.network, view.network)
+            network = copy_to_lend(view.network)
         else:
             method, network, takes_pixels = bound_copy(method, model, view)
             images = context.pixels if takes_pixels else images

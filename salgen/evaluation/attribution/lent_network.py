@@ -10,8 +10,17 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
+from salgen.evaluation.models.inspection.model_view import private_copy
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+def copy_to_lend(network: nn.Module) -> nn.Module:
+    """A copy that shares its weights, which ask for gradients as a trained network's do: others may need these."""
+    copy = private_copy(network, network)
+    for weight in copy.parameters():
+        weight.requires_grad_(weight.is_floating_point())
+    return copy
 
 
 @contextmanager
@@ -28,21 +37,20 @@ def lent(network: nn.Module) -> Iterator[None]:
     SalgenError
         If weights, training mode, ``requires_grad``, hooks or modules are not what they were.
     """
-    state, weights = _state(network), _weights(network)
-    shared = {name: (tensor.detach(), tensor.detach().clone()) for name, tensor in weights.items()}
-    changed: list[str] = []
+    state, weights = _state(network), {name: (t.detach(), t.detach().clone()) for name, t in _weights(network).items()}
+    differ = []
     try:
         yield
-        after = _state(network)
-        changed += [kind for kind, before in state.items() if before != after[kind]]
-        now = _weights(network)
-        changed += ["weights"] if any(not _equal(now.get(name), own) for name, (_, own) in shared.items()) else []
     finally:
-        with torch.no_grad():
-            for tensor, own in shared.values():
-                if not torch.equal(tensor, own):
-                    tensor.copy_(own)
-                    changed = list(dict.fromkeys([*changed, "weights"]))
+        now = _weights(network)
+        for name, (shared, own) in weights.items():
+            if not torch.equal(shared, own):
+                shared.copy_(own)
+                differ.append(name)
+            elif not _equal(now.get(name), own):  # the copy alone was given others
+                differ.append(name)
+    after = _state(network)
+    changed = [kind for kind, before in state.items() if before != after[kind]] + ["weights"] * bool(differ)
     if changed:
         raise SalgenError(f"it changed the model's {', '.join(changed)}: put back what it changes, or work on a copy")
 
@@ -52,7 +60,8 @@ def _weights(network: nn.Module) -> dict[str, Tensor]:
 
 
 def _equal(tensor: Tensor | None, own: Tensor) -> bool:
-    return tensor is not None and tensor.shape == own.shape and torch.equal(tensor, own)
+    kinds = [(t.shape, t.dtype, t.device) for t in (tensor, own) if t is not None]
+    return tensor is not None and kinds[0] == kinds[1] and torch.equal(tensor, own)
 
 
 def _state(network: nn.Module) -> dict[str, dict[str, Any]]:

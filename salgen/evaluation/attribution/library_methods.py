@@ -5,13 +5,11 @@ Nothing of them is imported here before it is needed: a class or an object is th
 
 from __future__ import annotations
 
-import gc
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -222,7 +220,9 @@ def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module
         raise SalgenError(
             "it is bound to another model than the one that is explained: bind it to that, or give its class"
         )
-    holder = private_copy({"method": method, "model": model}, model, _loose_tensors(method))
+    holder = private_copy({"method": method, "model": model}, model)
+    for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):
+        weight.requires_grad_(own.requires_grad)
     return holder["method"], holder["model"].eval(), takes_pixels
 
 
@@ -237,23 +237,8 @@ def _alike(first: nn.Module, second: nn.Module) -> bool:
     )
 
 
-def _loose_tensors(thing: Any) -> Iterator[Tensor]:
-    """Tensors within an object that autograd made, such as a CAM's last outputs: they cannot be copied."""
-    atoms = (type, ModuleType, FunctionType, BuiltinFunctionType, str, bytes, int, float)
-    waiting, seen = [thing], set()
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen or isinstance(value, atoms):
-            continue
-        seen.add(id(value))
-        if not isinstance(value, Tensor):
-            waiting += gc.get_referents(value)
-        elif not value.is_leaf:
-            yield value
-
-
 def _channels_last(grid: Grid, output: Tensor) -> Tensor:
-    """A layer's output (n, K, h, w) as the usual ``reshape_transform`` of tokens has it in memory: last digits differ."""
+    """A layer's output (n, K, h, w), in memory as a ``reshape_transform`` mostly has it: last digits depend on that."""
     return grid.channels(output).contiguous(memory_format=torch.channels_last)
 
 

@@ -130,12 +130,7 @@ def check_methods_given(methods: Any) -> list[Any]:
     SalgenError
         If there is none, one is no method, or two have the same name.
     """
-    listed = [methods] if isinstance(methods, str) or is_foreign(methods) else methods
-    if not isinstance(listed, Iterable):
-        raise SalgenError(
-            f"methods = {methods!r}: give a list of names, of calls such as 'grad-cam:layer=layer4', or of functions, "
-            "or a dict that names them"
-        )
+    listed = methods if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     pairs = list(listed.items()) if isinstance(listed, Mapping) else [(None, given) for given in listed]
     if not pairs:
         raise SalgenError("no method was chosen: give at least one")

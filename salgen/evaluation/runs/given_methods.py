@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import pickle
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,11 @@ def _again(record: MethodRecord, run: Path) -> ForeignMethod:
 
 def _tupled(value: Any) -> Any:
     return tuple(map(_tupled, value)) if isinstance(value, list) else value
+
+
+def check_importable(methods: Iterable[Any]) -> None:
+    """Raise a SalgenError if workers of Ray cannot import a method."""
+    pickle.dumps([method for method in methods if isinstance(method, ForeignMethod)])
 
 
 def recorded(record: MethodRecord) -> ForeignMethod:

@@ -25,7 +25,7 @@ from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
 from salgen.evaluation.runs.given_maps import check_one_trained_model, maps_of_files
-from salgen.evaluation.runs.given_methods import earlier_methods
+from salgen.evaluation.runs.given_methods import check_importable, earlier_methods
 from salgen.evaluation.runs.pipeline import (
     default_run,
     execute_run,
@@ -196,6 +196,8 @@ def evaluate(
         check_one_trained_model(len(identities), str(model), trained=bool(loaded or held))
     outside = maps_of_files(files, held, dataset) if files or held else {}
     selection = select_methods(requested, scale, earlier, outside)
+    if ray is not None:
+        check_importable(selection.named.values())
     if methods is None and held is None and not outside and scale == DEMO:
         print(
             f"scale demo takes {len(selection.methods)} of {len(METHODS.names())} methods by default, controls among "

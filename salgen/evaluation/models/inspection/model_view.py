@@ -8,8 +8,10 @@ copied, and ask for no gradient.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable
+import gc
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -197,24 +199,34 @@ def _private(model: nn.Module) -> nn.Module:
     return private
 
 
-def private_copy(thing: T, model: nn.Module, also: Iterable[Tensor] = ()) -> T:
+def private_copy(thing: T, model: nn.Module) -> T:
     """A copy of a model, or of an object that is bound to one, with modules of its own.
 
     They share the weights, ask for no gradient, and are without `torch.compile` or parallel wrappers.
-
-    Parameters
-    ----------
-    also
-        Tensors of the object that are shared like weights.
     """
     with torch.inference_mode(False):
-        tensors = [*also, *(t for module in model.modules() for t in _own_tensors(module))]
+        tensors = [*_computed_tensors(thing), *(t for module in model.modules() for t in _own_tensors(module))]
         copies: dict[int, Any] = {id(t): _without_gradient(t) for t in tensors}
         for module in reversed(list(model.modules())):  # inner modules first
             inner = _unwrapped(module)
             if inner is not None:
                 copies[id(module)] = copy.deepcopy(inner, copies)
         return copy.deepcopy(thing, copies)
+
+
+def _computed_tensors(thing: Any) -> Iterator[Tensor]:
+    """Tensors within an object that autograd made, such as a CAM's last outputs: torch refuses to copy them."""
+    atoms = (type, ModuleType, FunctionType, BuiltinFunctionType, str, bytes, int, float)
+    waiting, seen = [thing], set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, atoms):
+            continue
+        seen.add(id(value))
+        if not isinstance(value, Tensor):
+            waiting += gc.get_referents(value)
+        elif not value.is_leaf:
+            yield value
 
 
 def _unwrapped(module: nn.Module) -> nn.Module | None:
