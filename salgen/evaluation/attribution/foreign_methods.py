@@ -1,7 +1,7 @@
 """Methods that are not salgen's: functions of the user's, and classes and objects of other libraries.
 
 `check_methods_given` makes them of what `methods=` and `-m` were given; plan, runner and tables take them for methods
-as others. Their code runs on a copy of the network with random numbers of its own, and what it does wrong is one line.
+as others. What their code does wrong is said in one line.
 """
 
 from __future__ import annotations
@@ -19,22 +19,19 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.attribution_context import AttributionContext, MethodDefaults
 from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
-from salgen.evaluation.attribution.lent_network import copy_to_lend, lent
+from salgen.evaluation.attribution.foreign_calls import foreign_maps
 from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Library, Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
-from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.import_paths import imported
 from salgen.parameters import by_parameters, canonical_json, parse_call
 from salgen.registry import METHODS
-from salgen.seeding import Stream
 from salgen.source_code import import_path, source_digest
 
 EXAMPLE = "my_methods:mine"
@@ -140,8 +137,6 @@ class ForeignMethod(MethodDefaults):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Raw maps (n, C, h, w).
 
-        Those that draw random numbers explain one image at a time, each with numbers of its own.
-
         Raises
         ------
         ForeignMethodError
@@ -150,13 +145,7 @@ class ForeignMethod(MethodDefaults):
         with self._failures():
             if context.score != "logit":
                 raise SalgenError(f"it explains the target's logit: score={context.score} is for salgen's own methods")
-            count = len(context.pixels)
-            first, draws = self._with_own_numbers(context, 0)
-            if count == 1:
-                return first
-            if draws:
-                return torch.cat([first, *(self._with_own_numbers(context, i)[0] for i in range(1, count))])
-            return self._raw(context, slice(None))
+            return foreign_maps(self.given, self.arguments, context, self.call)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -179,80 +168,6 @@ class ForeignMethod(MethodDefaults):
             library.layers(self.given, question, self.arguments)
         elif (model := library.model_of(self.given)) is not None:
             bound_copy(self.given, model, view)
-
-    def _with_own_numbers(self, context: AttributionContext, place: int) -> tuple[Tensor, bool]:
-        """The map of one image, under random numbers of its own, and whether any were drawn."""
-        with _own_numbers(context.seed, self.call, context.ids[place]):
-            before = _generators()
-            raw = self._raw(context, slice(place, place + 1))
-            return raw, _generators() != before
-
-    def _raw(self, context: AttributionContext, part: slice) -> Tensor:
-        """The checked maps of some of the images."""
-        pixels = context.pixels[part]
-        found = self._called(context, part)
-        raw = torch.from_numpy(found) if isinstance(found, np.ndarray) else found
-        if not isinstance(raw, Tensor) or raw.is_complex():
-            raise SalgenError(f"it returned {type(found).__name__}: must be a real tensor or array (n, C, h, w)")
-        raw = raw.detach().to(pixels.device, torch.float32)
-        raw = raw[:, None] if raw.ndim == 3 else raw
-        shape, (height, width) = tuple(raw.shape), pixels.shape[2:]
-        if len(shape) != 4 or shape[0] != len(pixels) or 0 in shape or shape[2] > height or shape[3] > width:
-            raise SalgenError(
-                f"it returned {tuple(found.shape)} for {len(pixels)} images of {height}x{width}: must be "
-                f"({len(pixels)}, C, h, w) or ({len(pixels)}, h, w), of that size or smaller"
-            )
-        finite = torch.isfinite(raw).flatten(1).all(dim=1)
-        if not bool(finite.all()):
-            name = context.ids[part][int((~finite).nonzero()[0])]
-            raise SalgenError(f"it returned NaN or infinite values, such as for {name}")
-        return raw
-
-    def _called(self, context: AttributionContext, part: slice) -> Any:
-        """What the code of others returns for some of the images."""
-        view, targets = context.model, context.targets[part].clone()
-        library = library_of(self.given)
-        method, arguments = self.given, self.arguments
-        if library is None:
-            network = copy_to_lend(view.network)
-            with lent(network):
-                return method(network, context.inputs[part].clone(), targets, **arguments)
-        model = None if isinstance(method, type) else library.model_of(method)
-        images = context.inputs
-        if model is None:
-            network = copy_to_lend(view.network)
-        else:
-            method, network, takes_pixels = bound_copy(method, model, view)
-            images = context.pixels if takes_pixels else images
-        question = Question(view, network, images[part].clone().requires_grad_(), context.inputs[:1].clone(), targets)
-        with lent(network):
-            return _by_library(library, method, question, arguments)
-
-
-def _by_library(library: Any, method: Any, question: Question, arguments: Mapping[str, Any]) -> Any:
-    """What a library returns; an object that is made here removes its hooks as it goes."""
-    if isinstance(method, type):
-        method, arguments = library.make(method, question, arguments)
-    return library.maps(method, question, arguments)
-
-
-@contextmanager
-def _own_numbers(*names: str | int) -> Iterator[None]:
-    """Draw torch's and numpy's global numbers from a state that depends on `names` alone, and restore them."""
-    before = np.random.get_state()  # noqa: NPY002  # of the code of others
-    try:
-        with random_state(*names):
-            np.random.seed(Stream(*names).key() % 2**32)  # noqa: NPY002
-            yield
-    finally:
-        np.random.set_state(before)  # noqa: NPY002
-
-
-def _generators() -> tuple[Any, ...]:
-    """The states of the generators that :func:`_own_numbers` sets."""
-    states = [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_available() else ())]
-    numpys = np.random.get_state(legacy=False)  # noqa: NPY002
-    return (*(state.numpy().tobytes() for state in states), numpys["state"]["key"].tobytes(), numpys["state"]["pos"])
 
 
 def _imported_there(path: str, call: str, parameters: dict[str, Any], folder: str) -> ForeignMethod:
@@ -341,8 +256,8 @@ def _check_kind(given: Any, thing: Any, library: Library | None) -> None:
         raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
 
 
-def _check_name(call: str, given: Any) -> None:
-    name = call.partition(":")[0]
+def _check_name(call: Any, given: Any) -> None:
+    name = parse_call(call)[0] if isinstance(call, str) else ""
     if name in METHODS.entries or name.startswith(CEILINGS) or not NAME.fullmatch(name):
         raise SalgenError(
             f"method {given!r}: {name!r} is salgen's, or no name for a table: give one, as in methods={{'mine': ...}}"

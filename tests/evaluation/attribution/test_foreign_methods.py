@@ -503,6 +503,8 @@ def test_objects_that_were_used_leave_their_model_alone():
         ),
         ({"oracle-mine": low}, "'oracle-mine' is salgen's"),
         ({"sobel": low}, "'sobel' is salgen's"),
+        ({3: low}, "'' is salgen's, or no name for a table"),
+        ({"a:b": low}, "a: 'b': write it as key=value"),
         ([low, partial(low)], "low is the name of several methods: give each its own"),
         ({"mine": "sobel"}, "method 'mine': 'sobel' is salgen's and keeps its name"),
         (["no_such_module:mine"], "method no_such_module:mine: cannot be imported: ModuleNotFoundError"),
