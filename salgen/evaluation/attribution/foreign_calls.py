@@ -1,4 +1,4 @@
-"""Calls of code that is not salgen's: on a copy of the network, with its own random numbers, and with its maps checked."""
+"""Calls of code that is not salgen's, on a copy of the network and with its own random numbers; maps are checked."""
 
 from __future__ import annotations
 
