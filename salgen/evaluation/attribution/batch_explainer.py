@@ -6,7 +6,7 @@ import dataclasses
 from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from salgen.evaluation.models.inspection.model_view import ModelView, score_grad
 from salgen.evaluation.models.inspection.network_trace import ForwardPass, check_model
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.untrained_model import untrained
-from salgen.parameters import call_text
 from salgen.types import SaliencyMap
 
 BATCH_SIZE = 32
@@ -154,7 +153,7 @@ class BatchExplainer:
         try:
             explained = Explained()
             for call, method in self.methods.items():
-                explained[call] = context.cache.run(call, lambda method=method: self._maps(method, context))  # type: ignore[misc]
+                explained[call] = context.cache.run(call, partial(self._maps, call, method, context))
             explained.logits = context.passes.logits() if self._explaining else None
             explained.seconds = context.cache.seconds()
             return explained
@@ -180,14 +179,14 @@ class BatchExplainer:
             patterns=self.patterns,
         )
 
-    def _maps(self, method: Method, context: AttributionContext) -> SaliencyMap:
+    def _maps(self, call: str, method: Method, context: AttributionContext) -> SaliencyMap:
         with torch.enable_grad():
             try:
                 raw = method.attribute(context).detach()
             except Exception as error:  # a method of another package may fail in any way
                 if isinstance(error, SalgenError) or is_out_of_memory(error):
                     raise
-                raise SalgenError(f"method {call_text(method)!r} failed: {type(error).__name__}: {error}") from error
+                raise SalgenError(f"method {call!r} failed: {type(error).__name__}: {error}") from error
         count, size = len(context.pixels), (context.pixels.shape[2], context.pixels.shape[3])
         if raw.ndim != 4 or len(raw) != count or 0 in raw.shape[1:]:
             raise SalgenError(
@@ -197,7 +196,7 @@ class BatchExplainer:
         reduction = method.reduction if self.reduce == NATIVE else self.reduce
         return SaliencyMap(
             values=as_saliency(raw.float().contiguous(), reduction, size),
-            method=call_text(method),
+            method=call,
             reduction=reduction,
             signed=method.signed and (reduction is None or reduction in SIGNED),
             native_resolution=(raw.shape[2], raw.shape[3]),

@@ -20,11 +20,12 @@ from salgen.evaluation.attribution.arguments import (
 )
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import BATCH_SIZE, BatchExplainer, Explained
-from salgen.evaluation.attribution.method_selection import check_methods_given
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
+from salgen.evaluation.attribution.method_selection import check_methods_given, method_call
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.reductions import NATIVE, check_reduction
 from salgen.evaluation.models.inspection.model_view import SCORES, ModelView
-from salgen.parameters import build, call_text, parse_call
+from salgen.parameters import build, parse_call
 from salgen.registry import METHODS
 from salgen.types import SaliencyMap
 
@@ -34,7 +35,7 @@ def explain(
     images: Any,
     targets: Any = None,
     *,
-    method: str | Method,
+    method: Any,
     reduce: str | None = NATIVE,
     layer: str | Sequence[str] | None = None,
     score: str = "logit",
@@ -64,7 +65,9 @@ def explain(
         The class of each map: integers (N,), one integer for all, or ``"pred"`` (also None) for the
         predicted class.
     method
-        A name, a call such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or an instance.
+        A name, a call such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or an instance; a function of (network, normalised
+        inputs, targets) that returns maps (N, C, h, w) or (N, h, w); a class or an object of captum, pytorch-grad-cam
+        or zennit; or ``"package.module:name"`` of one of these. See docs/own_methods.md.
     reduce
         ``"native"``, another channel reduction, or None for raw attributions (N, C, H, W).
     layer
@@ -129,7 +132,7 @@ def explain_all(
     images: Any,
     targets: Any = None,
     *,
-    methods: Sequence[str | Method],
+    methods: Sequence[Any] | Mapping[str, Any],
     reduce: str | None = NATIVE,
     score: str = "logit",
     masks: Any = None,
@@ -144,8 +147,8 @@ def explain_all(
     Activations, gradients and predictions come from one forward and one backward pass for all
     methods that read them; so do the modified passes of the LRP family and of guided backpropagation.
 
-    Parameters are those of :func:`explain`. The result maps each method's call to its maps, which
-    are those of :func:`explain`.
+    Parameters are those of :func:`explain`; a dict of `methods` names those that are not salgen's. The result maps each
+    method's call to its maps, which are those of :func:`explain`.
 
     Examples
     --------
@@ -153,7 +156,7 @@ def explain_all(
     ['center', 'sobel']
     """
     instances = [_method(method, {}) for method in check_methods_given(methods)]
-    chosen = {call_text(method): method for method in instances}
+    chosen = {method_call(method): method for method in instances}
     if reduce not in (NATIVE, None):
         check_reduction(str(reduce))
     if score not in SCORES:
@@ -180,7 +183,11 @@ def explain_all(
         return explainer.explain(max_memory, most)
 
 
-def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
+def _method(method: Any, parameters: dict[str, Any]) -> Any:
+    if isinstance(method, ForeignMethod):
+        return method
+    if is_foreign(method):
+        return foreign_method(method, values=parameters)
     if isinstance(method, str):
         name, values = parse_call(method)
         repeated = sorted({key.replace("-", "_") for key in values} & parameters.keys())
@@ -188,20 +195,18 @@ def _method(method: str | Method, parameters: dict[str, Any]) -> Method:
             raise SalgenError(
                 f"{repeated[0]} is given twice: in {method!r}, and as {repeated[0]}={parameters[repeated[0]]!r}"
             )
-        created: Method = METHODS.create(name, {**values, **parameters})
-        return created
+        return METHODS.create(name, {**values, **parameters})
     instance: Any = method
     is_dataclass = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
     if not is_dataclass or not callable(getattr(instance, "attribute", None)):
         raise SalgenError(
-            f"method {method!r}: give a name, 'name:key=value', or an instance of a method, which is a dataclass with "
-            "attribute()"
+            f"method {method!r}: give a name, 'name:key=value', a function of (model, inputs, targets), or an instance "
+            "of a method, which is a dataclass with attribute()"
         )
     if parameters:
         fields = {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)}
         instance = build(type(instance), {**fields, **parameters})
-    chosen: Method = instance
-    return chosen
+    return instance
 
 
 def _view(model: Any, methods: Mapping[str, Method]) -> ModelView:

@@ -23,6 +23,7 @@ from salgen.registry import METHODS
 Maps = Mapping[str, str | PathLike[str]] | Sequence[str | PathLike[str]] | str | PathLike[str]
 
 CEILINGS = "oracle"  # names that begin so stand for maps of the mask
+NAME = re.compile(r"\w[\w.+ -]*")  # of a method in tables, without parameters
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def paths_by_name(maps: Maps) -> dict[str, Path]:
     for name, path in pairs:
         if not isinstance(path, (str, PathLike)):
             raise SalgenError(f"maps {name}: {type(path).__name__} is no path: write a file, or use salgen.score")
-        if name in METHODS.entries or name.startswith(CEILINGS) or not re.fullmatch(r"\w[\w.+ -]*", name):
+        if name in METHODS.entries or name.startswith(CEILINGS) or not NAME.fullmatch(name):
             raise SalgenError(f"maps {path}: {name!r} is salgen's, or no name for a table: give one, as in NAME={path}")
         if [other for other, _ in pairs].count(name) > 1:
             raise SalgenError(f"maps {path}: {name!r} is the name of others too: give each its own, as in NAME={path}")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import check_methods
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import call_text, parse_call
 from salgen.registry import METHODS, PROTOCOLS
@@ -84,9 +85,9 @@ def _check_needs(method: Method, lacking: Mapping[str, str]) -> None:
 
 
 def select_methods(
-    calls: Sequence[str] | None,
+    calls: Sequence[Any] | None,
     scale: str = "full",
-    earlier: Sequence[str] = (),
+    earlier: Sequence[Any] = (),
     outside: Mapping[str, Any] | None = None,
 ) -> Selection:
     """Methods by their calls, the controls always among them.
@@ -94,52 +95,84 @@ def select_methods(
     Parameters
     ----------
     calls
-        Names, calls with parameters, or groups (``all``, a protocol's name); None means no others than the `earlier`
-        ones, or without any ``all``, at scale demo `DEMO_METHODS`.
+        Names, calls with parameters, groups (``all``, a protocol's name), or methods; None means no others than the
+        `earlier` ones, or without any ``all``, at scale demo `DEMO_METHODS`.
     scale
         The scale whose defaults hold for parameters that a call does not set.
     earlier
-        Calls with all their parameters, from the record of a run, that come first.
+        Calls with all their parameters, or methods, from the record of a run, that come first.
     outside
-        Methods that are not registered, by their names. With them, None means no others than the `earlier` ones.
+        Maps from files, by their names. With them, None means no others than the `earlier` ones.
 
     Raises
     ------
     SalgenError
-        If a name or a parameter is unknown.
+        If a name or a parameter is unknown, or a name is that of maps from files too.
     """
     requested = list(calls or [])
-    named = [METHODS.create(*parse_call(call)) for call in earlier]
-    named += [_create(text, scale) for call in requested if call != ALL for text in _expand(call)]
+    named = [METHODS.create(*parse_call(call)) if isinstance(call, str) else call for call in earlier]
+    named += [_create(given, scale) for call in requested if call != ALL for given in _expand(call)]
+    by_call = {method_call(method): method for method in named}
+    if both := by_call.keys() & (outside or {}).keys():
+        raise SalgenError(f"{min(both)} is the name of maps from files and of another method: give each its own")
     by_default = DEMO_METHODS if scale == DEMO else METHODS.names()
     chosen = METHODS.names() if ALL in requested else () if named or outside else by_default
     added = dict.fromkeys([*chosen, *(name for name in METHODS.names() if METHODS.load(name).control)])
     other_methods = [_create(name, scale) for name in added]
-    return Selection({call_text(m): m for m in named} | dict(outside or {}), {call_text(m): m for m in other_methods})
+    return Selection(by_call | dict(outside or {}), {call_text(m): m for m in other_methods})
 
 
 def check_methods_given(methods: Any) -> list[Any]:
-    """One or several methods as a list."""
-    listed = [methods] if isinstance(methods, str) else methods
-    if isinstance(listed, Mapping) or not isinstance(listed, Iterable):
-        raise SalgenError(f"methods = {methods!r}: give a list of names, or of calls such as 'grad-cam:layer=layer4'")
-    chosen = list(listed)
-    if not chosen:
+    """One or several methods as a list, in which those that are not salgen's are a `ForeignMethod` each.
+
+    Raises
+    ------
+    SalgenError
+        If there is none, one is no method, or two have the same name.
+    """
+    listed = methods if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
+    pairs = list(listed.items()) if isinstance(listed, Mapping) else [(None, given) for given in listed]
+    if not pairs:
         raise SalgenError("no method was chosen: give at least one")
+    chosen = [_named(given, name) for name, given in pairs]
+    calls = [method.call for method in chosen if isinstance(method, ForeignMethod)]
+    for call in calls:
+        if calls.count(call) > 1:
+            raise SalgenError(f"{call} is the name of several methods: give each its own, methods={{'name': ...}}")
     return chosen
 
 
-def _create(call: str, scale: str) -> Method:
+def _named(given: Any, name: str | None) -> Any:
+    if is_foreign(given):
+        return foreign_method(given, name)
+    if name is not None and name != (given if isinstance(given, str) else method_call(given)):
+        raise SalgenError(f"method {name!r}: {given!r} is salgen's and keeps its name; give {{{given!r}: {given!r}}}")
+    return given
+
+
+def method_call(method: Any) -> str:
+    """A method's name in tables, with the parameters that are not the defaults."""
+    return method.call if isinstance(method, ForeignMethod) else call_text(method)
+
+
+def _create(call: Any, scale: str) -> Any:
+    if isinstance(call, ForeignMethod):
+        return call
+    name = getattr(call, "name", "")
+    if not isinstance(call, str) and name in METHODS.entries and type(call) is METHODS.load(name):
+        return call
     if not isinstance(call, str):
-        raise SalgenError(f"method {call!r}: must be text, a name or a call such as 'grad-cam:layer=layer4'")
+        raise SalgenError(
+            f"method {call!r}: give a name, a call such as 'grad-cam:layer=layer4', an instance of a registered "
+            "method, or a function of (model, inputs, targets)"
+        )
     plugin = METHODS.load(call.partition(":")[0].strip())  # an unknown name is said before what is behind the colon
     name, values = parse_call(call)
-    method: Method = METHODS.create(name, {**plugin.scales.get(scale, {}), **values})
-    return method
+    return METHODS.create(name, {**plugin.scales.get(scale, {}), **values})
 
 
-def _expand(call: str) -> Iterator[str]:
-    if call in PROTOCOLS.entries:
+def _expand(call: Any) -> Iterator[Any]:
+    if isinstance(call, str) and call in PROTOCOLS.entries:
         yield from PROTOCOLS.load(call).methods
     else:
         yield call

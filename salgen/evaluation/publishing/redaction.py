@@ -54,5 +54,5 @@ def _without_paths(value: Any) -> Any:
 
 
 def _shows_image(method: MethodRecord) -> bool:
-    """True if a method's maps show the image, or it is not declared whether they do, as of maps from files."""
-    return method.files is not None or bool(getattr(METHODS.load(method.name), "shows_image", True))
+    """True if a method's maps show the image, or it is not declared whether they do, as where it is not salgen's."""
+    return bool(method.files or method.foreign) or bool(getattr(METHODS.load(method.name), "shows_image", True))

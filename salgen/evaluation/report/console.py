@@ -42,7 +42,7 @@ def _block(run: Run, model: str) -> str:
     lines += [_reliance(line) for line in reliance_lines(run) if line.model == model]
     lines += [_warning(run, second) for second in run.second_models if second.unlearnt or second.too_few]
     left_out = run.record.left_out
-    lines += [f"left out, not defined for {model}: {', '.join(left_out)}"] if left_out else []
+    lines += [f"left out, not defined for {model} or failed: {', '.join(left_out)}"] if left_out else []
     learnt = not run.unlearnt(model)
     if reason := no_verdict(run, model):
         lines += wrap(f"no verdict: {reason}", 116)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_clas
 from salgen.evaluation.training.checkpoints import WEIGHTS, LoadedCheckpoint, check_fits, load_checkpoint, read_card
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.files import sha256_of
+from salgen.import_paths import imported
 from salgen.registry import MODELS
 from salgen.types import Float32
 
@@ -213,7 +212,11 @@ class Pairing:
 
 
 def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
-    factory = _imported(text)
+    factory = imported(text, "model", "my_models:detector")
+    if not callable(factory):
+        raise SalgenError(
+            f"model {text}: {text.partition(':')[2]} is not a function; give one that returns a torch.nn.Module"
+        )
     module = factory if isinstance(factory, nn.Module) else _call(factory, text)
     if not isinstance(module, nn.Module):
         raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
@@ -221,24 +224,6 @@ def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
     logits = _logits(text, classifier, dataset)
     origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
     return EvaluatedModel(text, 0, classifier, _digest(text, classifier, logits), run, origin)
-
-
-def _imported(text: str) -> Any:
-    """The function or module named by ``package.module:function``, looked up in the working directory too."""
-    module, _, name = text.partition(":")
-    if not module or not name or module.endswith(".py") or "/" in module:
-        raise SalgenError(f"model {text}: write PACKAGE.MODULE:FUNCTION, such as my_models:detector")
-    working_directory = str(Path.cwd())
-    sys.path.insert(0, working_directory)
-    try:
-        factory = getattr(import_module(module), name)
-    except (Exception, SystemExit) as error:  # a user's module may fail in any way
-        raise SalgenError(f"model {text}: cannot be imported: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(working_directory)
-    if not callable(factory):
-        raise SalgenError(f"model {text}: {name} is not a function; give one that returns a torch.nn.Module")
-    return factory
 
 
 def _call(function: Callable[[], Any], text: str) -> Any:

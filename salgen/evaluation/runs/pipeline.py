@@ -16,6 +16,7 @@ from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.attribution.foreign_methods import ForeignMethodError
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
@@ -192,6 +193,8 @@ def execute_run(
 ) -> Path:
     """Explain and score whatever a stopped run has not, and write the run's files.
 
+    A method that is not salgen's and fails is left out, and the rest goes on.
+
     Parameters
     ----------
     plan
@@ -211,6 +214,24 @@ def execute_run(
     -------
     The folder.
     """
+    while True:
+        try:
+            return _execute(plan, run, started, source=source, executor=executor, command=command)
+        except ForeignMethodError as failure:
+            warnings.warn(f"{failure}: left out of {run}", SalgenWarning, stacklevel=2)
+            methods = {call: method for call, method in plan.methods.items() if call != failure.call}
+            plan = replace(plan, methods=methods, left_out={**plan.left_out, failure.call: str(failure)})
+
+
+def _execute(
+    plan: Plan,
+    run: Path,
+    started: float,
+    *,
+    source: str | None,
+    executor: Executor | None,
+    command: Sequence[str] | None,
+) -> Path:
     (run / PARTS).mkdir(exist_ok=True)
     remove_temporaries(run, below=True)
     with ray_workers(executor, run) if executor else nullcontext() as workers:

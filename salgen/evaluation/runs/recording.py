@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from salgen.evaluation.attribution.file_maps import FileMaps, from_files
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.runs.artifacts.certificates import Certification
 from salgen.evaluation.runs.artifacts.provenance import library_versions
@@ -17,6 +18,7 @@ from salgen.evaluation.runs.artifacts.run_record import (
     CertificatesRecord,
     DatasetRecord,
     FilesRecord,
+    ForeignRecord,
     MethodRecord,
     ModelRecord,
     PairedModelRecord,
@@ -154,6 +156,7 @@ def _methods(plan: Plan, runners: Sequence[ModelRunner]) -> list[MethodRecord]:
             files=FilesRecord(path=str(method.files.path), sha256=method.sha256)
             if isinstance(method, FileMaps)
             else None,
+            foreign=ForeignRecord(**to_json(method)) if isinstance(method, ForeignMethod) else None,
         )
         for call, method in plan.methods.items()
     ]
@@ -177,7 +180,7 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
             "class that the run explains, is the word of whoever made them."
         )
     if plan.left_out:
-        yield f"Not defined for {plan.models[0].name}, hence left out: {', '.join(plan.left_out)}."
+        yield f"Not defined for {plan.models[0].name} or failed, hence left out: {', '.join(plan.left_out)}."
     if uncertified:
         yield f"No reliance certificates: {uncertified}."
 

@@ -12,6 +12,7 @@ import torch
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.file_maps import from_files
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
 from salgen.evaluation.models.inspection.memory import memory_budget
@@ -136,13 +137,24 @@ def _offered(source_run: SourceRun, dataset: Dataset) -> frozenset[str]:
     if dataset.manifest.pixels:
         offered |= {"image", *(("twin",) if dataset.manifest.twins else ())}
         offered |= MODEL_INPUTS if source_run.has_models else set()
-    return frozenset(offered - ({"method"} if from_files(source_run.methods) else set()))
+    maps_alone = [*from_files(source_run.methods), *_not_imported(source_run)]
+    return frozenset(offered - ({"method"} if maps_alone else set()))
+
+
+def _not_imported(source_run: SourceRun) -> list[str]:
+    """Methods that are not salgen's: a run may be anybody's, and nothing that it names is imported."""
+    return [call for call, method in source_run.methods.items() if isinstance(method, ForeignMethod)]
 
 
 def _missing_input(need: str, source_run: SourceRun, dataset: Dataset) -> str:
     """The reason why the run lacks a metric's input, and a remedy."""
     if need == "method" and (names := from_files(source_run.methods)):
         return f"it explains images again, and the maps of {', '.join(names)} were read from files"
+    if need == "method" and (names := _not_imported(source_run)):
+        return (
+            f"it explains images again, and {', '.join(names)} would be imported from a place that the run names: use "
+            "'salgen evaluate' on the data set"
+        )
     if need == "training":
         return "it trains the model again; use 'salgen evaluate' on the data set"
     if need in COUNTERPARTS:

@@ -16,6 +16,7 @@ import torch
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.file_maps import Maps, paths_by_name
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
@@ -25,6 +26,7 @@ from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
 from salgen.evaluation.runs.given_maps import check_one_trained_model, maps_of_files
+from salgen.evaluation.runs.given_methods import check_importable, earlier_methods
 from salgen.evaluation.runs.pipeline import (
     default_run,
     execute_run,
@@ -63,7 +65,7 @@ def evaluate(
     model: str | Path = "lesion-cnn",
     paired_model: str | Path | None = None,
     paired_task: str | None = None,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
     maps: Maps = (),
     metrics: Sequence[str] | None = None,
     out: str | Path | None = None,
@@ -101,7 +103,9 @@ def evaluate(
         Calls such as ``"lrp-alpha-beta:alpha=1,beta=0"``, or groups: ``"all"`` for all that are defined for the
         model, or a protocol's name. None takes those of the run that `out` holds, else ``"all"``, at scale demo a dozen
         that stand for their families (``DEMO_METHODS`` in :mod:`salgen.evaluation.attribution.method_selection`). The
-        controls are always added.
+        controls are always added. Also functions of (network, normalised inputs, targets), classes and objects of
+        captum, pytorch-grad-cam and zennit, or ``"package.module:name"`` of one of these; a dict names them. One that
+        fails is left out with a warning. See docs/own_methods.md.
     maps
         Maps that another tool made of the split's images, each scored as one more method: method's name to a folder
         with a file for each sample, or to one file, see :mod:`salgen.evaluation.attribution.array_files`; or paths, or
@@ -185,14 +189,16 @@ def evaluate(
     identities: list[tuple[str, int, str | None]] = [(m.name, m.seed, m.digest) for m in loaded]
     identities = identities or [(str(model), seed, None) for seed in range(seeds or SEEDS[scale])]
     held = run_to_extend(run, dataset, agreed, identities, second_model=pairing.label, replace=replace)
-    earlier_methods = [method.call for method in held.methods if method.files is None] if held else []
+    requested = None if methods is None else check_methods_given(methods)
+    given = [method.call for method in requested or () if isinstance(method, ForeignMethod)]
+    earlier = earlier_methods(held, given, run)
     earlier_metrics = held.metrics if held else []
     if files:
         check_one_trained_model(len(identities), str(model), trained=bool(loaded or held))
     outside = maps_of_files(files, held, dataset) if files or held else {}
-    selection = select_methods(
-        None if methods is None else check_methods_given(methods), scale, earlier_methods, outside
-    )
+    selection = select_methods(requested, scale, earlier, outside)
+    if ray is not None:
+        check_importable(selection.named.values())
     if methods is None and held is None and not outside and scale == DEMO:
         print(
             f"scale demo takes {len(selection.methods)} of {len(METHODS.names())} methods by default, controls among "
@@ -205,7 +211,7 @@ def evaluate(
     defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
     if held is not None:
         say_what_is_added(run, held, defined, chosen)
-        left_out = {**held.left_out, **left_out}
+        left_out = {call: why for call, why in {**held.left_out, **left_out}.items() if call not in defined}
         keep_maps = keep_maps or bool(held.maps)
     plan = Plan.of(
         dataset, agreed, loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps

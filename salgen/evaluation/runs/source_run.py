@@ -42,6 +42,7 @@ from salgen.evaluation.runs.artifacts.saved_maps import (
     read_maps,
 )
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
+from salgen.evaluation.runs.given_methods import recorded
 from salgen.evaluation.runs.run_snapshot import DATA, checkpoint_of
 from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.files import copy_file
@@ -206,6 +207,8 @@ class SourceRun:
 
 
 def _method(record: MethodRecord) -> Any:
+    if record.foreign is not None:
+        return recorded(record)
     if record.files is None:
         return METHODS.create(*parse_call(record.call))
     files = ArrayFiles(Path(record.files.path), {})  # its maps are those of the run

@@ -180,7 +180,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
         ({"scale": "huge"}, "unknown scale"),
         ({"split": "tset"}, "did you mean 'test'"),
         ({"methods": []}, "no method was chosen"),
-        ({"methods": ["gradient", 3]}, "method 3: must be text"),
+        ({"methods": ["gradient", 3]}, "method 3: give a name"),
         ({"methods": ["gradient:"]}, "write 'gradient'"),
         ({"model": nn.Identity()}, "salgen.explain takes any module"),
         ({"model": None}, "model = None: must be text or a path"),

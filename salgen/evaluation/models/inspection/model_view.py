@@ -8,8 +8,10 @@ copied, and ask for no gradient.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable
+import gc
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -58,7 +60,7 @@ class ModelView:
         SalgenError
             If the model cannot be copied.
         """
-        private = _private_copy(model).eval()
+        private = _private(model).eval()
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
             return cls(private.normalise, private.network, private.cam_layer, unit_pixels=True, multi_label=several)
@@ -182,23 +184,49 @@ def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
     return start.scatter_(1, other_logits.argmax(dim=1, keepdim=True), -1.0)
 
 
-def _private_copy(model: nn.Module) -> nn.Module:
-    """A copy of the modules, which share the weights, without `torch.compile` or parallel wrappers anywhere."""
+def _private(model: nn.Module) -> nn.Module:
     try:
-        with torch.inference_mode(False):
-            copies: dict[int, Any] = {
-                id(t): _without_gradient(t) for module in model.modules() for t in _own_tensors(module)
-            }
-            for module in reversed(list(model.modules())):  # inner modules first
-                inner = _unwrapped(module)
-                if inner is not None:
-                    copies[id(module)] = copy.deepcopy(inner, copies)
-            private: nn.Module = copy.deepcopy(model, copies)
-            return private
+        private = private_copy(model, model)
     except Exception as error:  # a module may hold anything: locks, open files, lazy parameters
         raise SalgenError(
             f"the model ({type(model).__name__}) cannot be copied for explaining: {type(error).__name__}: {error}"
         ) from error
+    for module in private.modules():
+        for key, hook in list(module._forward_hooks.items()):
+            # of a CAM that was made of the model: its copy would keep the activations of every pass
+            if type(getattr(hook, "__self__", None)).__module__.startswith("pytorch_grad_cam."):
+                del module._forward_hooks[key]
+    return private
+
+
+def private_copy(thing: T, model: nn.Module) -> T:
+    """A copy of a model, or of an object that is bound to one, with modules of its own.
+
+    They share the weights, ask for no gradient, and are without `torch.compile` or parallel wrappers.
+    """
+    with torch.inference_mode(False):
+        tensors = [*_computed_tensors(thing), *(t for module in model.modules() for t in _own_tensors(module))]
+        copies: dict[int, Any] = {id(t): _without_gradient(t) for t in tensors}
+        for module in reversed(list(model.modules())):  # inner modules first
+            inner = _unwrapped(module)
+            if inner is not None:
+                copies[id(module)] = copy.deepcopy(inner, copies)
+        return copy.deepcopy(thing, copies)
+
+
+def _computed_tensors(thing: Any) -> Iterator[Tensor]:
+    """Tensors within an object that autograd made, such as a CAM's last outputs: torch refuses to copy them."""
+    atoms = (type, ModuleType, FunctionType, BuiltinFunctionType, str, bytes, int, float)
+    waiting, seen = [thing], set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, atoms):
+            continue
+        seen.add(id(value))
+        if not isinstance(value, Tensor):
+            waiting += gc.get_referents(value)
+        elif not value.is_leaf:
+            yield value
 
 
 def _unwrapped(module: nn.Module) -> nn.Module | None:

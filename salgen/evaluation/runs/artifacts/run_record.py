@@ -84,8 +84,30 @@ class FilesRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ForeignRecord:
+    """Where a method that is not salgen's is from.
+
+    Attributes
+    ----------
+    import_path
+        ``module:name``; None if it cannot be run again from what is recorded.
+    parameters
+        What it was called or made with.
+    library
+        The distribution that it is from, and its version.
+    sha256
+        Of its source.
+    """
+
+    import_path: str | None
+    parameters: dict[str, Any]
+    library: str | None
+    sha256: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MethodRecord:
-    """A method: its declarations, and the time that its maps took; of maps from elsewhere, their files."""
+    """A method: its declarations, and the time that its maps took; if it is not salgen's, where it is from."""
 
     call: str
     name: str
@@ -98,6 +120,7 @@ class MethodRecord:
     seconds: float
     maps: int = 0
     files: FilesRecord | None = None
+    foreign: ForeignRecord | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +185,7 @@ class RunRecord:
     permuted_labels
         The models that were trained on permuted labels: their names, seeds and origins.
     left_out
-        Methods that are not defined for the model, with the reasons.
+        Methods that are not defined for the model, or are not salgen's and failed, with the reasons.
     maps
         Files of maps that the run keeps, each with the digest of everything that its maps depend on.
     scored_from

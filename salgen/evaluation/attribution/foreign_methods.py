@@ -1,0 +1,299 @@
+"""Methods that are not salgen's: functions of the user's, and classes and objects of other libraries.
+
+`check_methods_given` makes them of what `methods=` and `-m` were given; plan, runner and tables take them for methods
+as others. What their code does wrong is said in one line.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+from types import FunctionType
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from salgen.errors import SalgenError, reason
+from salgen.evaluation.attribution.attribution_context import AttributionContext, MethodDefaults
+from salgen.evaluation.attribution.file_maps import CEILINGS, NAME
+from salgen.evaluation.attribution.foreign_calls import foreign_maps
+from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Library, Question, bound_copy, library_of
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.import_paths import imported
+from salgen.parameters import by_parameters, canonical_json, parse_call
+from salgen.registry import METHODS
+from salgen.source_code import import_path, source_digest
+
+EXAMPLE = "my_methods:mine"
+_PATH = re.compile(r"(?!\d)[\w.]+:(?!\d)[\w.]+")
+
+
+class ForeignMethodError(SalgenError):
+    """The failure of a method that is not salgen's; a run goes on without it.
+
+    Attributes
+    ----------
+    call
+        Its name in the tables.
+    """
+
+    def __init__(self, call: str, message: str) -> None:
+        super().__init__(message)
+        self.call = call
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.call, str(self))
+
+
+@dataclass(frozen=True)
+class ForeignMethod(MethodDefaults):
+    """A function, or a class or an object of another library, as a method; channels are summed.
+
+    Attributes
+    ----------
+    call, name
+        Its name in the tables, with its parameters and without.
+    given
+        The function, class or object; None where a run's record stands for it, which does not import anything.
+    arguments
+        What it is called or made with.
+    signed
+        Whether raw attributions may be negative.
+    origin
+        The kind of thing that it is, in words.
+    once
+        A text that no other has, if it cannot be told whether another is the same; else "".
+    import_path
+        ``module:name``, which an import turns into the same thing; None if it cannot be run again.
+    parameters
+        The arguments as JSON values.
+    library
+        The distribution that it is from, and its version; None if it is from none.
+    sha256
+        Of its source, see :func:`salgen.source_code.source_digest`; of an object's, of the module that names it.
+    """
+
+    reduction: ClassVar[str] = "sum"
+    class_dependent: ClassVar[bool] = True
+    control: ClassVar[bool] = False
+    resolution: ClassVar[str] = "its own"
+    needs: ClassVar[frozenset[str]] = frozenset({"model"})
+    shares: ClassVar[str | None] = None  # explained alone, so that what fails stops no other method
+    version: ClassVar[str] = by_parameters("1")(lambda method: method.once or "1")
+
+    call: str = field(compare=False)
+    given: Any = field(compare=False, repr=False)
+    arguments: Mapping[str, Any] = field(compare=False, repr=False)
+    signed: bool = field(compare=False)
+    origin: str = field(compare=False)
+    once: str = field(compare=False)
+    import_path: str | None
+    parameters: Mapping[str, Any]
+    library: str | None
+    sha256: str | None
+
+    def __reduce__(self) -> Any:
+        """Import it again, in this working directory: a worker of Ray has no other way to it.
+
+        Raises
+        ------
+        SalgenError
+            If there is no import path.
+        """
+        if self.import_path is None:
+            raise SalgenError(
+                f"method {self.call!r} is {self.origin}, which workers cannot import: give it as {EXAMPLE}, or use "
+                "executor='local'"
+            )
+        return _imported_there, (self.import_path, self.call, dict(self.parameters), str(Path.cwd()))
+
+    @property
+    def name(self) -> str:
+        """Its name without parameters."""
+        return parse_call(self.call)[0]
+
+    @property
+    def reference(self) -> str:
+        """Where it is from, and whether it can be run again."""
+        digest = f"SHA-256 of its source {self.sha256[:12]}" if self.sha256 else None
+        again = self.import_path or f"{self.origin}, not re-runnable"
+        return ", ".join(filter(None, (again, self.library, digest)))
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse an object that is bound to another model, and a layer that the model does not have."""
+        with self._failures():
+            self._check(model, image)
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Raw maps (n, C, h, w).
+
+        Raises
+        ------
+        ForeignMethodError
+            If the code of others fails, returns anything but finite maps, or changes the model.
+        """
+        with self._failures():
+            if context.score != "logit":
+                raise SalgenError(f"it explains the target's logit: score={context.score} is for salgen's own methods")
+            return foreign_maps(self.given, self.arguments, context, self.call)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (Exception, SystemExit) as error:  # the code of others may fail in any way
+            if is_out_of_memory(error):
+                raise
+            kind = "" if isinstance(error, SalgenError) else f"{type(error).__name__}: "
+            raise ForeignMethodError(self.call, f"method {self.call!r} failed: {kind}{reason(error)}") from error
+
+    def _check(self, view: ModelView, image: Tensor) -> None:
+        if self.given is None:
+            raise SalgenError("a run's record tells of it, and does not bring its code")
+        library = library_of(self.given)
+        if library is None:
+            return
+        if isinstance(self.given, type):
+            question = Question(view, view.network, image, image, torch.zeros(1, dtype=torch.long))
+            library.layers(self.given, question, self.arguments)
+        elif (model := library.model_of(self.given)) is not None:
+            bound_copy(self.given, model, view)
+
+
+def _imported_there(path: str, call: str, parameters: dict[str, Any], folder: str) -> ForeignMethod:
+    with chdir(folder):
+        return foreign_method(path, call, parameters)
+
+
+# What was given ---------------------------------------------------------------------------------------
+
+
+def is_foreign(given: Any) -> bool:
+    """True of what is no name, call or instance of a method of salgen's."""
+    if isinstance(given, str):
+        module, _, rest = given.partition(":")
+        return module not in METHODS.entries and bool(_PATH.fullmatch(f"{module}:{rest.partition(':')[0]}"))
+    return library_of(given) is not None or (callable(given) and not callable(getattr(given, "attribute", None)))
+
+
+def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any] | None = None) -> ForeignMethod:
+    """A method of what was given.
+
+    Parameters
+    ----------
+    given
+        A function, a class or an object of a library, ``functools.partial`` of these or of a captum object's
+        ``attribute``, or ``"package.module:name:key=value"``.
+    call
+        Its name in the tables; by default that of the function or class, with its parameters.
+    values
+        Arguments besides those that `given` holds.
+
+    Raises
+    ------
+    SalgenError
+        If it cannot be imported, is no method, or its name is one of salgen's or none for a table.
+    """
+    thing, path, stated = given, None, dict(values or {})
+    if isinstance(given, str):
+        module, _, rest = given.partition(":")
+        attribute, colon, _ = rest.partition(":")
+        path, name = f"{module}:{attribute}", attribute.rpartition(".")[2]
+        stated = {**{key: _value(key, text) for key, text in (parse_call(rest)[1] if colon else {}).items()}, **stated}
+        thing = imported(path, "method", EXAMPLE)
+    held = {}
+    if isinstance(thing, partial) and not thing.args:
+        held, thing = thing.keywords, thing.func
+    if getattr(thing, "__name__", "") == "attribute" and library_of(owner := getattr(thing, "__self__", None)):
+        thing = owner  # captum's objects are called by this method of theirs
+    if not isinstance(given, str):
+        stated, name = {**held, **stated}, getattr(thing, "__name__", type(thing).__name__)
+    plain = {key: value for key, value in stated.items() if _is_plain(value)}
+    home = import_path(thing) if isinstance(thing, (FunctionType, type)) else None
+    if path is None:
+        path, digest = home, source_digest(thing) if home else None
+    else:  # what is made in a module is as that module's source makes it
+        digest = source_digest(thing if home and not held else sys.modules[path.partition(":")[0]])
+    is_known = path is not None and digest is not None and len(plain) == len(stated)
+    library = library_of(thing)
+    _check_kind(given, thing, library)
+    pairs = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
+    call = call or (f"{name}:{pairs}" if pairs else name)
+    _check_name(call, given)
+    return ForeignMethod(
+        call=call,
+        given=thing,
+        arguments={**held, **stated},
+        signed=bool(getattr(thing, "signed", library is None or library.signed)),
+        origin=_in_words(thing),
+        once="" if is_known else uuid.uuid4().hex,
+        import_path=path if is_known and not str(path).startswith("__main__:") else None,
+        parameters={key: value if key in plain else f"<{type(value).__name__}>" for key, value in stated.items()},
+        library=_distribution(str(getattr(thing, "__module__", "")).partition(".")[0]),
+        sha256=digest,
+    )
+
+
+def _check_kind(given: Any, thing: Any, library: Library | None) -> None:
+    if library is not None:
+        return
+    if isinstance(thing, type):
+        raise SalgenError(
+            f"method {given!r} is a class, and none of {LIBRARY_NAMES}: give a function of (model, inputs, targets), "
+            "or an object that can be called so"
+        )
+    if not callable(thing):
+        raise SalgenError(f"method {given!r} is {type(thing).__name__}: neither a function nor of {LIBRARY_NAMES}")
+
+
+def _check_name(call: Any, given: Any) -> None:
+    name = parse_call(call)[0] if isinstance(call, str) else ""
+    if name in METHODS.entries or name.startswith(CEILINGS) or not NAME.fullmatch(name):
+        raise SalgenError(
+            f"method {given!r}: {name!r} is salgen's, or no name for a table: give one, as in methods={{'mine': ...}}"
+        )
+
+
+def _value(key: str, text: str) -> Any:
+    """A parameter's value as Python writes it, or else the text; salgen's true, false and none are Python's."""
+    words = {"true": True, "false": False, "none": None}
+    try:
+        if key == "layer":  # a name, also where it is "3"
+            return text
+        return words[text] if text in words else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _is_plain(value: Any) -> bool:
+    try:
+        return bool(canonical_json(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _in_words(thing: Any) -> str:
+    module = getattr(thing, "__module__", None) or type(thing).__module__
+    kind = f"a {type(thing).__name__} object"
+    if isinstance(thing, (FunctionType, type)):
+        kind = f"the {'class' if isinstance(thing, type) else 'function'} {thing.__qualname__}"
+    return f"{kind} of {module}"
+
+
+def _distribution(package: str) -> str | None:
+    """The installed distribution of a top-level package, and its version; None of a module that no one installed."""
+    names = _distributions().get(package)
+    return f"{names[0]} {version(names[0])}" if names else None
+
+
+_distributions = cache(packages_distributions)

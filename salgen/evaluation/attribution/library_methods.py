@@ -1,0 +1,252 @@
+"""Classes and objects of captum, pytorch-grad-cam and zennit, called as each library is called directly.
+
+Nothing of them is imported here before it is needed: a class or an object is there only once its library is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.class_activation import layer_names
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.grid import Grid
+from salgen.evaluation.models.inspection.layers import find_layer, last_spatial_layer, layer_grid
+from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
+from salgen.evaluation.models.inspection.network_trace import NetworkTrace
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Images to explain by a library.
+
+    Attributes
+    ----------
+    view
+        The model that is explained.
+    network
+        A copy of its network, or of the model that an object is bound to.
+    images
+        (n, C, h, w) as `network` takes them, a leaf that asks for a gradient.
+    normalised
+        One of them as the view's network takes it, (1, C, h, w).
+    targets
+        int64 (n,).
+    """
+
+    view: ModelView
+    network: nn.Module
+    images: Tensor
+    normalised: Tensor
+    targets: Tensor
+
+    def layer(self, name: str | None) -> str:
+        """A layer that the network has: the named one, else that of salgen's CAMs."""
+        name = name or self.view.cam_layer or last_spatial_layer(self.view, self.normalised)
+        find_layer(self.view, name)
+        return name
+
+    def at_target(self, output: Tensor) -> Tensor:
+        """1 at the target of each row of logits (n, K), and 0 elsewhere."""
+        return torch.zeros_like(output).scatter(1, self.targets[:, None], 1.0)
+
+
+class Captum:
+    """``captum.attr.Attribution``: attributions of inputs, or of a layer's output, which is brought onto its grid."""
+
+    signed: ClassVar[bool] = True
+
+    def model_of(self, method: Any) -> Any:
+        """The module that an object is bound to."""
+        return method.forward_func
+
+    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
+        """Names of the layers that a class is bound to."""
+        return [question.layer(arguments.get("layer"))] if _takes(kind, "layer") else []
+
+    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
+        """An object of a class, and the arguments that it is to be called with."""
+        layers = map(question.network.get_submodule, self.layers(kind, question, arguments))
+        own, others = _divided(kind, arguments)
+        own.pop("layer", None)
+        return kind(question.network, *layers, **own), others
+
+    def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
+        """Raw attributions."""
+        targets = {"target": question.targets} if _takes(method.attribute, "target", "kwargs") else {}
+        found = method.attribute(question.images, **targets, **arguments)
+        raw = found[0] if isinstance(found, tuple) else found
+        modules = question.network.named_modules()
+        name = next((name for name, module in modules if module is getattr(method, "layer", None)), None)
+        if name is None or not isinstance(raw, Tensor):
+            return raw
+        if isinstance(question.network, Classifier):
+            name = name.removeprefix("network.")
+        grid = layer_grid(question.view, question.normalised, name)
+        shape = NetworkTrace.of(question.view, question.normalised).outputs[name]
+        return grid.channels(raw) if raw.shape[1:] == tuple(shape)[1:] else raw
+
+
+class GradCam:
+    """Whatever is in ``pytorch_grad_cam``: maps (n, H, W), as it scales them."""
+
+    signed: ClassVar[bool] = False
+
+    def model_of(self, method: Any) -> Any:
+        """The module that an object is bound to."""
+        inner = getattr(method, "base_cam", None) or next(iter(getattr(method, "base_cam_per_layer", ())), None)
+        return method.model if inner is None else self.model_of(inner)
+
+    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
+        """Names of the layers that a class is bound to."""
+        named = arguments.get("layer")
+        return [question.layer(name) for name in (layer_names(named) if named else (None,))]
+
+    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
+        """An object of a class, and the arguments that it is to be called with."""
+        names = self.layers(kind, question, arguments)
+        own, others = _divided(kind, {key: value for key, value in arguments.items() if key != "layer"})
+        if len(names) == 1 and "reshape_transform" not in own:
+            grid = layer_grid(question.view, question.normalised, names[0])
+            in_order = grid.channel_axis == 1 and grid.whole and grid.pixels is None
+            own["reshape_transform"] = None if in_order else partial(_channels_last, grid)
+        return kind(question.network, [question.network.get_submodule(name) for name in names], **own), others
+
+    def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
+        """Maps of the targets; FinerCAM compares a target with the classes nearest to it, one image at a time."""
+        images, targets = question.images, question.targets.tolist()
+        if "targets" not in arguments and _takes(method.forward, "target_idx"):
+            pairs = ((images[i : i + 1].detach().requires_grad_(), target) for i, target in enumerate(targets))
+            return np.concatenate([method(image, target_idx=target, **arguments) for image, target in pairs])
+        kind = arguments.get("targets", "ClassifierOutputTarget")
+        if isinstance(kind, str):
+            kind = getattr(import_module("pytorch_grad_cam.utils.model_targets"), kind)
+        others = {key: value for key, value in arguments.items() if key != "targets"}
+        return method(images, targets=[kind(target) for target in targets], **others)
+
+
+class Attributor:
+    """``zennit.attribution.Attributor``: the relevance of 1 at the target."""
+
+    signed: ClassVar[bool] = True
+
+    def model_of(self, method: Any) -> Any:
+        """The module that an object is bound to."""
+        return method.model
+
+    def layers(self, kind: type, question: Question, arguments: Arguments) -> list[str]:
+        """No layers."""
+        return []
+
+    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
+        """An object of a class; all arguments are the class's."""
+        return kind(question.network, **arguments), {}
+
+    def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
+        """Raw attributions."""
+        return method(question.images, question.at_target, **arguments)[1]
+
+
+class Composite(Attributor):
+    """``zennit.core.Composite``: the modified gradient of 1 at the target."""
+
+    def model_of(self, method: Any) -> Any:
+        """None: a composite is bound to no model."""
+        return None
+
+    def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
+        """A composite of a class; all arguments are the class's."""
+        return kind(**arguments), {}
+
+    def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
+        """Raw attributions."""
+        from zennit.attribution import Gradient
+
+        with Gradient(model=question.network, composite=method) as attributor:
+            return super().maps(attributor, question, arguments)
+
+
+Library = Captum | GradCam | Attributor
+LIBRARIES: tuple[tuple[str, str, Library], ...] = (
+    ("captum", "Attribution", Captum()),
+    ("zennit", "Composite", Composite()),
+    ("zennit", "Attributor", Attributor()),
+    ("pytorch_grad_cam", "", GradCam()),
+)
+LIBRARY_NAMES = "captum, pytorch-grad-cam or zennit"
+
+
+def library_of(given: Any) -> Library | None:
+    """How a class or an object is called; None if it is of none of these libraries."""
+    kind = given if isinstance(given, type) else type(given)
+    for base in kind.__mro__:
+        package = base.__module__.partition(".")[0]
+        for library, name, found in LIBRARIES:
+            if package == library and base.__name__ == (name or base.__name__):
+                return found
+    return None
+
+
+def bound_copy(method: Any, model: Any, view: ModelView) -> tuple[Any, nn.Module, bool]:
+    """A copy of an object that is bound to a model.
+
+    Returns
+    -------
+    The object, the copy of the model that it is bound to, and whether that takes pixels rather than normalised images.
+
+    Raises
+    ------
+    SalgenError
+        If it is bound to no module, or to another model than the one that is explained.
+    """
+    if not isinstance(model, nn.Module):
+        raise SalgenError(f"it is bound to a {type(model).__name__}: bind it to the torch.nn.Module itself")
+    takes_pixels = isinstance(model, Classifier)
+    pairs = [(model, view.network)]
+    if isinstance(model, Classifier):
+        pairs = [(model.network, view.network), (model.normalise, view.normalise)]
+    if not all(_alike(first, second) for first, second in pairs):
+        raise SalgenError(
+            "it is bound to another model than the one that is explained: bind it to that, or give its class"
+        )
+    holder = private_copy({"method": method, "model": model}, model)
+    for weight, own in zip(holder["model"].parameters(), model.parameters(), strict=True):
+        weight.requires_grad_(own.requires_grad)
+    return holder["method"], holder["model"].eval(), takes_pixels
+
+
+def _alike(first: nn.Module, second: nn.Module) -> bool:
+    """Whether two modules are made alike and have the same weights."""
+    kinds, others = ([(name, type(module)) for name, module in one.named_modules()] for one in (first, second))
+    own, theirs = (one.state_dict() for one in (first, second))
+    return (
+        kinds == others
+        and own.keys() == theirs.keys()
+        and all(own[name].device == theirs[name].device and torch.equal(own[name], theirs[name]) for name in own)
+    )
+
+
+def _channels_last(grid: Grid, output: Tensor) -> Tensor:
+    """A layer's output (n, K, h, w), in memory as a ``reshape_transform`` mostly has it: last digits depend on that."""
+    return grid.channels(output).contiguous(memory_format=torch.channels_last)
+
+
+def _takes(function: Any, *names: str) -> bool:
+    return bool(set(names) & inspect.signature(function).parameters.keys())
+
+
+def _divided(kind: type, arguments: Arguments) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments that a class takes, and those that its objects are called with."""
+    own = {key: value for key, value in arguments.items() if _takes(kind, key)}
+    return own, {key: value for key, value in arguments.items() if key not in own}

@@ -1,0 +1,54 @@
+"""The source code of a function or a class, as a digest: whether it is the one that a run used."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+PLAIN = (bool, int, float, str, tuple, type(None))
+
+
+def source_digest(thing: Any) -> str | None:
+    """SHA-256 of the source of a function, a class or a module; None where Python does not know it.
+
+    Of a function or a class it covers what it names of its own module too: functions, classes, and plain values.
+    """
+    try:
+        return hashlib.sha256("\n".join(_sources(thing, set())).encode()).hexdigest()
+    except (OSError, TypeError, KeyError):
+        return None
+
+
+def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
+    seen.add(id(thing))
+    text = inspect.getsource(thing)
+    yield text
+    if inspect.ismodule(thing):
+        return
+    there = vars(sys.modules[thing.__module__])
+    for name in sorted(set(re.findall(r"[^\W\d]\w*", text)) & there.keys()):
+        used = there[name]
+        if isinstance(used, PLAIN):
+            yield f"{name} = {used!r}"
+        elif isinstance(used, (FunctionType, type)) and used.__module__ == thing.__module__ and id(used) not in seen:
+            yield from _sources(used, seen)
+
+
+def import_path(thing: Any) -> str | None:
+    """``module:name`` of a function or a class that an import gives; None for what is made inside others, or a lambda.
+
+    Examples
+    --------
+    >>> import_path(import_path), import_path(lambda: 0)
+    ('salgen.source_code:import_path', None)
+    """
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
+    found: Any = sys.modules.get(str(module))
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{module}:{name}" if found is thing else None

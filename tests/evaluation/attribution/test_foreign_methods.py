@@ -1,0 +1,529 @@
+"""Functions, and classes and objects of other libraries, as methods: each gives what a direct call gives."""
+
+import pickle
+import sys
+from functools import partial
+from importlib.metadata import version
+
+import captum.attr
+import numpy as np
+import pytest
+import pytorch_grad_cam
+import torch
+import torchvision
+import zennit.attribution
+import zennit.canonizers
+import zennit.composites
+import zennit.rules
+from pytorch_grad_cam.utils.model_targets import ClassifierOutputSoftmaxTarget, ClassifierOutputTarget
+from torch import nn
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.foreign_methods import ForeignMethodError, foreign_method
+from salgen.evaluation.attribution.reductions import resize
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
+
+TARGETS = torch.tensor([2, 0, 1])
+GIVEN = {"reduce": None, "targets": TARGETS}
+
+
+def cnn():
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Conv2d(4, 6, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2)]
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(24, 4)).eval()
+
+
+def vit():
+    torch.manual_seed(0)
+    sizes = {"num_layers": 3, "num_heads": 2, "hidden_dim": 8, "mlp_dim": 16}
+    made = torchvision.models.VisionTransformer(32, 8, num_classes=4, **sizes).eval()
+    nn.init.normal_(made.heads.head.weight)  # they begin at 0
+    return made
+
+
+def grid_of_tokens(tokens):
+    return tokens[:, 1:].reshape(len(tokens), 4, 4, -1).movedim(3, 1)
+
+
+IMAGES = torch.rand(3, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+NETWORKS = {"cnn": (cnn, "3"), "vit": (vit, "encoder.layers.encoder_layer_1")}
+
+
+@pytest.fixture(params=NETWORKS)
+def network(request):
+    make, layer = NETWORKS[request.param]
+    made = make()
+    made.cam_layer = layer
+    return made
+
+
+def normalised():
+    """A Classifier: what is bound to it takes pixels, what is bound to its network takes normalised images."""
+    return Classifier(cnn(), torchvision.transforms.Normalize([0.4, 0.5, 0.6], [0.2, 0.3, 0.4]), "3").eval()
+
+
+def leaf(images=IMAGES):
+    return images.clone().requires_grad_()
+
+
+def one_hot():
+    return torch.eye(4)[TARGETS]
+
+
+def same(saliency, expected):
+    values = torch.as_tensor(expected).detach()
+    return torch.equal(saliency.values, values[:, None] if values.ndim == 3 else values)
+
+
+def close(saliency, expected):
+    return np.allclose(saliency.values[:, 0], expected, atol=1e-3)
+
+
+def cam(kind, network, **options):
+    tokens = isinstance(network, torchvision.models.VisionTransformer)
+    layers = [network.get_submodule(network.cam_layer)]
+    return kind(network, layers, reshape_transform=grid_of_tokens if tokens else None, **options)
+
+
+def goals(kind=ClassifierOutputTarget):
+    return [kind(int(target)) for target in TARGETS]
+
+
+# What each library gives -------------------------------------------------------------------------------
+
+
+CAPTUM = {
+    "Saliency": ({}, {"abs": False}),
+    "InputXGradient": ({}, {}),
+    "IntegratedGradients": ({"multiply_by_inputs": False}, {"n_steps": 5}),
+    "Occlusion": ({}, {"sliding_window_shapes": (3, 8, 8), "strides": (3, 8, 8)}),
+}
+
+
+@pytest.mark.parametrize("name", CAPTUM)
+def test_captum(name, network):
+    made, called = CAPTUM[name]
+    kind = getattr(captum.attr, name)
+    expected = kind(network, **made).attribute(leaf(), target=TARGETS, **called)
+    text = ",".join(f"{key}={value}" for key, value in {**made, **called}.items())
+    methods = {
+        "class": partial(kind, **made, **called),
+        "object": partial(kind(network, **made).attribute, **called),
+        "text": f"captum.attr:{name}:{text}".strip(":"),
+    }
+    found = salgen.explain_all(network, IMAGES, methods=methods, **GIVEN)
+    assert list(found) == list(methods)
+    assert all(same(maps, expected) and maps.signed for maps in found.values())
+
+
+@pytest.mark.parametrize("kind", [captum.attr.LayerGradientXActivation, captum.attr.LayerActivation])
+def test_captum_of_a_layer_with_tokens_on_their_grid(kind, network):
+    attribution = kind(network, network.get_submodule(network.cam_layer))
+    stated = {} if kind is captum.attr.LayerActivation else {"target": TARGETS}
+    expected = attribution.attribute(leaf(), **stated)
+    expected = grid_of_tokens(expected) if expected.ndim == 3 else expected
+    given = {"class": kind, "named": partial(kind, layer=network.cam_layer), "object": attribution}
+    for maps in salgen.explain_all(network, IMAGES, methods=given, **GIVEN).values():
+        assert maps.native_resolution == tuple(expected.shape[2:])
+        assert torch.equal(maps.values, resize(expected.detach(), (32, 32)))
+
+
+@pytest.mark.parametrize("name", ["AblationCAM", "FullGrad", "SESS", "ShapleyCAM"])
+def test_pytorch_grad_cam_of_a_cnn_alone(name):
+    network = with_layer(cnn())
+    kind = getattr(pytorch_grad_cam, name)
+    theirs = cam(kind, network)
+    expected = theirs(leaf(), targets=goals())
+    for maps in salgen.explain_all(network, IMAGES, methods={"class": kind, "object": theirs}, **GIVEN).values():
+        assert same(maps, expected)
+
+
+def test_captum_of_a_cnn_alone():
+    model = cnn()
+    cam = captum.attr.LayerGradCam(model, model[3])
+    expected = cam.attribute(leaf(), target=TARGETS)
+    raw = salgen.explain(model, IMAGES, method=cam, **GIVEN)
+    assert torch.equal(raw.values, resize(expected.detach(), (32, 32)))
+    guided = captum.attr.GuidedGradCam(model, model[3])
+    assert same(salgen.explain(model, IMAGES, method=guided, **GIVEN), guided.attribute(leaf(), target=TARGETS))
+    assert same(
+        salgen.explain(model, IMAGES, method=captum.attr.GuidedGradCam, layer="3", **GIVEN),
+        guided.attribute(leaf(), target=TARGETS),
+    )
+    noisy = captum.attr.NoiseTunnel(captum.attr.Saliency(model))
+    once = salgen.explain(model, IMAGES, method=noisy, nt_samples=2, **GIVEN)
+    alone = salgen.explain(model, IMAGES[1:2], TARGETS[1], method=noisy, nt_samples=2, ids=["1"], reduce=None)
+    assert torch.equal(once.values[1:2], alone.values)
+    assert not torch.equal(
+        once.values, salgen.explain(model, IMAGES, method=noisy, nt_samples=2, seed=1, **GIVEN).values
+    )
+
+
+@pytest.mark.parametrize("name", ["GradCAM", "HiResCAM", "EigenCAM", "ScoreCAM", "RefineCAM", "KPCA_CAM"])
+def test_pytorch_grad_cam(name, network):
+    kind = getattr(pytorch_grad_cam, name)
+    theirs = cam(kind, network)
+    expected = theirs(leaf(), targets=goals())
+    given = {"class": kind, "object": theirs, "text": f"pytorch_grad_cam:{name}:layer={network.cam_layer}"}
+    found = salgen.explain_all(network, IMAGES, methods=given, **GIVEN)
+    equal = close if name == "KPCA_CAM" else same  # its solver begins at random
+    assert all(equal(maps, expected) and not maps.signed for maps in found.values())
+    assert equal(found["object"], theirs(leaf(), targets=goals())), "the object is as it was"
+
+
+def test_options_and_targets_of_pytorch_grad_cam(network):
+    theirs = cam(pytorch_grad_cam.GradCAM, network)
+    expected = theirs(leaf(), targets=goals(ClassifierOutputSoftmaxTarget), eigen_smooth=True)
+    named = "pytorch_grad_cam:GradCAM:targets=ClassifierOutputSoftmaxTarget,eigen_smooth=true"
+    for method in (partial(theirs, targets=ClassifierOutputSoftmaxTarget, eigen_smooth=True), named):
+        assert same(salgen.explain(network, IMAGES, method=method, **GIVEN), expected)
+
+
+def test_finer_cam_compares_the_target_with_its_neighbours(network):
+    theirs = cam(pytorch_grad_cam.FinerCAM, network)
+    pairs = zip(IMAGES[:, None], TARGETS.tolist(), strict=True)
+    expected = np.concatenate([theirs(leaf(image), target_idx=target, alpha=0.5) for image, target in pairs])
+    for method in (pytorch_grad_cam.FinerCAM, theirs):
+        assert same(salgen.explain(network, IMAGES, method=method, alpha=0.5, **GIVEN), expected)
+    plain = salgen.explain(network, IMAGES, method=pytorch_grad_cam.GradCAM, **GIVEN)
+    assert not same(plain, expected)
+
+
+def lrp():
+    """Merges batch normalisation into convolutions, and has a rule for what both networks have."""
+    rules = [(nn.Conv2d, zennit.rules.ZPlus()), (nn.Linear, zennit.rules.Epsilon())]
+    return zennit.composites.LayerMapComposite(rules, [zennit.canonizers.SequentialMergeBatchNorm()])
+
+
+def test_zennit(network):
+    with zennit.attribution.Gradient(network, lrp()) as attributor:
+        expected = attributor(leaf(), one_hot())[1]
+    given = {"composite": lrp(), "object": zennit.attribution.Gradient(network, lrp())}
+    found = salgen.explain_all(network, IMAGES, methods=given, **GIVEN)
+    assert all(same(maps, expected) for maps in found.values())
+    integrated = zennit.attribution.IntegratedGradients
+    expected = integrated(network, n_iter=3)(leaf(), one_hot())[1]
+    assert same(salgen.explain(network, IMAGES, method=integrated, n_iter=3, **GIVEN), expected)
+
+
+def test_composites_of_zennit_by_class():
+    network = cnn()
+    with zennit.attribution.Gradient(network, zennit.composites.EpsilonPlusFlat(epsilon=0.1)) as attributor:
+        expected = attributor(leaf(), one_hot())[1]
+    kind = partial(zennit.composites.EpsilonPlusFlat, epsilon=0.1)
+    for method in (kind, "zennit.composites:EpsilonPlusFlat:epsilon=0.1"):
+        assert same(salgen.explain(network, IMAGES, method=method, **GIVEN), expected)
+
+
+def test_what_is_bound_to_a_classifier_takes_pixels():
+    model = normalised()
+    of_pixels, of_inputs = (
+        captum.attr.Saliency(
+            model,
+        ),
+        captum.attr.Saliency(model.network),
+    )
+    expected = [
+        of_pixels.attribute(leaf(), target=TARGETS),
+        of_inputs.attribute(leaf(model.normalise(IMAGES)), target=TARGETS),
+    ]
+    of_a_layer = captum.attr.LayerActivation(model, model.network[3])
+    methods = {"pixels": of_pixels, "inputs": of_inputs, "class": captum.attr.Saliency, "layer": of_a_layer}
+    found = salgen.explain_all(model, IMAGES, methods=methods, **GIVEN)
+    assert same(found["pixels"], expected[0])
+    assert same(found["inputs"], expected[1])
+    assert same(found["class"], expected[1])
+    assert torch.equal(found["layer"].values, resize(of_a_layer.attribute(IMAGES).detach(), (32, 32)))
+    assert not torch.equal(*expected)
+
+
+# Functions --------------------------------------------------------------------------------------------
+
+
+def gradient(model, inputs, targets, power=1):
+    """In the form of Quantus."""
+    inputs.requires_grad_()
+    model(inputs).gather(1, targets[:, None]).sum().backward()
+    return inputs.grad**power
+
+
+def grad_cam(model, inputs, targets):
+    """As many write it: no gradient is asked of the inputs, and the layer's comes by a hook."""
+    with pytorch_grad_cam.GradCAM(model, [model[3]]) as method:
+        return method(inputs, [ClassifierOutputTarget(int(target)) for target in targets])
+
+
+def low(model, inputs, targets):
+    return np.arange(len(inputs) * 16).reshape(-1, 4, 4)
+
+
+low.signed = False
+
+
+def noise(model, inputs, targets):
+    return torch.rand(len(inputs), 1, 8, 8) * np.random.rand()  # noqa: NPY002
+
+
+def test_functions(network):
+    expected = salgen.explain(network, IMAGES, method="gradient", **GIVEN).values
+    given = ["gradient", gradient, partial(gradient, power=2), f"{__name__}:low"]
+    with pytest.raises(SalgenError, match="'gradient' is salgen's, or no name for a table: give one"):
+        salgen.explain_all(network, IMAGES, methods=given, **GIVEN)
+    methods = {"gradient": "gradient", "mine": gradient, "squared": partial(gradient, power=2), "low": low}
+    found = salgen.explain_all(network, IMAGES, methods=methods, **GIVEN)
+    assert list(found) == list(methods)
+    assert torch.allclose(found["mine"].values, expected, atol=1e-6)
+    assert torch.equal(found["squared"].values, found["mine"].values ** 2)
+    maps = found["low"]
+    assert (maps.signed, maps.native_resolution, maps.method) == (False, (4, 4), "low")
+    assert torch.equal(maps.values, resize(torch.arange(48.0).reshape(3, 1, 4, 4), (32, 32)))
+    summed = salgen.explain(network, IMAGES, TARGETS, method=low)
+    assert (summed.reduction, summed.values.shape) == ("sum", (3, 32, 32))
+
+
+def test_a_function_that_asks_the_layer_alone_for_gradients():
+    model = with_layer(cnn())
+    expected = cam(pytorch_grad_cam.GradCAM, model)(IMAGES, goals())
+    assert same(salgen.explain(model, IMAGES, method=grad_cam, batch_size=3, **GIVEN), expected)
+
+
+def test_of_random_numbers_each_image_has_its_own():
+    network, given = cnn(), {"method": noise, "reduce": None}
+    state = torch.get_rng_state()
+    whole = salgen.explain(network, IMAGES, TARGETS, **given).values
+    parts = [
+        salgen.explain(network, IMAGES[i : i + 1], TARGETS[i : i + 1], ids=[str(i)], **given).values for i in range(3)
+    ]
+    assert torch.equal(whole, torch.cat(parts))
+    assert not torch.equal(whole[0], whole[1])
+    assert not torch.equal(whole, salgen.explain(network, IMAGES, TARGETS, seed=1, **given).values)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+# What is recorded, and whether it is the same again ----------------------------------------------------
+
+
+def test_what_can_be_imported_again_is_known_by_its_source():
+    class Local:
+        def __call__(self, model, inputs, targets):
+            return inputs
+
+    methods = [
+        foreign_method(f"{__name__}:low", "a"),
+        foreign_method(low, "a"),
+        foreign_method(partial(gradient, power=2), "a"),
+        foreign_method("captum.attr:Saliency:abs=false"),
+    ]
+    assert [method.once for method in methods] == [""] * 4
+    assert methods[0] == methods[1] != methods[2]
+    assert [method.import_path.rpartition(":")[2] for method in methods] == ["low", "low", "gradient", "Saliency"]
+    assert methods[2].parameters == {"power": 2}
+    assert methods[3].library == f"captum {version('captum')}"
+    assert methods[3].call == "Saliency:abs=False"
+    assert methods[3].name == "Saliency"
+    assert all(pickle.loads(pickle.dumps(method)) == method for method in methods)
+    for given in (lambda model, inputs, targets: inputs, Local(), captum.attr.Saliency(cnn()), partial(low, net=cnn())):
+        one, other = foreign_method(given, "x"), foreign_method(given, "x")
+        assert one.once != other.once
+        assert one.import_path is None
+        assert "not re-runnable" in one.reference
+        with pytest.raises(SalgenError, match="which workers cannot import"):
+            pickle.dumps(one)
+
+
+SOURCE = """
+SCALE = 2
+def helper(inputs):
+    return inputs * SCALE
+def unused():
+    return 0
+def mine(model, inputs, targets, sigma=1):
+    return helper(inputs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_same"),
+    [("SCALE = 2", "SCALE = 3", False), ("* SCALE", "+ SCALE", False), ("sigma=1", "sigma=2", False), ("0", "1", True)],
+)
+def test_the_digest_is_of_a_function_and_of_what_it_uses(before, after, is_same, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    digests = []
+    for name, text in (("first_methods", SOURCE), ("other_methods", SOURCE.replace(before, after, 1))):
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        digests.append(foreign_method(f"{name}:mine").sha256)
+    assert (digests[0] == digests[1]) is is_same
+
+
+# What others do wrong -----------------------------------------------------------------------------------
+
+
+def raising(model, inputs, targets):
+    raise KeyError("line\nline")
+
+
+def leaving(model, inputs, targets):
+    raise SystemExit
+
+
+def not_finite(model, inputs, targets):
+    return inputs / 0
+
+
+def too_large(model, inputs, targets):
+    return torch.zeros(len(inputs), 33, 32)
+
+
+def too_few(model, inputs, targets):
+    return inputs[:0]
+
+
+def text(model, inputs, targets):
+    return "map"
+
+
+def in_training(model, inputs, targets):
+    model.train()
+    model(inputs)
+    return inputs
+
+
+def heavier(model, inputs, targets):
+    model[0].weight.data.add_(1)
+    return inputs
+
+
+def heavier_and_raising(model, inputs, targets):
+    model[0].weight.data.add_(1)
+    raise ValueError("after that")
+
+
+def other_weights(model, inputs, targets):
+    model[0].weight.data = model[0].weight + 1
+    return inputs
+
+
+def in_half_precision(model, inputs, targets):
+    model.half()
+    return inputs
+
+
+def freezing(model, inputs, targets):
+    model.requires_grad_(False)
+    return inputs
+
+
+def hooking(model, inputs, targets):
+    model[0].register_forward_hook(lambda module, given, output: output * 2)
+    return inputs
+
+
+def replacing(model, inputs, targets):
+    model[2] = nn.Sigmoid()
+    return inputs
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (raising, "KeyError: 'line"),
+        (leaving, "SystemExit"),
+        (not_finite, "it returned NaN or infinite values, such as for "),
+        (too_large, r"it returned \(1, 33, 32\) for 1 images of 32x32: must be \(1, C, h, w\) or \(1, h, w\), of that"),
+        (too_few, r"it returned \(0, 3, 32, 32\) for 1 images"),
+        (text, "it returned str: must be a real tensor or array"),
+        (in_training, "it changed the model's training mode, weights: put back"),
+        (heavier, "it changed the model's weights"),
+        (heavier_and_raising, "ValueError: after that"),
+        (other_weights, "it changed the model's weights"),
+        (in_half_precision, "it changed the model's weights"),
+        (freezing, "it changed the model's requires_grad"),
+        (hooking, "it changed the model's hooks"),
+        (replacing, "it changed the model's training mode, modules"),
+    ],
+)
+def test_failures_are_one_line_and_leave_the_model(function, says):
+    model = normalised().train()
+    inner = model.network
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    with pytest.raises(ForeignMethodError, match=f"method '{function.__name__}' failed: {says}") as caught:
+        salgen.explain_all(model, IMAGES, methods=["gradient", function], **GIVEN)
+    assert "\n" not in str(caught.value)
+    assert caught.value.call == function.__name__
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert all(module.training and not module._forward_hooks for module in model.modules())
+    assert all(parameter.requires_grad and parameter.grad is None for parameter in model.parameters())
+    assert isinstance(inner[2], nn.ReLU)
+
+
+def test_an_object_is_bound_to_the_model_that_is_explained():
+    model, other = cnn(), cnn()
+    with torch.no_grad():
+        other[0].bias += 1
+    for theirs in (
+        captum.attr.Saliency(other),
+        cam(pytorch_grad_cam.GradCAM, with_layer(other)),
+        zennit.attribution.Gradient(other),
+    ):
+        with pytest.raises(SalgenError, match="it is bound to another model than the one that is explained: bind it"):
+            salgen.explain(model, IMAGES, method={"x": theirs}["x"], **GIVEN)
+    with pytest.raises(SalgenError, match="it is bound to a function: bind it to the torch"):
+        salgen.explain(model, IMAGES, method=captum.attr.Saliency(lambda images: model(images)), **GIVEN)
+
+
+def with_layer(network):
+    network.cam_layer = "3"
+    return network
+
+
+def test_objects_that_were_used_leave_their_model_alone():
+    """pytorch-grad-cam keeps hooks on the model, and outputs that cannot be copied; gradients of weights add up."""
+    model = with_layer(cnn())
+    theirs = cam(pytorch_grad_cam.GradCAM, model)
+    expected = theirs(leaf(), targets=goals())
+    gradients = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    view = ModelView.of(model)
+    assert not any(module._forward_hooks for module in view.network.modules())
+    kept = len(theirs.activations_and_grads.activations)
+    assert np.allclose(salgen.explain(model, IMAGES, method=theirs, **GIVEN).values[:, 0], expected, atol=1e-6)
+    assert len(theirs.activations_and_grads.activations) == kept
+    assert all(torch.equal(parameter.grad, gradients[name]) for name, parameter in model.named_parameters())
+    assert len(model[3]._forward_hooks) == 2
+
+
+@pytest.mark.parametrize(
+    ("methods", "says"),
+    [
+        (
+            [lambda model, inputs, targets: inputs],
+            "'<lambda>' is salgen's, or no name for a table: give one",
+        ),
+        ({"oracle-mine": low}, "'oracle-mine' is salgen's"),
+        ({"sobel": low}, "'sobel' is salgen's"),
+        ({3: low}, "'' is salgen's, or no name for a table"),
+        ({"a:b": low}, "a: 'b': write it as key=value"),
+        ([low, partial(low)], "low is the name of several methods: give each its own"),
+        ({"mine": "sobel"}, "method 'mine': 'sobel' is salgen's and keeps its name"),
+        (["no_such_module:mine"], "method no_such_module:mine: cannot be imported: ModuleNotFoundError"),
+        (["numpy:pi"], "method 'numpy:pi' is float: neither a function nor of captum, pytorch-grad-cam or zennit"),
+        ([nn.ReLU], "is a class, and none of captum, pytorch-grad-cam or zennit"),
+        ([], "no method was chosen"),
+        ({}, "no method was chosen"),
+        (5, "method 5: give a name"),
+        ([5], "method 5: give a name"),
+    ],
+)
+def test_what_is_no_method_is_said_in_one_line(methods, says):
+    with pytest.raises(SalgenError, match=says) as caught:
+        salgen.explain_all(cnn(), IMAGES, methods=methods)
+    assert "\n" not in str(caught.value)
+
+
+def test_they_explain_the_logit():
+    with pytest.raises(SalgenError, match="it explains the target's logit: score=margin is for salgen's own methods"):
+        salgen.explain(cnn(), IMAGES, method=low, score="margin")
+    with pytest.raises(SalgenError, match="method 'low' explains a model: give one"):
+        salgen.explain(None, IMAGES, method=low)
