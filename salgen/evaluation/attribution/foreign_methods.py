@@ -71,8 +71,8 @@ class ForeignMethod(MethodDefaults):
         Whether raw attributions may be negative.
     origin
         The kind of thing that it is, in words.
-    once
-        A text that no other has, if it cannot be told whether another is the same; else "".
+    only_key
+        A random text, if it cannot be told whether another is the same, so that no cached maps are taken for its; else "".
     import_path
         ``module:name``, which an import turns into the same thing; None if it cannot be run again.
     parameters
@@ -89,14 +89,14 @@ class ForeignMethod(MethodDefaults):
     resolution: ClassVar[str] = "its own"
     needs: ClassVar[frozenset[str]] = frozenset({"model"})
     shares: ClassVar[str | None] = None  # explained alone, so that what fails stops no other method
-    version: ClassVar[str] = by_parameters("1")(lambda method: method.once or "1")
+    version: ClassVar[str] = by_parameters("1")(lambda method: method.only_key or "1")
 
     call: str = field(compare=False)
     given: Any = field(compare=False, repr=False)
     arguments: Mapping[str, Any] = field(compare=False, repr=False)
     signed: bool = field(compare=False)
     origin: str = field(compare=False)
-    once: str = field(compare=False)
+    only_key: str = field(compare=False)
     import_path: str | None
     parameters: Mapping[str, Any]
     library: str | None
@@ -236,7 +236,7 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         arguments={**held, **stated},
         signed=bool(getattr(thing, "signed", library is None or library.signed)),
         origin=_in_words(thing),
-        once="" if is_known else uuid.uuid4().hex,
+        only_key="" if is_known else uuid.uuid4().hex,
         import_path=path if is_known and not str(path).startswith("__main__:") else None,
         parameters={key: value if key in plain else f"<{type(value).__name__}>" for key, value in stated.items()},
         library=_distribution(str(getattr(thing, "__module__", "")).partition(".")[0]),

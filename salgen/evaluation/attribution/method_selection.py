@@ -143,7 +143,8 @@ def check_methods_given(methods: Any) -> list[Any]:
 
 
 def _named(given: Any, name: str | None) -> Any:
-    if is_foreign(given):
+    salgens = isinstance(given, str) and given.partition(":")[0] in METHODS.entries
+    if not salgens and is_foreign(given):
         return foreign_method(given, name)
     if name is not None and name != (given if isinstance(given, str) else method_call(given)):
         raise SalgenError(f"method {name!r}: {given!r} is salgen's and keeps its name; give {{{given!r}: {given!r}}}")

@@ -12,7 +12,7 @@ from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 
 
-def earlier_methods(held: RunRecord | None, given: Collection[str], run: Path) -> list[Any]:
+def earlier_methods(held: RunRecord, given: Collection[str], run: Path) -> list[Any]:
     """The methods of the run that a folder holds, maps from files and those `given` now aside.
 
     Returns
@@ -24,7 +24,7 @@ def earlier_methods(held: RunRecord | None, given: Collection[str], run: Path) -
     SalgenError
         If one cannot be imported, or is not what it was.
     """
-    records = [method for method in held.methods if method.files is None and method.call not in given] if held else []
+    records = [method for method in held.methods if method.files is None and method.call not in given]
     return [method.call if method.foreign is None else _again(method, run) for method in records]
 
 
@@ -64,7 +64,7 @@ def recorded(record: MethodRecord) -> ForeignMethod:
         arguments={},
         signed=record.signed,
         origin=record.reference.partition(", not re-runnable")[0],
-        once="",
+        only_key="",
         import_path=held.import_path,
         parameters=held.parameters,
         library=held.library,

@@ -191,7 +191,7 @@ def evaluate(
     held = run_to_extend(run, dataset, agreed, identities, second_model=pairing.label, replace=replace)
     requested = None if methods is None else check_methods_given(methods)
     given = [method.call for method in requested or () if isinstance(method, ForeignMethod)]
-    earlier = earlier_methods(held, given, run)
+    earlier = earlier_methods(held, given, run) if held else []
     earlier_metrics = held.metrics if held else []
     if files:
         check_one_trained_model(len(identities), str(model), trained=bool(loaded or held))
