@@ -316,7 +316,7 @@ def test_what_can_be_imported_again_is_known_by_its_source():
         foreign_method(partial(gradient, power=2), "a"),
         foreign_method("captum.attr:Saliency:abs=false"),
     ]
-    assert [method.once for method in methods] == [""] * 4
+    assert [method.only_key for method in methods] == [""] * 4
     assert methods[0] == methods[1] != methods[2]
     assert [method.import_path.rpartition(":")[2] for method in methods] == ["low", "low", "gradient", "Saliency"]
     assert methods[2].parameters == {"power": 2}
@@ -326,7 +326,7 @@ def test_what_can_be_imported_again_is_known_by_its_source():
     assert all(pickle.loads(pickle.dumps(method)) == method for method in methods)
     for given in (lambda model, inputs, targets: inputs, Local(), captum.attr.Saliency(cnn()), partial(low, net=cnn())):
         one, other = foreign_method(given, "x"), foreign_method(given, "x")
-        assert one.once != other.once
+        assert one.only_key != other.once
         assert one.import_path is None
         assert "not re-runnable" in one.reference
         with pytest.raises(SalgenError, match="which workers cannot import"):
