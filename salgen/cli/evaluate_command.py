@@ -49,7 +49,8 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
     default=DEFAULT_MODEL,
     is_eager=True,
     show_default=True,
-    help="A registered model, a checkpoint's folder, or PACKAGE.MODULE:FUNCTION that returns a trained torch module.",
+    help="A registered model, which is trained; or one that is: a checkpoint's folder, PACKAGE.MODULE:FUNCTION that "
+    "returns a torch module, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER.",
 )
 @methods
 @click.option(

@@ -72,7 +72,7 @@ class ForeignMethod(MethodDefaults):
     origin
         The kind of thing that it is, in words.
     only_key
-        A random text, if it cannot be told whether another is the same, so that no cached maps are taken for its; else "".
+        A random text where it cannot be told whether another is the same, so that no cached maps count as its; else "".
     import_path
         ``module:name``, which an import turns into the same thing; None if it cannot be run again.
     parameters

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +16,10 @@ from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
+from salgen.evaluation.runs.given_models import FORMS, GivenModel
 from salgen.evaluation.training.checkpoints import WEIGHTS, LoadedCheckpoint, check_fits, load_checkpoint, read_card
 from salgen.evaluation.training.training import train, train_seeds
 from salgen.files import sha256_of
-from salgen.import_paths import imported
 from salgen.registry import MODELS
 from salgen.types import Float32
 
@@ -87,11 +86,6 @@ class EvaluatedModel:
         return cls(card.model, card.seed, trained.classifier, digest, trained.path, origin, card.task)
 
 
-def is_factory(model: str | Path) -> bool:
-    """True if a model is given as ``package.module:function`` rather than by a name or a folder."""
-    return ":" in str(model) and not Path(model).exists()
-
-
 def train_models(
     dataset: Dataset, model: str, run: Path, *, scale: str, settings: Mapping[str, Any] | None, seeds: int
 ) -> list[EvaluatedModel]:
@@ -129,16 +123,23 @@ def train_again(
     return EvaluatedModel.of(checkpoint)
 
 
-def load_model(dataset: Dataset, model: str | Path, run: Path, any_task: bool = False) -> EvaluatedModel:
-    """A model that is trained already: from a checkpoint, or returned by ``package.module:function``.
+def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_task: bool = False) -> EvaluatedModel:
+    """A model that is trained already: from a checkpoint, or given.
 
     Raises
     ------
     SalgenError
-        If it is neither, cannot be loaded, or does not fit the data.
+        If it cannot be loaded, or does not fit the data.
     """
-    if is_factory(model):
-        return _from_factory(str(model), dataset, run)
+    if isinstance(model, GivenModel):
+        classifier = model.load(dataset)
+        origin: dict[str, Any] = {
+            "checkpoint": str(model),
+            "trained_on": None,
+            "settings": model.settings(classifier),
+            "training_seconds": None,
+        }
+        return EvaluatedModel(str(model), 0, classifier, model.digest(classifier, dataset), run, origin)
     if not Path(model).exists():
         MODELS.load(str(model))  # raises with the nearest registered name
     checkpoint = load_checkpoint(Path(model))
@@ -153,12 +154,12 @@ class Pairing:
     Attributes
     ----------
     model
-        A checkpoint's folder or ``"package.module:function"``; it may have learnt any task of the data set.
+        A checkpoint's folder or a given network; it may have learnt any task of the data set.
     task
         The task for which a second model is trained, otherwise as the first one was.
     """
 
-    model: str | Path | None
+    model: str | Path | GivenModel | None
     task: str | None
 
     @property
@@ -169,23 +170,23 @@ class Pairing:
     @property
     def label(self) -> str | None:
         """The task, or the checkpoint as ``run.json`` names it; None without a second model."""
-        if self.model is None or is_factory(self.model):
+        if self.model is None or isinstance(self.model, GivenModel):
             return self.task if self.model is None else str(self.model)
         return Path(self.model).name
 
-    def check(self, dataset: Dataset, first: str | Path) -> None:
+    def check(self, dataset: Dataset, first: str | Path | GivenModel) -> None:
         """Raise a SalgenError for whatever can be checked before any work."""
         if self.model is not None and self.task is not None:
             raise SalgenError("paired_model and paired_task: give only one, the model or the task that it is to learn")
-        if self.model is not None and not is_factory(self.model) and not Path(self.model).exists():
-            raise SalgenError(f"paired model {self.model}: give a checkpoint's folder, or PACKAGE.MODULE:FUNCTION")
+        if isinstance(self.model, (str, Path)) and not Path(self.model).exists():
+            raise SalgenError(f"paired model {self.model}: give a checkpoint's folder, or {FORMS}")
         if self.task is None:
             return
         if self.task not in dataset.tasks:
             raise unknown_name(f"task of {dataset.path}", self.task, dataset.tasks)
         if self.task == next(iter(dataset.tasks)):
             raise SalgenError(f"paired_task = {self.task}: the first model learns that task; name another one")
-        if is_factory(first):
+        if isinstance(first, GivenModel):
             raise SalgenError(
                 f"paired_task = {self.task}: it is not known how {first} was trained; give a second model "
                 "as paired_model"
@@ -209,67 +210,3 @@ class Pairing:
             )
             for first in firsts
         }
-
-
-def _from_factory(text: str, dataset: Dataset, run: Path) -> EvaluatedModel:
-    factory = imported(text, "model", "my_models:detector")
-    if not callable(factory):
-        raise SalgenError(
-            f"model {text}: {text.partition(':')[2]} is not a function; give one that returns a torch.nn.Module"
-        )
-    module = factory if isinstance(factory, nn.Module) else _call(factory, text)
-    if not isinstance(module, nn.Module):
-        raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
-    classifier = module.eval().to("cuda" if torch.cuda.is_available() else "cpu")
-    logits = _logits(text, classifier, dataset)
-    origin: dict[str, Any] = {"checkpoint": text, "trained_on": None, "settings": {}, "training_seconds": None}
-    return EvaluatedModel(text, 0, classifier, _digest(text, classifier, logits), run, origin)
-
-
-def _call(function: Callable[[], Any], text: str) -> Any:
-    try:
-        return function()
-    except SalgenError as error:
-        raise SalgenError(f"model {text}: {error}") from None
-    except (Exception, SystemExit) as error:  # and so may the user's function
-        raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
-
-
-def _logits(text: str, classifier: nn.Module, dataset: Dataset) -> torch.Tensor:
-    """The model's logits (1, K) for the data set's first image; a SalgenError if it does not give these."""
-    device = next((p.device for p in classifier.parameters()), torch.device("cpu"))
-    image = torch.from_numpy(dataset[0]["image"][None]).to(device)
-    task, classes = next(iter(dataset.tasks.items()))
-    classifier.multi_label = task in dataset.manifest.multi_label  # type: ignore[assignment]
-    view = ModelView.of(classifier)
-    try:
-        with torch.inference_mode():
-            logits = view.network(view.normalise(view.like(image)))
-    except Exception as error:  # a user's network may fail in any way
-        reason = str(error).strip().partition("\n")[0]
-        raise SalgenError(f"model {text} fails on an image {tuple(image.shape)}: {reason}") from error
-    shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
-    if shape != (1, len(classes)):
-        raise SalgenError(
-            f"model {text} gives {shape} for one image: must be logits (1, {len(classes)}), one for each of "
-            f"{', '.join(classes)}"
-        )
-    return logits  # type: ignore[no-any-return]
-
-
-def _digest(text: str, classifier: nn.Module, logits: torch.Tensor) -> str:
-    """SHA-256 of a model's name, modules, logits for one image, and weights.
-
-    Logits are rounded to four digits, so that the number of threads does not change them.
-    """
-    rounded = " ".join(f"{value:.3e}" for value in logits.flatten().tolist())
-    return weights_digest(classifier, f"{text}\n{classifier!r}\n{rounded}")
-
-
-def weights_digest(classifier: nn.Module, text: str) -> str:
-    """SHA-256 of a text and of a model's weights with their names."""
-    digest = hashlib.sha256(text.encode())
-    for name, tensor in classifier.state_dict().items():
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()

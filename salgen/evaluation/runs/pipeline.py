@@ -24,8 +24,8 @@ from salgen.evaluation.runs.artifacts.run_record import RECORD, ModelRecord, Run
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.artifacts.score_table import write_scores
 from salgen.evaluation.runs.certificate import certify
-from salgen.evaluation.runs.evaluated_models import is_factory
 from salgen.evaluation.runs.gallery_maps import save_gallery
+from salgen.evaluation.runs.given_models import GivenModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_workers
@@ -44,12 +44,12 @@ from salgen.registry import MODELS
 DEFAULTS = {"split": "test", "scale": "small"}
 
 
-def default_run(path: str | Path, model: str | Path, options: Mapping[str, Any]) -> Path:
+def default_run(path: str | Path, model: str | Path | GivenModel, options: Mapping[str, Any]) -> Path:
     """The default folder of a run: ``runs/<data set>-<model>``, and every option that is not the default."""
-    checkpoint = Path(model).resolve()
-    name = f"{checkpoint.parent.name}-{checkpoint.name}"
-    if str(model) in MODELS.entries or is_factory(model):
-        name = str(model).replace(":", "-")
+    if isinstance(model, GivenModel) or str(model) in MODELS.entries:
+        name = folder_name(str(model).replace(":", "-"))
+    else:
+        name = "-".join(Path(model).resolve().parts[-2:])
     stated = [f"-{key}-{value}" for key, value in options.items() if value not in (None, DEFAULTS.get(key))]
     chosen = folder_name("".join(stated).strip("-")) if stated else ""
     return Path("runs") / "-".join(filter(None, [Path(path).resolve().name, name, chosen]))

@@ -15,7 +15,8 @@ from torch import nn
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.provenance import library_versions
-from salgen.evaluation.runs.evaluated_models import EvaluatedModel, load_model, weights_digest
+from salgen.evaluation.runs.evaluated_models import EvaluatedModel, load_model
+from salgen.evaluation.runs.given_models import given_model, weights_digest
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 
@@ -107,7 +108,7 @@ class ModelReference:
             If it cannot be loaded, does not fit the data, or has other weights than it had.
         """
         with nullcontext() if self.within is None else chdir(self.within):
-            model = load_model(dataset, self.path, self.fields["folder"], any_task=True)
+            model = load_model(dataset, given_model(self.path), self.fields["folder"], any_task=True)
         if _weights(model.classifier) != self.weights:
             raise SalgenError(f"model {self.path}: its weights differ from those where the run was started")
         return replace(model, **self.fields)

@@ -27,6 +27,7 @@ from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import Pairing, load_model, train_again, train_models
 from salgen.evaluation.runs.given_maps import check_one_trained_model, maps_of_files
 from salgen.evaluation.runs.given_methods import check_importable, earlier_methods
+from salgen.evaluation.runs.given_models import GivenModel, check_models_importable, given_model
 from salgen.evaluation.runs.pipeline import (
     default_run,
     execute_run,
@@ -45,7 +46,6 @@ from salgen.evaluation.scoring.metric_selection import (
     create_metric,
     swept,
 )
-from salgen.evaluation.training.checkpoints import CARD
 from salgen.evaluation.training.redraws import Redraws
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.evaluation.training.training_settings import RELIANCE, SEEDS, choose_settings
@@ -62,8 +62,10 @@ PAIRED_TWINS = frozenset({"paired_twin_maps", "paired_patched_maps"})
 def evaluate(
     path: str | Path,
     *,
-    model: str | Path = "lesion-cnn",
-    paired_model: str | Path | None = None,
+    model: str | Path | torch.nn.Module = "lesion-cnn",
+    preprocess: Any = None,
+    classes: Sequence[int | str] | None = None,
+    paired_model: str | Path | torch.nn.Module | None = None,
     paired_task: str | None = None,
     methods: Sequence[Any] | Mapping[str, Any] | None = None,
     maps: Maps = (),
@@ -91,9 +93,18 @@ def evaluate(
     path
         A data set folder.
     model
-        A registered model, which is trained first; the folder of a checkpoint; or
-        ``"package.module:function"``, whose result is a trained ``torch.nn.Module`` from images in
-        [0, 1] to logits, perhaps a :class:`~salgen.evaluation.models.classifier.Classifier`.
+        A registered model, which is trained first; or one that is trained already: the folder of a checkpoint; a
+        ``torch.nn.Module`` from images to logits, perhaps a Hugging Face image classifier;
+        ``"package.module:function"``, which returns one; ``"torchvision:NAME:weights=FILE"`` or
+        ``"timm:NAME:weights=FILE"``, a state dict; ``"huggingface:FOLDER"``. It is copied, never changed.
+    preprocess
+        What turns images in [0, 1] into those that a given network takes: (mean, std), torchvision's ``Normalize`` or
+        ``weights.transforms()``, timm's data config, an image processor, or a module. Only normalisation is taken from
+        it: images and masks keep their size. By default what the library states; the ``Normalize`` that a
+        ``Sequential`` begins with; else images are given as they are.
+    classes
+        Where a given network has other outputs than the data set has classes: the names of its outputs in order, or
+        for each class of the data set the number of its output. Hugging Face's own names are known.
     paired_model
         A second trained model, given like `model`, for metrics that contrast two models.
     paired_task
@@ -162,20 +173,26 @@ def evaluate(
         If a name, a number, the data set or the checkpoint is not valid, or `out` holds another experiment.
     """
     started = time.monotonic()
-    _check_types(model, out)
+    chosen_model = given_model(model, preprocess, classes)
+    second_model = None if paired_model is None else given_model(paired_model)
+    if out is not None and not isinstance(out, (str, os.PathLike)):
+        raise SalgenError(f"out = {out!r}: must be text or a path")
     files = paths_by_name(maps) if maps else {}
     ray = ray_executor(executor, workers, ray_address)
     dataset = open_dataset(path, split, source)
     options = {"split": split, "scale": scale, "seeds": seeds, "reliance": reliance, **(settings or {}), **conventions}
-    run = Path(out) if out is not None else default_run(path, model, {**options, "paired": paired_model or paired_task})
-    pairing = Pairing(paired_model, paired_task)
-    pairing.check(dataset, model)
+    options["paired"] = second_model or paired_task
+    run = Path(out) if out is not None else default_run(path, chosen_model, options)
+    pairing = Pairing(second_model, paired_task)
+    pairing.check(dataset, chosen_model)
     agreed = build(Conventions, conventions)
     agreed = dataclasses.replace(agreed, redraws=agreed.redraws or REDRAWS.get(scale))
-    loaded = [] if str(model) in MODELS.entries else [load_model(dataset, model, run)]
+    registered = isinstance(chosen_model, str) and chosen_model in MODELS.entries
+    loaded = [] if registered else [load_model(dataset, chosen_model, run)]
     if loaded and (settings or reliance is not None or seeds not in (None, 1)):
         raise SalgenError(
-            f"{model} is trained already: training settings, reliance and more than one seed take a model to train"
+            f"{chosen_model} is trained already: training settings, reliance and more than one seed take a model to "
+            "train"
         )
     if loaded and replace and run.resolve() in loaded[0].folder.resolve().parents:
         raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
@@ -183,21 +200,22 @@ def evaluate(
         network = loaded[0].classifier
     else:
         network = initial_classifier(
-            dataset.path, model=str(model), scale=scale, settings=settings, source=dataset.source
+            dataset.path, model=str(chosen_model), scale=scale, settings=settings, source=dataset.source
         )
-        settings = _with_reliance(settings, reliance, dataset, str(model), scale)
+        settings = _with_reliance(settings, reliance, dataset, str(chosen_model), scale)
     identities: list[tuple[str, int, str | None]] = [(m.name, m.seed, m.digest) for m in loaded]
-    identities = identities or [(str(model), seed, None) for seed in range(seeds or SEEDS[scale])]
+    identities = identities or [(str(chosen_model), seed, None) for seed in range(seeds or SEEDS[scale])]
     held = run_to_extend(run, dataset, agreed, identities, second_model=pairing.label, replace=replace)
     requested = None if methods is None else check_methods_given(methods)
     given = [method.call for method in requested or () if isinstance(method, ForeignMethod)]
     earlier = earlier_methods(held, given, run) if held else []
     earlier_metrics = held.metrics if held else []
     if files:
-        check_one_trained_model(len(identities), str(model), trained=bool(loaded or held))
+        check_one_trained_model(len(identities), str(chosen_model), trained=bool(loaded or held))
     outside = maps_of_files(files, held, dataset) if files or held else {}
     selection = select_methods(requested, scale, earlier, outside)
     if ray is not None:
+        check_models_importable(chosen_model, second_model)
         check_importable(selection.named.values())
     if methods is None and held is None and not outside and scale == DEMO:
         print(
@@ -205,7 +223,7 @@ def evaluate(
             "them; -m all (from Python methods=['all']) takes all",
             file=sys.stderr,
         )
-    chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, model, pairing.requested, list(outside))
+    chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, chosen_model, pairing.requested, list(outside))
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
     image = torch.from_numpy(dataset[0]["image"][None])
     defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
@@ -223,7 +241,7 @@ def evaluate(
         Renderer.of(dataset, source, plan.scored[0])  # raises for a wrong source before any work
     with run_folder(run, replace=replace):
         training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
-        models = loaded or train_models(dataset, str(model), run, **training)
+        models = loaded or train_models(dataset, str(chosen_model), run, **training)
         shuffled = {
             trained.seed: train_again(
                 trained, dataset, run / PERMUTED / f"{trained.name}-seed{trained.seed}", labels="permuted"
@@ -253,17 +271,6 @@ def _with_reliance(
     return chosen
 
 
-def _check_types(model: Any, out: Any) -> None:
-    if isinstance(model, torch.nn.Module):
-        raise SalgenError(
-            "model is a torch.nn.Module: evaluate takes a name, a checkpoint's folder or 'package.module:function', "
-            "which it can record; salgen.explain takes any module"
-        )
-    for name, value in (("model", model), ("out", out)):
-        if not isinstance(value, (str, os.PathLike)) and not (name == "out" and value is None):
-            raise SalgenError(f"{name} = {value!r}: must be text or a path")
-
-
 def _unmet_needs(dataset: Dataset) -> dict[str, str]:
     """Needs of methods that this data set cannot meet, with the reasons."""
     if dataset.spec.splits.get("train"):
@@ -276,7 +283,7 @@ def _run_metrics(
     earlier: Sequence[str],
     scale: str,
     dataset: Dataset,
-    model: str | Path,
+    model: str | Path | GivenModel,
     paired: bool,
     outside: Sequence[str],
 ) -> dict[str, Metric]:
@@ -311,19 +318,21 @@ def _run_metrics(
     return chosen
 
 
-def _offered(dataset: Dataset, model: str | Path, paired: bool) -> frozenset[str]:
+def _offered(dataset: Dataset, model: str | Path | GivenModel, paired: bool) -> frozenset[str]:
     """The metric inputs that this run can provide."""
     offered = {*OF_THE_MASK, "image", "target", "correct", "model", "method"}
     if dataset.manifest.twins:
         offered |= TWINS
     if paired:
         offered |= {"paired_maps", *(PAIRED_TWINS if dataset.manifest.twins else ())}
-    if str(model) in MODELS.entries or (Path(model) / CARD).is_file():
+    if isinstance(model, (str, Path)):
         offered |= BY_NAME_ONLY
     return frozenset(offered)
 
 
-def _check_metric(call: str, metric: Metric, offered: frozenset[str], dataset: Dataset, model: str | Path) -> None:
+def _check_metric(
+    call: str, metric: Metric, offered: frozenset[str], dataset: Dataset, model: str | Path | GivenModel
+) -> None:
     missing = metric.needs - offered
     if missing & BY_NAME_ONLY:
         raise SalgenError(

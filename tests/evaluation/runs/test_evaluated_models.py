@@ -13,7 +13,8 @@ import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.runs.evaluated_models import is_factory, load_model
+from salgen.evaluation.runs.evaluated_models import load_model
+from salgen.evaluation.runs.given_models import GivenModel, given_model
 from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
 
@@ -79,7 +80,7 @@ def test_a_users_model_is_evaluated_as_it_is(data, folder):
 
 def test_its_weights_are_part_of_its_identity(data, folder):
     names = ("own_models:good", "own_models:good", "own_models:good_too")
-    one, same, other = (load_model(salgen.open(data), name, folder) for name in names)
+    one, same, other = (load_model(salgen.open(data), given_model(name), folder) for name in names)
     assert isinstance(one.classifier, Classifier)
     assert not one.classifier.training
     assert one.digest == same.digest != other.digest
@@ -112,12 +113,12 @@ def test_settings_and_seeds_take_a_model_to_train(data, folder):
 
 def test_a_change_of_its_modules_is_another_model(data, folder):
     """Weights may stay when the architecture does not."""
-    first = load_model(salgen.open(data), "own_models:good", folder)
+    first = load_model(salgen.open(data), given_model("own_models:good"), folder)
     (folder / "own_models.py").write_text(MODULE.replace("nn.ReLU()", "nn.Tanh()"))
     sys.modules.pop("own_models")
     importlib.invalidate_caches()
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # compiled within the same second it looks unchanged
-    assert load_model(salgen.open(data), "own_models:good", folder).digest != first.digest
+    assert load_model(salgen.open(data), given_model("own_models:good"), folder).digest != first.digest
 
 
 def test_a_model_in_double_precision_is_evaluated(data, folder):
@@ -146,14 +147,14 @@ def test_without_training_images_there_are_no_patterns(data, folder, monkeypatch
     monkeypatch.setattr("salgen.evaluation.runs.running._unmet_needs", lambda _: lacking)
     with pytest.raises(SalgenError, match="pattern-net fits patterns to the split 'train', which is not there"):
         evaluate(data, model="own_models:good", methods=["pattern-net"], out=folder / "run")
-    network = load_model(salgen.open(data), "own_models:good", folder).classifier
+    network = load_model(salgen.open(data), given_model("own_models:good"), folder).classifier
     methods, left_out = select_methods(["all"]).defined_for(network, torch.zeros(1, 1, 32, 32), lacking)
     assert left_out["pattern-net"] == "pattern-net fits patterns to the split 'train', which is not there"
     assert "gradient" in methods
 
 
 def test_what_counts_as_a_function(folder):
-    assert is_factory("package.module:function")
-    assert not is_factory("lesion-cnn")
-    assert not is_factory(folder)
+    assert isinstance(given_model("package.module:function"), GivenModel)
+    assert given_model("lesion-cnn") == "lesion-cnn"
+    assert given_model(folder) == folder
     assert default_run("perlin", "resnet18", {}).name == "perlin-resnet18"

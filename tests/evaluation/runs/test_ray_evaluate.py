@@ -30,6 +30,7 @@ from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.saved_maps import read_maps
 from salgen.evaluation.runs.evaluated_models import load_model
+from salgen.evaluation.runs.given_models import given_model
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.running import evaluate
@@ -112,7 +113,7 @@ def runner_of(data, run, **fields):
     """A runner with one method, without a Ray."""
     (run / PARTS).mkdir(parents=True, exist_ok=True)
     dataset = open_dataset(data)
-    model = load_model(dataset, "watched_work:network", run)
+    model = load_model(dataset, given_model("watched_work:network"), run)
     methods = {"gradient": METHODS.create("gradient")}
     metrics = {"roc-auc": METRICS.create("roc-auc")}
     return ModelRunner(Plan.of(dataset, Conventions(), [model], methods, metrics, **fields), model, run)

@@ -182,8 +182,8 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
         ({"methods": []}, "no method was chosen"),
         ({"methods": ["gradient", 3]}, "method 3: give a name"),
         ({"methods": ["gradient:"]}, "write 'gradient'"),
-        ({"model": nn.Identity()}, "salgen.explain takes any module"),
-        ({"model": None}, "model = None: must be text or a path"),
+        ({"model": nn.Identity()}, r"model Identity gives \(1, 1, 32, 32\) for one image: must be logits"),
+        ({"model": None}, r"model = None: must be text, a path or a torch\.nn\.Module"),
         ({"max_memory": -1}, "must be a positive number of GB"),
     ],
 )

@@ -1,0 +1,207 @@
+"""Networks that were trained elsewhere: modules of PyTorch, and those of torchvision, timm and Hugging Face."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from salgen.errors import SalgenError, reason, unknown_name
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.normalisation import IMAGENET_MEAN, IMAGENET_STD, Normalisation
+from salgen.evaluation.models.start_weights import read_tensors
+
+HOW_TO_NORMALISE = (
+    "give a torch.nn.Module of images in [0, 1], (mean, std), or what has a mean and std: torchvision's Normalize or "
+    "weights.transforms(), timm's data config, a Hugging Face image processor"
+)
+
+
+class OwnNetwork(NamedTuple):
+    """A network with what its library says of it.
+
+    Attributes
+    ----------
+    module
+        Normalised images to logits.
+    normalise
+        Images in [0, 1] to what it takes, if that is known.
+    outputs
+        The classes of its outputs, in order, if they have names.
+    cam_layer
+        The layer that it names for the CAM family, if it does.
+    """
+
+    module: nn.Module
+    normalise: nn.Module | None = None
+    outputs: Sequence[str] = ()
+    cam_layer: str | None = None
+
+
+class Logits(nn.Module):
+    """A Hugging Face image classifier that gives its logits alone."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Normalised images (N, C, H, W) to logits (N, K)."""
+        logits: Tensor = self.model(images).logits
+        return logits
+
+
+class Outputs(nn.Module):
+    """Some of a network's logits, in another order."""
+
+    places: Tensor
+
+    def __init__(self, network: nn.Module, places: Sequence[int]) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("places", torch.tensor(places))
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Normalised images (N, C, H, W) to logits (N, K)."""
+        logits: Tensor = self.network(images)
+        return logits.index_select(1, self.places)
+
+
+def own_network(module: nn.Module) -> OwnNetwork:
+    """A module of the user's; a Hugging Face classifier gives logits, and a Normalize that comes first is set apart."""
+    if isinstance(module, Classifier):
+        return OwnNetwork(module.network, module.normalise, cam_layer=module.cam_layer)
+    if type(module).__module__.startswith("transformers."):
+        return OwnNetwork(Logits(module), outputs=_labels(module))
+    if isinstance(module, nn.Sequential) and len(module) > 1 and type(module[0]).__name__ == "Normalize":
+        rest = list(module)[1:]
+        return OwnNetwork(rest[0] if len(rest) == 1 else nn.Sequential(*rest), normalisation(module[0]))
+    return OwnNetwork(module, cam_layer=getattr(module, "cam_layer", None))
+
+
+def normalisation(preprocess: Any) -> nn.Module:
+    """The normalisation within whatever prepares images for a network; it neither resizes nor crops.
+
+    Parameters
+    ----------
+    preprocess
+        A mean and a standard deviation of each channel, in any form that `HOW_TO_NORMALISE` names, or a module.
+
+    Raises
+    ------
+    SalgenError
+        If it is none of these.
+    """
+    if isinstance(preprocess, (tuple, list)) and len(preprocess) == 2:
+        return _normalisation(*preprocess)
+    for step in getattr(preprocess, "transforms", [preprocess]):
+        values = step if isinstance(step, Mapping) else {**getattr(step, "__dict__", {})}
+        for mean, std in (("mean", "std"), ("image_mean", "image_std")):
+            if mean in values and std in values:
+                return _normalisation(values[mean], values[std])
+    if isinstance(preprocess, nn.Module):
+        return preprocess
+    raise SalgenError(f"preprocess is {type(preprocess).__name__}: {HOW_TO_NORMALISE}")
+
+
+def _normalisation(mean: Any, std: Any) -> Normalisation:
+    try:
+        means, stds = (torch.as_tensor(values, dtype=torch.float32).flatten().tolist() for values in (mean, std))
+    except (TypeError, ValueError, RuntimeError):
+        raise SalgenError(f"preprocess has mean {mean!r} and std {std!r}: give a number for each channel") from None
+    return Normalisation(means, stds)
+
+
+def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
+    """The places of a data set's classes among a network's outputs.
+
+    Parameters
+    ----------
+    wanted
+        The data set's classes.
+    given
+        The names of all outputs, or for each class the number of its output.
+    count
+        Number of outputs.
+
+    Raises
+    ------
+    SalgenError
+        If they do not fit.
+    """
+    if all(isinstance(item, int) for item in given):
+        places = [int(item) for item in given]
+        if len(places) != len(wanted) or not all(0 <= place < count for place in places):
+            raise SalgenError(f"classes = {places}: give the numbers, 0 to {count - 1}, of {', '.join(wanted)}")
+        return places
+    names = list(map(str, given))
+    if len(names) != count:
+        raise SalgenError(f"classes has {len(names)} names, and the model {count} outputs: give one name for each")
+    if missing := [name for name in wanted if name not in names]:
+        raise unknown_name("class among those of the model", missing[0], names)
+    return [names.index(name) for name in wanted]
+
+
+# By name ----------------------------------------------------------------------------------------------
+
+
+def _torchvision(name: str, weights: Path) -> OwnNetwork:
+    from torchvision.models import get_model, list_models
+
+    if name not in list_models():
+        raise unknown_name("model of torchvision", name, list_models())
+    tensors = read_tensors(weights)
+    with torch.device("meta"):  # without memory: only the name of its last weights is asked for
+        head = list(get_model(name, weights=None).state_dict())[-1]
+    outputs = {"num_classes": len(tensors[head])} if head in tensors else {}
+    network = get_model(name, weights=None, **outputs)
+    return OwnNetwork(_loaded(network, tensors, weights), Normalisation(IMAGENET_MEAN, IMAGENET_STD))
+
+
+def _timm(name: str, weights: Path) -> OwnNetwork:
+    import timm
+
+    if not timm.is_model(name):
+        raise unknown_name("model of timm", name, timm.list_models())
+    tensors = read_tensors(weights)
+    settings: Any = timm.create_model(name, num_classes=0).default_cfg
+    head = settings["classifier"]
+    bias = tensors.get(f"{head}.bias")
+    network = timm.create_model(name, num_classes=settings["num_classes"] if bias is None else len(bias))
+    return OwnNetwork(_loaded(network, tensors, weights), _normalisation(settings["mean"], settings["std"]))
+
+
+def _hugging_face(name: str, folder: Path) -> OwnNetwork:
+    from transformers import AutoModelForImageClassification
+
+    model = AutoModelForImageClassification.from_pretrained(folder, local_files_only=True)
+    config = folder / "preprocessor_config.json"
+    prepared = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
+    normalise = normalisation(prepared) if prepared.get("do_normalize", True) and prepared else None
+    return OwnNetwork(Logits(model), normalise, _labels(model))
+
+
+def _labels(model: Any) -> Sequence[str]:
+    return [str(label) for _, label in sorted(model.config.id2label.items())]
+
+
+def _loaded(network: nn.Module, tensors: Mapping[str, Tensor], file: Path) -> nn.Module:
+    try:
+        found = network.load_state_dict(tensors, strict=False)
+    except RuntimeError as error:
+        raise SalgenError(f"weights = {file} do not fit {type(network).__name__}: {reason(error)}") from None
+    wrong = [name for name in (*found.missing_keys, *found.unexpected_keys) if not name.lower().startswith("aux")]
+    if wrong:
+        raise SalgenError(f"weights = {file} do not fit {type(network).__name__}: {wrong[0]} is in only one of them")
+    return network
+
+
+LIBRARIES: Mapping[str, Callable[[str, Path], OwnNetwork]] = {
+    "torchvision": _torchvision,
+    "timm": _timm,
+    "huggingface": _hugging_face,
+}

@@ -1,0 +1,199 @@
+"""Trained networks that are no checkpoints of salgen's: modules, functions that return them, and other libraries'."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from salgen.datasets.reading.reader import Dataset
+from salgen.errors import SalgenError, install, reason
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
+from salgen.evaluation.models.normalisation import Normalisation
+from salgen.evaluation.models.own_networks import (
+    LIBRARIES,
+    Outputs,
+    OwnNetwork,
+    normalisation,
+    own_network,
+    places_of,
+)
+from salgen.import_paths import imported
+
+HUGGING_FACE = "huggingface"
+FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
+
+
+@dataclass(frozen=True, eq=False)
+class GivenModel:
+    """A trained network as it was given; as text it is its name in the tables.
+
+    Attributes
+    ----------
+    text
+        ``"package.module:function"``, a library's name for it, or the name of a module's class.
+    module
+        The module, if it was given itself.
+    preprocess, classes
+        See :func:`salgen.evaluation.runs.running.evaluate`.
+    """
+
+    text: str
+    module: nn.Module | None = None
+    preprocess: Any = None
+    classes: Sequence[int | str] | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def importable(self) -> bool:
+        """True if another process can load it by its text alone."""
+        return self.module is None and self.preprocess is None and self.classes is None
+
+    def load(self, dataset: Dataset) -> Classifier:
+        """The network in evaluation mode, checked on the data set's first image; the user's module stays as it is.
+
+        Raises
+        ------
+        SalgenError
+            If it cannot be loaded, or does not give logits of the data set's classes.
+        """
+        own = self._network()
+        task, names = next(iter(dataset.tasks.items()))
+        normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess)
+        several = task in dataset.manifest.multi_label
+        classifier = Classifier(own.module, normalise, own.cam_layer, multi_label=several).eval()
+        if self.module is None:
+            classifier.to("cuda" if torch.cuda.is_available() else "cpu")
+        logits = self._logits(classifier, dataset)
+        outputs = own.outputs if self.classes is None and set(names) <= set(own.outputs) else self.classes
+        places = list(range(len(names))) if outputs is None else places_of(names, outputs, logits.shape[1])
+        if outputs is None and logits.shape[1] != len(names):
+            raise SalgenError(
+                f"model {self.text} gives {tuple(logits.shape)} for one image: must be logits (1, {len(names)}), one "
+                f"for each of {', '.join(names)}; from Python classes= says which of its outputs they are"
+            )
+        if places != list(range(logits.shape[1])):
+            classifier.network = Outputs(own.module, places).to(logits.device)
+        return classifier
+
+    def digest(self, classifier: Classifier, dataset: Dataset) -> str:
+        """SHA-256 of the name, modules, logits for one image, and weights.
+
+        Logits are rounded to four digits, so that the number of threads does not change them.
+        """
+        rounded = " ".join(f"{value:.3e}" for value in self._logits(classifier, dataset).flatten().tolist())
+        return weights_digest(classifier, f"{self.text}\n{classifier!r}\n{rounded}")
+
+    def settings(self, classifier: Classifier) -> dict[str, Any]:
+        """What was stated or found beside the network, as JSON values."""
+        normalise = classifier.normalise
+        found: dict[str, Any] = {"classes": None if self.classes is None else list(self.classes)}
+        if isinstance(normalise, Normalisation):
+            found |= {"mean": normalise.mean.flatten().tolist(), "std": normalise.std.flatten().tolist()}
+        elif self.preprocess is not None:
+            found["preprocess"] = repr(normalise)
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _network(self) -> OwnNetwork:
+        if self.module is not None:
+            return own_network(private_copy(self.module, self.module))
+        library, _, rest = self.text.partition(":")
+        if library not in LIBRARIES:
+            return own_network(_from_function(self.text))
+        name, _, weights = rest.partition(":weights=")
+        if not name or bool(weights) == (library == HUGGING_FACE):
+            raise SalgenError(f"model {self.text}: write {FORMS}")
+        try:
+            return LIBRARIES[library](name, Path(weights or name))
+        except ImportError:
+            raise SalgenError(f"model {self.text} needs {library}: {install(library)}") from None
+        except SalgenError as error:
+            raise SalgenError(f"model {self.text}: {error}") from None
+        except Exception as error:  # a damaged folder may fail in any way
+            raise SalgenError(f"model {self.text} cannot be loaded: {reason(error)}") from error
+
+    def _logits(self, classifier: Classifier, dataset: Dataset) -> torch.Tensor:
+        """The logits (1, K) of the data set's first image."""
+        image, view = torch.from_numpy(dataset[0]["image"][None]), ModelView.of(classifier)
+        try:
+            with torch.inference_mode():
+                logits = view.network(view.normalise(view.like(image)))
+        except Exception as error:  # a user's network may fail in any way
+            why = str(error).strip().partition("\n")[0]
+            raise SalgenError(f"model {self.text} fails on an image {tuple(image.shape)}: {why}") from error
+        if not isinstance(logits, torch.Tensor) or logits.ndim != 2 or len(logits) != 1:
+            shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+            raise SalgenError(f"model {self.text} gives {shape} for one image: must be logits (1, K)")
+        return logits
+
+
+def given_model(
+    model: Any, preprocess: Any = None, classes: Sequence[int | str] | None = None
+) -> GivenModel | str | Path:
+    """What stands for a model: a `GivenModel`, or as it was given the name of a registered one or a folder.
+
+    Raises
+    ------
+    SalgenError
+        If it is nothing of these, or what belongs to a given network was stated of another model.
+    """
+    if isinstance(model, GivenModel):
+        return model
+    if isinstance(model, nn.Module):
+        return GivenModel(type(model).__name__, model, preprocess, classes)
+    if not isinstance(model, (str, Path)):
+        advice = "; its .classifier is one" if hasattr(model, "classifier") else ""
+        raise SalgenError(f"model = {model!r}: must be text, a path or a torch.nn.Module{advice}")
+    if ":" in str(model) and not Path(model).exists():
+        return GivenModel(str(model), None, preprocess, classes)
+    if preprocess is not None or classes is not None:
+        raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
+    return model
+
+
+def check_models_importable(*models: Any) -> None:
+    """Raise a SalgenError if workers of Ray cannot load a model."""
+    for model in models:
+        if isinstance(model, GivenModel) and not model.importable:
+            raise SalgenError(
+                f"model {model} is in this process, or is given with preprocess or classes, so that workers cannot "
+                "load it: give it as PACKAGE.MODULE:FUNCTION, which returns a Classifier, or use executor='local'"
+            )
+
+
+def _from_function(text: str) -> nn.Module:
+    factory = imported(text, "model", "my_models:detector")
+    if not callable(factory):
+        raise SalgenError(
+            f"model {text}: {text.partition(':')[2]} is not a function; give one that returns a torch.nn.Module"
+        )
+    module = factory if isinstance(factory, nn.Module) else _call(factory, text)
+    if not isinstance(module, nn.Module):
+        raise SalgenError(f"model {text}: it returned {type(module).__name__}, but must return a torch.nn.Module")
+    return module
+
+
+def _call(function: Callable[[], Any], text: str) -> Any:
+    try:
+        return function()
+    except SalgenError as error:
+        raise SalgenError(f"model {text}: {error}") from None
+    except (Exception, SystemExit) as error:  # a user's function may fail in any way
+        raise SalgenError(f"model {text}: calling it failed: {type(error).__name__}: {error}") from error
+
+
+def weights_digest(classifier: nn.Module, text: str) -> str:
+    """SHA-256 of a text and of a model's weights with their names."""
+    digest = hashlib.sha256(text.encode())
+    for name, tensor in classifier.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

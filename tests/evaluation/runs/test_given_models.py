@@ -1,0 +1,210 @@
+"""Networks that were trained elsewhere: modules, and those of torchvision, timm and Hugging Face."""
+
+import json
+
+import numpy as np
+import pytest
+import timm
+import torch
+import torchvision
+from safetensors.torch import save_file
+from torch import nn
+from torchvision.transforms import Compose, Normalize, Resize, v2
+from transformers import ResNetConfig, ResNetForImageClassification, ViTImageProcessor
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.normalisation import IMAGENET_MEAN, IMAGENET_STD, Normalisation
+from salgen.evaluation.runs.given_models import given_model
+
+MEAN, STD = (0.5, 0.4, 0.3), (0.2, 0.3, 0.25)
+CLASSES = ("hero", "villain")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return salgen.make(
+        "drawn-figures",
+        tmp_path_factory.mktemp("given") / "figures",
+        splits={"train": 2, "val": 2, "test": 8},
+        parameters={"image_size": (64, 64)},
+        workers=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def images(data):
+    return torch.from_numpy(salgen.open(data, "test").images()[:4] / 255).float()
+
+
+def network(outputs=2):
+    torch.manual_seed(3)
+    layers = nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, outputs)
+    return nn.Sequential(*layers)
+
+
+def logits(data, images, model, **how):
+    loaded = given_model(model, **how).load(salgen.open(data, "test"))
+    assert not loaded.training
+    with torch.no_grad():
+        return loaded(images)
+
+
+def test_the_data_set_has_these_classes(data):
+    assert tuple(salgen.open(data).tasks["label"]) == CLASSES
+
+
+def test_a_module_is_scored_and_stays_as_it_is(data, tmp_path):
+    module = network().train()
+    before = {name: weight.clone() for name, weight in module.state_dict().items()}
+    run = salgen.evaluate(data, model=module, methods=["gradient"], metrics=["roc-auc"], out=tmp_path / "run")
+    assert module.training
+    assert all(weight.requires_grad for weight in module.parameters())
+    assert all(torch.equal(before[name], weight) for name, weight in module.state_dict().items())
+    (model,) = run.record.models
+    assert (model.name, model.checkpoint, model.trained_on) == ("Sequential", "Sequential", None)
+    split = salgen.open(data, "test")
+    chosen = run.scores[(run.scores.method == "gradient") & (run.scores.variant == "region:image")]
+    assert len(chosen) > 0
+    items = [next(item for item in split if item["id"] == name) for name in chosen.sample_id]
+    maps = salgen.explain(
+        module.eval(),
+        np.stack([item["image"] for item in items]),
+        [item["label"] for item in items],
+        method="gradient",
+    )
+    expected = salgen.score(maps, np.stack([item["mask"] for item in items]), ["roc-auc"])["roc-auc"]
+    np.testing.assert_allclose(chosen["value"], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "preprocess",
+    [
+        (MEAN, STD),
+        Normalize(MEAN, STD),
+        v2.Normalize(MEAN, STD),
+        Compose([Resize(64), Normalize(MEAN, STD)]),
+        torchvision.transforms._presets.ImageClassification(crop_size=64, mean=MEAN, std=STD),
+        {"mean": MEAN, "std": STD, "input_size": (3, 64, 64)},
+        ViTImageProcessor(image_mean=MEAN, image_std=STD),
+        Normalisation(MEAN, STD),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_every_form_of_a_normalisation_is_the_same(preprocess, data, images):
+    expected = network()(Normalize(MEAN, STD)(images))
+    torch.testing.assert_close(logits(data, images, network(), preprocess=preprocess), expected)
+
+
+def test_a_normalisation_is_set_apart_from_the_network(data, images):
+    for module in (nn.Sequential(Normalize(MEAN, STD), network()), Classifier(network(), Normalize(MEAN, STD))):
+        loaded = given_model(module).load(salgen.open(data, "test"))
+        torch.testing.assert_close(loaded(images), module(images))
+        torch.testing.assert_close(loaded.network(images), network()(images))
+
+
+@pytest.mark.parametrize("classes", [[3, 1], ("cat", "villain", "dog", "hero", "tree")])
+def test_outputs_are_chosen_by_number_or_by_name(classes, data, images):
+    expected = network(5)(images)[:, [3, 1]]
+    torch.testing.assert_close(logits(data, images, network(5), classes=classes), expected)
+
+
+def test_methods_explain_chosen_outputs(data, tmp_path):
+    methods = ["gradient", "lrp-alpha-beta", "grad-cam", "guided-backprop"]
+    how = {"methods": methods, "metrics": ["roc-auc"], "limit": 2}
+    whole = network(5)
+    half = network()
+    half[4].weight.data, half[4].bias.data = whole[4].weight.data[[3, 1]], whole[4].bias.data[[3, 1]]
+    for part, layer in zip(half[:1], whole[:1], strict=True):
+        part.load_state_dict(layer.state_dict())
+    runs = [
+        salgen.evaluate(data, model=whole, classes=[3, 1], out=tmp_path / "whole", **how),
+        salgen.evaluate(data, model=half, out=tmp_path / "half", **how),
+    ]
+    scores = [run.scores.sort_values(["method", "sample_id", "variant"], ignore_index=True) for run in runs]
+    assert set(methods) <= {
+        call.partition(":")[0] + (":" + call.partition(":")[2]) * (":" in call) for call in scores[0].method
+    }
+    for method in ("gradient", "grad-cam", "guided-backprop"):
+        first, second = (table[table.method == method]["value"] for table in scores)
+        assert len(first) > 0
+        np.testing.assert_allclose(first, second, atol=1e-6)
+    assert json.loads((runs[0] / "run.json").read_text())["models"][0]["settings"] == {"classes": [3, 1]}
+
+
+@pytest.fixture(scope="module")
+def hugging_face(tmp_path_factory):
+    torch.manual_seed(0)
+    config = ResNetConfig(
+        num_channels=3,
+        embedding_size=8,
+        hidden_sizes=[8, 8],
+        depths=[1, 1],
+        layer_type="basic",
+        id2label={0: "villain", 1: "dog", 2: "hero"},
+        label2id={"villain": 0, "dog": 1, "hero": 2},
+    )
+    model, folder = ResNetForImageClassification(config).eval(), tmp_path_factory.mktemp("hub") / "model"
+    model.save_pretrained(folder)
+    ViTImageProcessor(image_mean=MEAN, image_std=STD).save_pretrained(folder)
+    return model, folder
+
+
+def test_a_classifier_of_hugging_face_is_known_by_its_labels(hugging_face, data, images):
+    model, folder = hugging_face
+    with torch.no_grad():
+        expected = model(Normalize(MEAN, STD)(images)).logits[:, [2, 0]]
+    torch.testing.assert_close(logits(data, images, f"huggingface:{folder}"), expected)
+    given = logits(data, images, model, preprocess=ViTImageProcessor(image_mean=MEAN, image_std=STD))
+    torch.testing.assert_close(given, expected)
+
+
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+@pytest.mark.parametrize(
+    ("library", "name", "normalise"),
+    [
+        ("torchvision", "squeezenet1_1", Normalize(IMAGENET_MEAN, IMAGENET_STD)),
+        ("timm", "test_resnet", Normalize((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))),
+    ],
+)
+def test_a_network_of_a_library_takes_local_weights(library, name, normalise, suffix, data, images, tmp_path):
+    make = torchvision.models.get_model if library == "torchvision" else timm.create_model
+    torch.manual_seed(0)
+    module, file = make(name, num_classes=2).eval(), tmp_path / f"weights{suffix}"
+    (torch.save if suffix == ".pth" else save_file)(module.state_dict(), file)
+    if library == "timm":
+        normalise = Normalize(module.default_cfg["mean"], module.default_cfg["std"])
+    with torch.no_grad():
+        expected = module(normalise(images))
+    torch.testing.assert_close(logits(data, images, f"{library}:{name}:weights={file}"), expected)
+
+
+@pytest.mark.parametrize(
+    ("model", "how", "says"),
+    [
+        ("torchvision:resnet81:weights=x.pth", {}, "did you mean 'resnet18'"),
+        ("timm:resnet81:weights=x.pth", {}, "unknown model of timm"),
+        ("torchvision:resnet18", {}, "torchvision:NAME:weights=FILE"),
+        ("torchvision:resnet18:weights=x.pth", {}, "there is no such file"),
+        ("huggingface:nowhere", {}, "model huggingface:nowhere cannot be loaded"),
+        (network(5), {}, r"gives \(1, 5\) for one image: .* classes= says which"),
+        (network(5), {"classes": [3, 7]}, r"classes = \[3, 7\]: give the numbers, 0 to 4, of hero, villain"),
+        (network(5), {"classes": ["villain", "hero"]}, "classes has 2 names, and the model 5 outputs"),
+        (network(2), {"classes": ["heron", "villain"]}, "did you mean 'heron'"),
+        (network(), {"preprocess": "imagenet"}, "preprocess is str: give a torch.nn.Module"),
+        (network(), {"preprocess": ("a", "b")}, "give a number for each channel"),
+        ("scnn", {"classes": [0, 1]}, "preprocess and classes are for networks trained elsewhere"),
+        (nn.Sequential(nn.Flatten(), nn.Linear(7, 2)), {}, r"fails on an image \(1, 3, 64, 64\)"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(model, how, says, data, tmp_path):
+    with pytest.raises(SalgenError, match=says) as caught:
+        salgen.evaluate(data, model=model, out=tmp_path / "run", **how)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_workers_cannot_load_a_module_in_memory(data, tmp_path):
+    with pytest.raises(SalgenError, match="workers cannot load it"):
+        salgen.evaluate(data, model=network(), executor="ray", out=tmp_path / "run")
