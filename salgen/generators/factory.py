@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from salgen.errors import SalgenError, unknown_name
-from salgen.generators.declarations import Fitting
+from salgen.generators.declarations import Fitting, Redrawable
 from salgen.generators.generator import Generator
 from salgen.parameters import build
 from salgen.registry import GENERATORS, IMPORTERS
@@ -122,3 +122,16 @@ def generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
             f"{opened.name!r} has {opened.digest[:12] or 'none'}: give the source it was made from"
         )
     return Generator(plugin, opened)
+
+
+def redrawing_generator_of(spec: DatasetSpec, source: str | None = None) -> Generator:
+    """The generator that made a data set, if it can draw a background again, as importers cannot.
+
+    Raises
+    ------
+    SalgenError
+        If it cannot, and whatever :func:`generator_of` raises.
+    """
+    if not issubclass(plugin_class(spec.generator), Redrawable):
+        raise SalgenError(f"images of {spec.generator} cannot be drawn again on other backgrounds")
+    return generator_of(spec, source)

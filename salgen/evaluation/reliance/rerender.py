@@ -13,7 +13,7 @@ from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.reliance.reliance import Answers
-from salgen.generators.factory import generator_of
+from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
 from salgen.types import Float32, Float64, Recipe
 
@@ -45,7 +45,7 @@ class Renderer:
             If generator or source are not there or not the same, no background can be drawn again, or
             the sample comes out with other pixels.
         """
-        renderer = cls(generator_of(dataset.spec, source), dataset.spec.seed)
+        renderer = cls(redrawing_generator_of(dataset.spec, source), dataset.spec.seed)
         (batch,) = dataset.batches(1, [index])
         recipe = batch.recipes[0]
         image = renderer.generator.render(recipe).image

@@ -29,7 +29,7 @@ from torch.utils.data import DataLoader, Dataset
 from salgen.datasets.execution.executors import processors
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import open_dataset
-from salgen.generators.factory import generator_of
+from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
 
 
@@ -80,7 +80,7 @@ class Redraws(Dataset[Redrawn]):
             If generator or source are not there or not the same, or no background can be drawn again.
         """
         spec = open_dataset(path, "train", source).spec
-        redraws = cls(generator_of(spec, source), spec.seed)
+        redraws = cls(redrawing_generator_of(spec, source), spec.seed)
         redraws.generator.redraw(redraws.generator.recipe(spec.seed, "train", 0), spec.seed, 0)
         return redraws
 
