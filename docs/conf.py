@@ -29,6 +29,7 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 90
 napoleon_use_rtype = False
+napoleon_attr_annotations = False  # np.bool_ is no markup
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

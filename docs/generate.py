@@ -111,7 +111,9 @@ def _metric_table() -> str:
         plugin = METRICS.load(name)
         range_ = "{:g} to {:g}".format(*plugin.bounds)
         summary = _in_cell(inspect.cleandoc(plugin.__doc__).partition("\n")[0])
-        rows.append(f"| [`{name}`](#{name}) | {summary} | {better[plugin.higher_is_better]} | {range_} | {plugin.family} |")
+        rows.append(
+            f"| [`{name}`](#{name}) | {summary} | {better[plugin.higher_is_better]} | {range_} | {plugin.family} |"
+        )
     return "\n".join(["| metric | what it is | better | range | family |", "| --- | --- | --- | --- | --- |", *rows])
 
 

@@ -17,8 +17,9 @@ import salgen
 folder = Path(tempfile.mkdtemp())  # or wherever you like
 
 # %%
-# Stand-ins for your images: a red or a blue disc on noise, as ``images/red/000.png`` and so on. A mask picture has the image's name
-# and is not black where the object is. COCO, YOLO, boxes in a table and datasets of torch are read as well: see :doc:`/own_images`.
+# Stand-ins for your images: a red or a blue disc on noise, as ``images/red/000.png`` and so on. A mask picture has
+# the image's name and is not black where the object is. COCO, YOLO, boxes in a table and datasets of torch are read
+# as well: see :doc:`/own_images`.
 
 random = np.random.default_rng(0)
 rows, columns = np.mgrid[:32, :32]
@@ -51,11 +52,16 @@ plt.axis("off")
 plt.show()
 
 # %%
-# From here on it is a data set like any other, but without twins: nobody can render your photographs again without the object. So it is
-# not known whether the model relies on it, and no sample is certified.
+# From here on it is a data set like any other, but without twins: nobody can render your photographs again without
+# the object. So it is not known whether the model relies on it, and no sample is certified.
 
 run = salgen.evaluate(
-    data, model="scnn", methods=["gradient", "grad-cam", "integrated-gradients"], scale="demo", reliance=False, out=folder / "run"
+    data,
+    model="scnn",
+    methods=["gradient", "grad-cam", "integrated-gradients"],
+    scale="demo",
+    reliance=False,
+    out=folder / "run",
 )
 run
 

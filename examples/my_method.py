@@ -35,7 +35,8 @@ def mine(model, inputs, targets):
 
 
 # %%
-# Its maps of the test images, saved as an array, are one more method of a run. Tools in any language can write them: see :doc:`/maps`.
+# Its maps of the test images, saved as an array, are one more method of a run. Tools in any language can write them:
+# see :doc:`/maps`.
 
 test = salgen.open(data)
 images, labels = (torch.from_numpy(np.stack([item[key] for item in test])) for key in ("image", "label"))
@@ -53,7 +54,8 @@ assert "mine" in run.means.index
 run
 
 # %%
-# Is it better than the gradient? The difference is that of means under the headline metric, and p is corrected for all pairs of methods.
+# Is it better than the gradient? The difference is that of means under the headline metric, and p is corrected for
+# all pairs of methods.
 
 test_of_two = run.compare("mine", "gradient")
 test_of_two.metric, test_of_two.difference, test_of_two.p_holm

@@ -14,8 +14,9 @@ import salgen
 from salgen.plugins import MaskMetric, Ranking
 
 # %%
-# A metric is a frozen dataclass. A `MaskMetric` is given a `Ranking`: the sorted values of one map inside (``positives``) and outside
-# (``negatives``) its mask. It returns the value, and a reason where the value is undefined.
+# A metric is a frozen dataclass. A `MaskMetric` is given a `Ranking`: the sorted values of one map inside
+# (``positives``) and outside (``negatives``) its mask. It returns the value, and a reason where the value is
+# undefined.
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,6 @@ assert np.all(salgen.score(masks.astype(float), masks, [MedianHit()])["median-hi
 assert np.all(salgen.score(np.ones(masks.shape), masks, [MedianHit()])["median-hit"] == 0.5)
 
 # %%
-# In a package of your own, an entry point makes the metric known to the command line, to :func:`salgen.evaluate` and to
-# ``salgen metrics check``, which tells whether it falls while maps get worse; metrics may ask the model as well: see :doc:`/extending`.
+# In a package of your own, an entry point makes the metric known to the command line, to :func:`salgen.evaluate` and
+# to ``salgen metrics check``, which tells whether it falls while maps get worse; metrics may ask the model as well:
+# see :doc:`/extending`.

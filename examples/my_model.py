@@ -24,8 +24,8 @@ data = salgen.make(
 )
 
 # %%
-# Any ``torch.nn.Module`` from images (N, C, H, W) in [0, 1] to logits (N, K) will do. This one is trained in plain PyTorch:
-# ``to_torch()`` gives pairs of an image and a label.
+# Any ``torch.nn.Module`` from images (N, C, H, W) in [0, 1] to logits (N, K) will do. This one is trained in plain
+# PyTorch: ``to_torch()`` gives pairs of an image and a label.
 
 network = nn.Sequential(
     *(nn.Conv2d(1, 16, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
@@ -49,7 +49,8 @@ maps = salgen.explain(network, test["image"], test["label"], method="gradient")
 maps.values.shape
 
 # %%
-# ``evaluate`` takes a function that returns the network, as ``package.module:function``; here it is in this very script.
+# ``evaluate`` takes a function that returns the network, as ``package.module:function``; here it is in this very
+# script.
 
 
 def detector():
@@ -57,7 +58,11 @@ def detector():
 
 
 run = salgen.evaluate(
-    data, model="__main__:detector", methods=["gradient", "grad-cam", "integrated-gradients"], scale="demo", out=folder / "run"
+    data,
+    model="__main__:detector",
+    methods=["gradient", "grad-cam", "integrated-gradients"],
+    scale="demo",
+    out=folder / "run",
 )
 assert (run.predictions["label"] == run.predictions["predicted"]).mean() > 0.75
 run

@@ -15,22 +15,24 @@ folder = Path(tempfile.mkdtemp())  # or wherever you like
 data = salgen.make(
     "perlin-lesions",
     folder / "lesions",
-    splits={"train": 80, "val": 20, "test": 20},
-    parameters={"image_size": (32, 32), "diameter": 8, "slices": 64},
+    splits={"train": 320, "val": 20, "test": 20},
+    parameters={"image_size": (32, 32), "diameter": 8, "window": "flat", "slices": 64},
 )
 run = salgen.evaluate(
     data, methods=["gradient"], metrics=["roc-auc"], scale="demo", reliance=False, keep_maps=True, out=folder / "run"
 )
 
 # %%
-# You state the licence; it is never guessed. The same data set, published with the same statements, gives the same bytes.
+# You state the licence; it is never guessed. The same data set, published with the same statements, gives the same
+# bytes.
 
 archive = salgen.publish(data, folder / "lesions-v1.tar", licence="CC-BY-4.0", date="2026-01-31")
 again = salgen.publish(data, folder / "again.tar", licence="CC-BY-4.0", date="2026-01-31")
 assert archive.read_bytes() == again.read_bytes()
 
 # %%
-# Whoever has the archive can check it, to the last byte, and sample by sample: some are rendered again from their recipes.
+# Whoever has the archive can check it, to the last byte, and sample by sample: some are rendered again from their
+# recipes.
 
 assert salgen.verify(archive) == []
 folder_of_another = salgen.unpack(archive, folder / "there")

@@ -15,8 +15,8 @@ import salgen
 folder = Path(tempfile.mkdtemp())  # or wherever you like
 
 # %%
-# Lesions are painted into noise: half of the images have two, and the model is to tell which. ``window="flat"`` gives the
-# lesions sharp edges, so that a hundred images are enough.
+# Lesions are painted into noise: half of the images have two, and the model is to tell which. ``window="flat"`` gives
+# the lesions sharp edges, so that a hundred images are enough.
 
 data = salgen.make(
     "perlin-lesions",
@@ -36,9 +36,9 @@ plt.axis("off")
 plt.show()
 
 # %%
-# ``evaluate`` trains a model, explains it by each method, and scores the maps. Controls that know nothing of the model (``random``,
-# ``sobel``) or everything of the mask (``oracle``) are always among the methods. A model is trained so that it relies on the lesions
-# alone, and each sample is tested for whether it does.
+# ``evaluate`` trains a model, explains it by each method, and scores the maps. Controls that know nothing of the
+# model (``random``, ``sobel``) or everything of the mask (``oracle``) are always among the methods. A model is
+# trained so that it relies on the lesions alone, and each sample is tested for whether it does.
 
 run = salgen.evaluate(
     data, scale="demo", methods=["gradient", "grad-cam", "lrp-alpha-beta:alpha=1,beta=0"], out=folder / "run"
@@ -62,6 +62,7 @@ assert test_of_two.difference > 0
 test_of_two.difference, test_of_two.p_holm
 
 # %%
-# All scores and means are pandas data frames, and ``run.report()`` writes the page that :doc:`read_a_report` explains.
+# All scores and means are pandas data frames, and ``run.report()`` writes the page that :doc:`read_a_report`
+# explains.
 
 run.summary.head()
