@@ -39,6 +39,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         ["quickstart.py", "my_model.py", "my_method.py", "my_data.py", "my_metric.py", "read_a_report.py", "publish.py"]
     ),
+    "default_thumb_file": str(Path(__file__).with_name("gallery.png")),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

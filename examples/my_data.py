@@ -47,6 +47,7 @@ test
 # %%
 # Look at it: are the masks where they should be?
 
+plt.figure(figsize=(6, 3))
 plt.imshow(test[0].show())
 plt.axis("off")
 plt.show()

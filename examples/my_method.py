@@ -8,6 +8,7 @@ A saliency method of yours among those of others.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
@@ -51,7 +52,8 @@ run = salgen.evaluate(
     out=folder / "run",
 )
 assert "mine" in run.means.index
-run
+run.plot()
+plt.show()
 
 # %%
 # Is it better than the gradient? The difference is that of means under the headline metric, and p is corrected for

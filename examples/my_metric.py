@@ -8,6 +8,7 @@ A metric of yours beside those of others.
 from dataclasses import dataclass
 from typing import ClassVar
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import salgen
@@ -41,10 +42,20 @@ for mask in masks:
     row, column = random.integers(0, 12, 2)
     mask[row : row + 4, column : column + 4] = True
 
-for noise in (0, 1, 4, 16):
+noises = (0, 1, 2, 4, 8)
+means = {name: [] for name in ("median-hit", "roc-auc", "iou")}
+for noise in noises:
     maps = masks + noise * random.normal(size=masks.shape)
     scores = salgen.score(maps, masks, [MedianHit(), "roc-auc", "iou"])
-    print(f"noise {noise:2d}:", {name: round(float(np.mean(column)), 2) for name, column in scores.items()})
+    for name, column in means.items():
+        column.append(scores[name].mean())
+
+for name, column in means.items():
+    plt.plot(noises, column, "o-", label=name)
+plt.xlabel("noise")
+plt.ylabel("mean score")
+plt.legend()
+plt.show()
 
 # %%
 # A map that knows the mask has 1, and a constant map 0.5, as ties count half.

@@ -8,6 +8,8 @@ A network of yours, trained by you, and what the methods say about it.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
 import torch
 from torch import nn
 
@@ -42,11 +44,14 @@ for _ in range(8):
         optimiser.step()
 
 # %%
-# ``explain`` gives the maps of a batch by one method, float32 (N, H, W).
+# ``explain`` gives the maps of a batch by one method, float32 (N, H, W). Images above, maps below:
 
 test = next(test for test in torch.utils.data.DataLoader(salgen.open(data), 8, collate_fn=salgen.collate))
 maps = salgen.explain(network, test["image"], test["label"], method="gradient")
-maps.values.shape
+plt.figure(figsize=(6, 2))
+plt.imshow(np.vstack([np.hstack(test["image"][:, 0]), np.hstack(maps.values / maps.values.max())]), cmap="gray")
+plt.axis("off")
+plt.show()
 
 # %%
 # ``evaluate`` takes a function that returns the network, as ``package.module:function``; here it is in this very

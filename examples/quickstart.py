@@ -21,8 +21,8 @@ folder = Path(tempfile.mkdtemp())  # or wherever you like
 data = salgen.make(
     "perlin-lesions",
     folder / "lesions",
-    splits={"train": 160, "val": 40, "test": 40},
-    parameters={"window": "flat", "slices": 64},
+    splits={"train": 160, "val": 40, "test": 60},
+    parameters={"window": "flat"},
 )
 test = salgen.open(data)
 test
@@ -31,6 +31,7 @@ test
 # A sample: the image, the exact mask over it, and the twin, which lacks the lesions and is equal everywhere else.
 
 sample = next(item for item in test if item["label"] == 1)
+plt.figure(figsize=(6, 2))
 plt.imshow(sample.show())
 plt.axis("off")
 plt.show()
@@ -65,4 +66,4 @@ test_of_two.difference, test_of_two.p_holm
 # All scores and means are pandas data frames, and ``run.report()`` writes the page that :doc:`read_a_report`
 # explains.
 
-run.summary.head()
+run.summary[["method", "metric", "variant", "mean", "ci_low", "ci_high"]].head()

@@ -8,6 +8,8 @@ What the page of a run says, in the order in which to read it, and where the sam
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 import salgen
 
 folder = Path(tempfile.mkdtemp())  # or wherever you like
@@ -50,7 +52,8 @@ run.best()
 # ``center``, ``sobel``, ``untrained``), and ceilings, which know the mask (``oracle``). A method that does not beat
 # ``sobel`` is no better than an edge filter.
 
-run.means
+run.plot()
+plt.show()
 
 # %%
 # **5. How sure is that?** Intervals are about clusters of images, and tests of all pairs are corrected by Holm's
