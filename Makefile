@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test torture mutants check bench clean
+.PHONY: help install demo test torture mutants check docs bench clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,11 +28,14 @@ check: $(VENV)/.installed-check ## Lint, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed-docs ## Run examples/ and build the site: docs/_build/html/index.html
+	$(ONE_THREAD) $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+
 bench: $(VENV)/.installed-bench $(VENV)/.tried-noise ## Measure speed beside other libraries and write benchmarks/RESULTS.md
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-clean: ## Remove .venv and what the demo made
-	rm -rf $(VENV) demo
+clean: ## Remove .venv, the site and what the demo made
+	rm -rf $(VENV) demo docs/_build docs/examples
 
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # The programs that tests start would compile salgen each time if Python were told to keep nothing.

@@ -6,6 +6,7 @@ Run as ``python docs/generate.py``; a test fails when a page is not what this sc
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def pages() -> dict[str, str]:
         + "\n"
         + _text("agreement.intro.md")
         + _text("agreement.md"),
-        "metrics.md": _page("metrics", METRICS, _metric_facts)
+        "metrics.md": _page("metrics", METRICS, _metric_facts, _metric_table())
         + "\n"
         + _text("metric_check.intro.md")
         + _text("metric_check.md"),
@@ -38,10 +39,10 @@ def _text(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def _page(name: str, registry: Registry, facts: Any) -> str:
+def _page(name: str, registry: Registry, facts: Any, *overview: str) -> str:
     introduction = _text(f"{name}.intro.md").rstrip()
     sections = [_section(registry, entry, facts) for entry in registry.names()]
-    return "\n\n".join([introduction, *sections]) + "\n"
+    return "\n\n".join([introduction, *overview, *sections]) + "\n"
 
 
 def _section(registry: Registry, name: str, facts: Any) -> str:
@@ -49,15 +50,21 @@ def _section(registry: Registry, name: str, facts: Any) -> str:
     lines = [f"- {fact}" for fact in facts(plugin)]
     sheet = FOLDER / "sheets" / f"{name}.png"
     picture = f"![Contact sheet of {name}](sheets/{name}.png)" if registry is GENERATORS and sheet.exists() else ""
-    parts = [f"## `{name}`", inspect.cleandoc(plugin.__doc__ or ""), picture, "\n".join(lines), _parameters(plugin)]
+    text = re.sub(r"\n+(Ties|Undefined|Errata):", r"\n\n**\1:**", inspect.cleandoc(plugin.__doc__ or ""))
+    parts = [f"## `{name}`", text, picture, "\n".join(lines), _parameters(plugin)]
     return "\n\n".join(part for part in parts if part)
 
 
 def _parameters(plugin: type) -> str:
     rows = [
-        f"| `{p.name}` | {p.type.replace('|', ' / ')} | `{_plain(p.default)}` | {p.help} |" for p in describe(plugin)
+        f"| `{p.name}` | {p.type.replace('|', ' / ')} | `{_plain(p.default)}` | {_in_cell(p.help)} |"
+        for p in describe(plugin)
     ]
     return "\n".join(["| parameter | type | default | meaning |", "| --- | --- | --- | --- |", *rows]) if rows else ""
+
+
+def _in_cell(text: str) -> str:
+    return text.replace("|", r"\|")
 
 
 def _plain(value: Any) -> str:
@@ -96,10 +103,24 @@ def _method_facts(plugin: Any) -> Iterator[str]:
         yield f"scale `{scale}`: " + ", ".join(f"{key}={_plain(value)}" for key, value in values.items())
 
 
+def _metric_table() -> str:
+    """Direction, range and family of all metrics."""
+    better = {True: "higher", False: "lower", None: "none"}
+    rows = []
+    for name in METRICS.names():
+        plugin = METRICS.load(name)
+        range_ = "{:g} to {:g}".format(*plugin.bounds)
+        summary = _in_cell(inspect.cleandoc(plugin.__doc__).partition("\n")[0])
+        rows.append(
+            f"| [`{name}`](#{name}) | {summary} | {better[plugin.higher_is_better]} | {range_} | {plugin.family} |"
+        )
+    return "\n".join(["| metric | what it is | better | range | family |", "| --- | --- | --- | --- | --- |", *rows])
+
+
 def _metric_facts(plugin: Any) -> Iterator[str]:
     directions = {True: "higher is better", False: "lower is better", None: "a diagnostic: no value is better"}
     low, high = plugin.bounds
-    yield f"{directions[plugin.higher_is_better]}; bounds {low:g} to {high:g}; version {plugin.version}"
+    yield f"{directions[plugin.higher_is_better]}; range {low:g} to {high:g}; version {plugin.version}"
     region = "scored within the region" if plugin.regional else "looks at the whole image"
     yield f"family {plugin.family}; kind {plugin.kind}; {region}"
     if plugin.needs:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from run_folders import make_run
 
+import salgen
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
@@ -38,6 +39,11 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"(?:\]\(|src=\")([^)#\"]+)[)#\"]", text):
         if not target.startswith("http"):
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_page_of_the_api_has_every_public_name():
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\.\. auto\w+:: (\w+)$", page, re.MULTILINE)) == set(salgen.__all__)
 
 
 EXAMPLES = sorted(path for path in (ROOT / "salgen").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))

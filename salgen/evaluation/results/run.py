@@ -78,31 +78,31 @@ class Run(os.PathLike[str]):
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """``scores.parquet``: a row for each method, sample, training, metric and region; see docs/columns.md."""
+        """A row for each method, sample, training, metric and region, as in ``scores.parquet``; see docs/columns.md."""
         import pandas as pd
 
         return pd.read_parquet(self / SCORES)
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """``summary.csv``: means, intervals and counts for each method, training, metric, region and subset."""
+        """Means, intervals and counts for each method, training, metric, region and subset, as in ``summary.csv``."""
         return self._csv(SUMMARY)
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
-        """``comparisons.csv``: the tests of all pairs of methods."""
+        """The tests of all pairs of methods, as in ``comparisons.csv``."""
         return self._csv(COMPARISONS)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """``predictions.parquet``: each model's probabilities for each sample of the split."""
+        """Each model's probabilities for each sample of the split, as in ``predictions.parquet``."""
         import pandas as pd
 
         return pd.read_parquet(self / PREDICTIONS)
 
     @cached_property
     def certificates(self) -> pd.DataFrame:
-        """``certificates.parquet``: whether a model relies on the feature, for each scored sample.
+        """Whether a model relies on the feature, for each scored sample, as in ``certificates.parquet``.
 
         Raises
         ------

@@ -1,0 +1,60 @@
+"""What Sphinx needs to know, see ``make docs``: the pages are the Markdown files here, and the scripts of examples/."""
+
+from importlib import metadata
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from sphinx.application import Sphinx
+from sphinx_gallery.sorting import ExplicitOrder
+
+project = "salgen"
+author = "salgen contributors"
+copyright = author
+release = metadata.version("salgen")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+exclude_patterns = ["_build", "*.intro.md", "agreement.md", "metric_check.md"]  # the latter are parts of other pages
+default_role = "code"  # in docstrings
+
+html_theme = "furo"
+html_title = "salgen"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_copy_source = False
+
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+maximum_signature_line_length = 90
+napoleon_use_rtype = False
+napoleon_attr_annotations = False  # np.bool_ is no markup
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "filename_pattern": "",  # all are run
+    "abort_on_example_error": True,
+    "within_subsection_order": ExplicitOrder(
+        ["quickstart.py", "my_model.py", "my_method.py", "my_data.py", "my_metric.py", "read_a_report.py", "publish.py"]
+    ),
+    "default_thumb_file": str(Path(__file__).with_name("gallery.png")),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+
+def setup(app: Sphinx) -> None:
+    """After the gallery, which writes the notebooks."""
+    app.connect("builder-inited", _execute_quickstart, priority=900)
+
+
+def _execute_quickstart(app: Sphinx) -> None:
+    """Run the quickstart's notebook too, so that the one to download shows its results."""
+    path = Path(app.srcdir) / "examples" / "quickstart.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook).execute()
+    nbformat.write(notebook, path)
