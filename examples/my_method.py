@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 
 import salgen
@@ -36,18 +35,17 @@ def mine(model, inputs, targets):
 
 
 # %%
-# Its maps of the test images, saved as an array, are one more method of a run. Tools in any language can write them:
-# see :doc:`/maps`.
-
-test = salgen.open(data)
-images, labels = (torch.from_numpy(np.stack([item[key] for item in test])) for key in ("image", "label"))
-np.save(folder / "mine.npy", mine(trained.classifier, images, labels).detach())
+# It stands in the tables by its name. Classes and objects of captum, pytorch-grad-cam and zennit are taken in the same
+# way: see :doc:`/own_methods`.
 
 run = salgen.evaluate(
     data,
     model=trained.path,
-    methods=["gradient", "input-x-gradient", "smoothgrad"],
-    maps={"mine": folder / "mine.npy"},
+    methods={
+        "mine": mine,
+        "saliency of captum": "captum.attr:Saliency",
+        **{name: name for name in ("gradient", "smoothgrad")},
+    },
     scale="demo",
     out=folder / "run",
 )
@@ -63,4 +61,5 @@ test_of_two = run.compare("mine", "gradient")
 test_of_two.metric, test_of_two.difference, test_of_two.p_holm
 
 # %%
-# A method that explains any image, with parameters, is a plug-in of a dozen lines: see :doc:`/extending`.
+# Maps that another tool wrote into files are a method too: see :doc:`/maps`. A method that is to be offered to
+# others under a name is a plug-in of a dozen lines: see :doc:`/extending`.

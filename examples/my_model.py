@@ -54,17 +54,12 @@ plt.axis("off")
 plt.show()
 
 # %%
-# ``evaluate`` takes a function that returns the network, as ``package.module:function``; here it is in this very
-# script.
-
-
-def detector():
-    return network
-
+# ``evaluate`` copies the network and leaves it as it is. Normalisation, other outputs than the data set's classes, and
+# networks of Hugging Face, torchvision and timm: see :doc:`/own_models`.
 
 run = salgen.evaluate(
     data,
-    model="__main__:detector",
+    model=network,
     methods=["gradient", "grad-cam", "integrated-gradients"],
     scale="demo",
     out=folder / "run",
