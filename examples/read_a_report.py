@@ -17,8 +17,8 @@ folder = Path(tempfile.mkdtemp())  # or wherever you like
 data = salgen.make(
     "perlin-lesions",
     folder / "lesions",
-    splits={"train": 300, "val": 40, "test": 60},
-    parameters={"image_size": (32, 32), "diameter": 8, "window": "flat", "slices": 64},
+    splits={"train": 400, "val": 40, "test": 60},
+    parameters={"image_size": (48, 48), "window": "flat", "slices": 128},
 )
 run = salgen.evaluate(
     data, scale="demo", methods=["gradient", "grad-cam", "smoothgrad", "occlusion"], out=folder / "run"
