@@ -20,6 +20,7 @@ from torch.nn import functional
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
+    ANY_NETWORK,
     AVERAGE,
     CLIP,
     DROPOUT,
@@ -71,7 +72,10 @@ _AFFINE = tuple(
         *("AdaptiveAvgPool2d", "Upsample", "ZeroPad2d", "ReflectionPad2d", "ReplicationPad2d", "PixelShuffle"),
     )
 )
-_ADVICE = "it knows affine layers, sums, max pools and simple activations; choose another method or network"
+_ADVICE = (
+    "it knows affine layers, sums, max pools and activations of one value; choose another method or network "
+    f"({ANY_NETWORK})"
+)
 
 
 def separated(method: str, view: ModelView, image: Tensor) -> nn.Module:
@@ -111,7 +115,7 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
         reason = str(error).partition("\n")[0].partition(", but it")[0]
         raise SalgenError(
             f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): control flow must not "
-            "depend on the image; choose another method or network"
+            f"depend on the image; choose another method or network ({ANY_NETWORK})"
         ) from error
 
 

@@ -60,7 +60,10 @@ MOVE = frozenset(
         *(Tensor.type_as, Tensor.view_as, Tensor.reshape_as, Tensor.expand_as),
     }
 )
-IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_})
+IN_PLACE = frozenset(
+    {torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_, Tensor.mul_, Tensor.div_}
+)
+ANY_NETWORK = "gradient, integrated-gradients, occlusion and rise work with any"  # for errors
 
 
 class Chosen(BasicHook):  # type: ignore[misc]
