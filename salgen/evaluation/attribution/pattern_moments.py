@@ -25,7 +25,7 @@ from salgen.evaluation.attribution.propagation.operations import (
     Operation,
     tensors_in,
 )
-from salgen.evaluation.attribution.propagation.relevance_network import LRP_ADVICE, Affine, RelevanceNetwork
+from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork, lrp_only_error
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 NO_CEILING = (
@@ -142,7 +142,7 @@ class _Observed(RelevanceNetwork):
         if self.clipped:
             raise self.refuse("ReLU6", NO_CEILING)
         if self.lrp_only:
-            raise self.refuse(self.lrp_only, LRP_ADVICE)
+            raise lrp_only_error(self.method, self.lrp_only)
         taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
         sources = frozenset().union(*taken)
         if operation in RELU:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.propagation.relevance_network import LRP_ADVICE, Rules
+from salgen.evaluation.attribution.propagation.relevance_network import Rules, lrp_only_error
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -32,7 +32,7 @@ class RelevanceMethod(Explanation):
         """Refuse networks with other operations."""
         lrp_only = first_maps(self.name, model, image).lrp_only
         if lrp_only and not self.lrp_rules:
-            raise SalgenError(f"{self.name} has no rule for {lrp_only}: {LRP_ADVICE}")
+            raise lrp_only_error(self.name, lrp_only)
 
 
 DEFINED_FOR_LRP = (

@@ -416,6 +416,8 @@ def test_the_other_methods_of_the_family_refuse_and_say_what_works(method, name)
 
     net, images = Small(), torch.rand(3, 1, 6, 6)
     words = "lrp-z, lrp-alpha-beta, gradient, integrated-gradients, occlusion and rise work with any"
+    if name == "adding a constant":
+        words = "normalisation .* choose lrp-z or lrp-alpha-beta"
     call = (
         partial(salgen.explain, net, images, 0, method=method) if method else partial(salgen.fit_patterns, net, images)
     )

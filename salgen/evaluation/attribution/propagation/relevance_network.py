@@ -19,6 +19,7 @@ from torch.nn import functional
 from zennit.core import BasicHook
 from zennit.rules import Norm, Pass
 
+from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
 from salgen.evaluation.attribution.propagation.lrp_rules import GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.operations import (
@@ -42,10 +43,18 @@ ADVICE = (
     "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network "
     f"({ANY_NETWORK})"
 )
-LRP_ADVICE = ADVICE.replace("(gradient", "(lrp-z, lrp-alpha-beta, gradient")
+ADDED_CONSTANT = "adding a constant"
 
 LINEAR_ARGUMENTS = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")  # as in every convolution
 NOT_FOLLOWED = LINEAR | {functional.batch_norm}  # after these, or a ReLU, a signal is no longer the input
+
+
+def lrp_only_error(method: str, operation: str) -> SalgenError:
+    """The refusal of a network with an operation that only LRP has a rule for."""
+    advice = ADVICE.replace(ANY_NETWORK, f"lrp-z, lrp-alpha-beta, {ANY_NETWORK}")
+    if operation == ADDED_CONSTANT:
+        advice = "put normalisation into Classifier(network, normalise), or choose lrp-z or lrp-alpha-beta"
+    return SalgenError(f"{method} has no rule for {operation}: {advice}")
 
 
 @dataclass(frozen=True)
@@ -296,7 +305,7 @@ class RelevanceNetwork(Rewiring):
         if len(terms) == 1:
             return torch.clone(terms[0])
         if not all(isinstance(term, Tensor) for term in terms):
-            self.lrp_only = self.lrp_only or "adding a constant"
+            self.lrp_only = self.lrp_only or ADDED_CONSTANT
             signal, constant = (input, other) if isinstance(input, Tensor) else (other, input)
             return self.scale(signal, torch.ones(()).to(signal), torch.tensor(constant).to(signal))
         same_shape: list[Tensor] = torch.broadcast_tensors(*terms)  # type: ignore[no-untyped-call]
