@@ -29,7 +29,8 @@ from salgen.evaluation.attribution.propagation.relevance_network import Affine, 
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 NO_CEILING = (
-    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method"
+    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method, such "
+    "as lrp-z, deep-taylor or excitation-backprop"
 )
 BLOCK = 4e6  # bytes of patches and outputs at once: more does not fit into a cache
 NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below

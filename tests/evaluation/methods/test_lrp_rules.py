@@ -439,3 +439,16 @@ DIVISION = {
 def test_what_lrp_has_no_rule_for_is_refused(name):
     with pytest.raises(SalgenError, match=f"lrp-z has no rule for {name}.*gradient"):
         relevance(DIVISION[name], noise(2, 4, 3), 0)
+
+
+def in_place():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(3600, 3))
+
+
+@pytest.mark.parametrize("build", [in_place, partial(architecture, "vit")])
+def test_half_precision_networks(build):
+    net, images = build().float(), noise(2, 3, 32, 32).float()
+    expected = salgen.explain(net, images, 1, method="lrp-z").values
+    found = salgen.explain(net.half(), images, 1, method="lrp-z").values
+    assert functional.cosine_similarity(found.flatten(), expected.flatten(), dim=0) > 0.99

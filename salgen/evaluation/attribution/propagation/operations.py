@@ -197,7 +197,7 @@ class Rewiring(TorchFunctionMode):
 
     def _original_logits(self, view: ModelView) -> Tensor:
         with torch.no_grad():
-            return view.logits(self.leaf.detach())
+            return view.logits(view.like(self.leaf.detach()))  # the leaf is at least in single precision
 
     def _check_same(self, logits: Tensor, expected: Tensor) -> None:
         """Refuse a network whose logits changed, as they do if the result of an in-place operation was dropped."""
