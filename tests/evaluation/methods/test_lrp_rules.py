@@ -75,6 +75,8 @@ SECOND = noise(2, 5, 3, seed=3)
 PRODUCTS = {
     "matmul": lambda a, b: a @ b[: len(a)].transpose(1, 2),
     "bmm": lambda a, b: torch.bmm(a, b[: len(a)].transpose(1, 2)),
+    "by name": lambda a, b: torch.matmul(a, other=b[: len(a)].transpose(1, 2)),
+    "einsum of a list": lambda a, b: torch.einsum("nid,njd->nij", [a, b[: len(a)]]),
     "einsum": lambda a, b: torch.einsum("nid,njd->nij", a, b[: len(a)]),
 }
 
@@ -104,6 +106,9 @@ GATES = {
     "sigmoid last": (lambda a, b: a * b.sigmoid(), (1, 0)),
     "hardsigmoid in place": (lambda a, b: a.mul_(functional.hardsigmoid(b)), (1, 0)),
     "moved": (lambda a, b: a * functional.sigmoid(b).transpose(1, 2).flip(1).transpose(1, 2), (1, 0)),
+    "by name": (lambda a, b: torch.mul(torch.sigmoid(b), other=a), (1, 0)),
+    "joined": (lambda a, b: a * torch.cat(tensors=[b[:, :1].sigmoid(), b[:, 1:].sigmoid()], dim=1), (1, 0)),
+    "spread": (lambda a, b: a * b.sigmoid().expand_as(a), (1, 0)),
     "two signals": (lambda a, b: a * b, (0.5, 0.5)),
     "two gates": (lambda a, b: a.sigmoid() * b.sigmoid(), (0.5, 0.5)),
     "a gate that was changed": (lambda a, b: a * (b.sigmoid() * 2), (0.5, 0.5)),
@@ -432,6 +437,7 @@ DIVISION = {
     "division by a signal": lambda x: x / x.sum(dim=2, keepdim=True),
     "attention with dropout": lambda x: functional.scaled_dot_product_attention(x, x, x, is_causal=True),
     "pow": lambda x: x**2,
+    "einsum of 3 tensors": lambda x: torch.einsum("nid,nid,nid->ni", x, x, x),
 }
 
 

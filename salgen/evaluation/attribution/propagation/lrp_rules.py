@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from salgen.evaluation.attribution.propagation.operations import Operation
+from salgen.evaluation.attribution.propagation.operations import Operation, name_of, tensors_in
 
 Function = Callable[[Tensor], Tensor]
 
@@ -65,7 +65,7 @@ def _shared(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Map
     return steps.share(lambda t: operation(t, *options, **kwargs), signal)
 
 
-def _product(steps: Steps, _operation: Operation, args: Sequence[Any], _kwargs: Mapping[str, Any]) -> Tensor:
+def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """Half of it to each factor, or all to the signal if the other is constant or a gate.
 
     Halves are AttnLRP's uniform rule (proposition 3.2). A gate is what comes from a sigmoid; that it takes nothing is
@@ -73,9 +73,10 @@ def _product(steps: Steps, _operation: Operation, args: Sequence[Any], _kwargs: 
     et al. 2023 (Optimizing explanations by network canonization and hyperparameter search) have for
     squeeze-and-excitation.
     """
-    first, second = torch.broadcast_tensors(*map(torch.as_tensor, args))  # type: ignore[no-untyped-call]
+    factors = [torch.as_tensor(factor) for factor in (*args, *kwargs.values())]
+    first, second = torch.broadcast_tensors(*factors)  # type: ignore[no-untyped-call]
     takes = [first.requires_grad, second.requires_grad]
-    gates = [id(factor) in steps.gates for factor in args]
+    gates = [id(factor) in steps.gates for factor in factors]
     if all(takes) and gates[0] != gates[1]:
         takes = [not gate for gate in gates]
     sides = []
@@ -88,7 +89,7 @@ def _product(steps: Steps, _operation: Operation, args: Sequence[Any], _kwargs: 
 
 def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """A signal over a constant keeps its relevance."""
-    signal, divisor = args
+    signal, divisor = args[0], torch.as_tensor(args[1])
     if kwargs or divisor.requires_grad:
         raise steps.refuse("division by a signal", _ADVICE)
     return _product(steps, torch.mul, (signal, 1 / divisor), {})
@@ -96,12 +97,16 @@ def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: M
 
 def _bilinear(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
     """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
-    options, (first, second) = args[:-2], args[-2:]
+    equation = [part for part in args if isinstance(part, str)]  # of einsum
+    factors = list(tensors_in((args, kwargs)))
+    if len(factors) != 2:
+        raise steps.refuse(f"{name_of(operation)} of {len(factors)} tensors", _ADVICE)
+    first, second = factors
     sides = []
     if first.requires_grad:
-        sides.append(steps.share(lambda t: operation(*options, t, second.detach(), **kwargs), first))
+        sides.append(steps.share(lambda t: operation(*equation, t, second.detach()), first))
     if second.requires_grad:
-        sides.append(steps.share(lambda t: operation(*options, first.detach(), t, **kwargs), second))
+        sides.append(steps.share(lambda t: operation(*equation, first.detach(), t), second))
     return _mean(sides)
 
 

@@ -190,7 +190,8 @@ class RelevanceNetwork(Rewiring):
             self._bounds.follow(affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
         elif not self.lrp_only and operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
             self._bounds.follow(operation, args, kwargs, result)
-        if operation in GATES or (operation in MOVE and id(args[0]) in self.gates):
+        moved = operation in MOVE and all(id(tensor) in self.gates for tensor in tensors_in(args[:1] or kwargs))
+        if operation in GATES or moved:
             self.gates.update(map(id, tensors_in(result)))
         return result
 
