@@ -20,6 +20,7 @@ from torch.nn import functional
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
+    ANY_NETWORK,
     AVERAGE,
     CLIP,
     DROPOUT,
@@ -34,6 +35,7 @@ from salgen.evaluation.attribution.propagation.operations import (
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 ACTIVATIONS = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
+OTHER_ACTIVATIONS = (nn.SiLU, nn.GELU, nn.Hardswish, nn.Hardsigmoid, nn.Mish, nn.SELU)  # captum does not know these
 
 _FUNCTIONS: dict[Any, type[nn.Module]] = {
     **dict.fromkeys(RELU, nn.ReLU),
@@ -42,6 +44,12 @@ _FUNCTIONS: dict[Any, type[nn.Module]] = {
     functional.elu: nn.ELU,
     functional.leaky_relu: nn.LeakyReLU,
     functional.softplus: nn.Softplus,
+    functional.silu: nn.SiLU,
+    functional.gelu: nn.GELU,
+    functional.hardswish: nn.Hardswish,
+    functional.hardsigmoid: nn.Hardsigmoid,
+    functional.mish: nn.Mish,
+    functional.selu: nn.SELU,
 }
 _MAX_POOL = frozenset({functional.max_pool2d, torch.max_pool2d})
 _POOL_ARGUMENTS = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
@@ -71,7 +79,10 @@ _AFFINE = tuple(
         *("AdaptiveAvgPool2d", "Upsample", "ZeroPad2d", "ReflectionPad2d", "ReplicationPad2d", "PixelShuffle"),
     )
 )
-_ADVICE = "it knows affine layers, sums, max pools and simple activations; choose another method or network"
+_ADVICE = (
+    "it knows affine layers, sums, max pools and activations of one value; choose another method or network "
+    f"({ANY_NETWORK})"
+)
 
 
 def separated(method: str, view: ModelView, image: Tensor) -> nn.Module:
@@ -111,7 +122,7 @@ def _traced(method: str, network: nn.Module) -> fx.GraphModule:
         reason = str(error).partition("\n")[0].partition(", but it")[0]
         raise SalgenError(
             f"{method}: torch.fx cannot trace the network ({type(error).__name__}: {reason}): control flow must not "
-            "depend on the image; choose another method or network"
+            f"depend on the image; choose another method or network ({ANY_NETWORK})"
         ) from error
 
 
@@ -162,17 +173,21 @@ def _separate_module(operation: Any, node: fx.Node) -> nn.Module | None:
         clip = rectifier(operation, node.args, node.kwargs)
     if isinstance(clip, nn.Hardtanh) and clip.min_val == 0:
         return _SeparateClip(clip.max_val)
-    if type(operation) in ACTIVATIONS:
+    if type(operation) in ACTIVATIONS + OTHER_ACTIVATIONS:
         own = copy.deepcopy(operation)
         own.inplace = False
-        return own  # type: ignore[no-any-return]
+        return _own_activation(own)
     if operation in _MAX_POOL and not options.pop("return_indices", False):
         options.update(zip(_POOL_ARGUMENTS[1:], node.args[1:], strict=False))
         return _SeparatePool(**options)
     if not isinstance(operation, nn.Module) and operation in _FUNCTIONS:
         kind = _FUNCTIONS[operation]
-        return kind() if kind in (nn.ReLU, nn.Sigmoid, nn.Tanh) else kind(*node.args[1:], **options)
+        return _own_activation(kind() if kind in (nn.ReLU, nn.Sigmoid, nn.Tanh) else kind(*node.args[1:], **options))
     return None
+
+
+def _own_activation(module: nn.Module) -> nn.Module:
+    return Elementwise(module) if isinstance(module, OTHER_ACTIVATIONS) else module
 
 
 def _replace(traced: fx.GraphModule, node: fx.Node, module: nn.Module, signal: fx.Node) -> fx.Node:
@@ -198,6 +213,19 @@ def _is_affine(operation: Any, node: fx.Node, signals: list[fx.Node]) -> bool:
     if operation in _PRODUCTS:
         return sum(value in signals for value in values) == 1
     return operation in _SUMS
+
+
+class Elementwise(nn.Module):
+    """An activation by its function, to which captum's rescale rule is given by this type."""
+
+    def __init__(self, function: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, signal: Tensor) -> Tensor:
+        """The signal's shape."""
+        activated: Tensor = self.function(signal)
+        return activated
 
 
 class _SeparateClip(nn.Module):

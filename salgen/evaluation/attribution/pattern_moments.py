@@ -25,11 +25,12 @@ from salgen.evaluation.attribution.propagation.operations import (
     Operation,
     tensors_in,
 )
-from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork
+from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork, lrp_only_error
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 NO_CEILING = (
-    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method"
+    "above its ceiling a unit fires but no longer varies, which patterns know nothing of; choose another method, such "
+    "as lrp-z, deep-taylor or excitation-backprop"
 )
 BLOCK = 4e6  # bytes of patches and outputs at once: more does not fit into a cache
 NO_VARIATION = 1e-12  # of what it is the difference of; rounding in float64 stays below
@@ -141,6 +142,8 @@ class _Observed(RelevanceNetwork):
         result = super().operate(operation, args, kwargs)
         if self.clipped:
             raise self.refuse("ReLU6", NO_CEILING)
+        if self.lrp_only:
+            raise lrp_only_error(self.method, self.lrp_only)
         taken = [self._sources.get(id(tensor), frozenset()) for tensor in tensors_in((args, kwargs))]
         sources = frozenset().union(*taken)
         if operation in RELU:

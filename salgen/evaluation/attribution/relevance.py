@@ -79,11 +79,14 @@ class FirstMaps:
         The reason why the bounds of their inputs are not known; empty if they are.
     clipped
         Whether the network has a ReLU with a ceiling, such as ReLU6.
+    lrp_only
+        The first operation that only LRP has a rule for; empty if there is none.
     """
 
     positions: tuple[int, ...]
     unbounded: str
     clipped: bool = False
+    lrp_only: str = ""
 
 
 def first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
@@ -103,7 +106,8 @@ def _find_first_maps(method: str, view: ModelView, image: Tensor) -> FirstMaps:
         mixing_maps = [call.map for call in network.calls.values() if not call.map.elementwise]
         first = {layer.position: layer.from_input for layer in mixing_maps if layer.from_input is not None}
         first.pop(last_mixing(network), None)
-        return FirstMaps(tuple(first), _why_unbounded(network.leaf.detach(), first.values()), network.clipped)
+        unbounded = _why_unbounded(network.leaf.detach(), first.values())
+        return FirstMaps(tuple(first), unbounded, network.clipped, network.lrp_only)
     finally:
         network.release()
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
+from salgen.evaluation.attribution.propagation.operations import ANY_NETWORK
 from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.network_trace import hooked
@@ -133,7 +134,7 @@ def _find_blocks(method: str, view: ModelView, image: Tensor) -> list[Block]:
 _blocks = NetworkCache(_find_blocks)
 
 
-_ADVICE = ": it is for vision transformers such as vit-b-16; choose another method or network"
+_ADVICE = f": it is for vision transformers such as vit-b-16; choose another method or network ({ANY_NETWORK})"
 
 
 @dataclass

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.fx_modules import separated
+from salgen.evaluation.attribution.fx_modules import Elementwise, separated
 from salgen.evaluation.models.inspection.model_view import ModelView
 
 NAMES = ("deep-lift",)
@@ -20,6 +20,8 @@ NAMES = ("deep-lift",)
 class DeepLift(Explanation):
     """The contribution of each pixel to the difference from a black image, by the rescale rule.
 
+    The rule takes any activation of one value, such as SiLU and GELU; it has no multiplier for a product of two signals
+    or a norm of the signal's own values.
     Attributions sum to that difference. Samples go through captum one by one, since its rule for
     max pools takes the first sample's gradient for all where a pixel does not differ from black's.
     """
@@ -31,7 +33,8 @@ class DeepLift(Explanation):
     )
     reduction: ClassVar[str] = "sum"
     defined_for: ClassVar[str] = (
-        "networks of affine layers, sums, max pools and ReLU-like activations, without attention"
+        "networks of affine layers, sums, max pools and activations of one value such as ReLU, SiLU and GELU, without "
+        "layer norm, gates or attention"
     )
 
     def check(self, model: ModelView, image: Tensor) -> None:
@@ -41,7 +44,9 @@ class DeepLift(Explanation):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         import captum.attr
+        from captum.attr._core.deep_lift import SUPPORTED_NON_LINEAR, nonlinear
 
+        SUPPORTED_NON_LINEAR.setdefault(Elementwise, nonlinear)
         network = _Scored(separated(self.name, context.model, context.inputs[:1]))
         peer = captum.attr.DeepLift(network, eps=max(1e-10, torch.finfo(context.inputs.dtype).tiny))
         starts, black = context.start(context.passes.logits()), context.black()

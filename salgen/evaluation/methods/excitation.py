@@ -53,6 +53,7 @@ class ExcitationBackprop(RelevanceMethod):
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations, and layers without excitation."""
+        super().check(model, image)
         _layers_checked(self).of(self.name, model, image)
 
     def attribute(self, context: AttributionContext) -> Tensor:

@@ -82,7 +82,8 @@ class FastActivation(ClassActivation):
         stages = NetworkTrace.of(model, image).stages
         if not stages:
             raise SalgenError(
-                f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method"
+                f"{self.name} needs layers that end in a ReLU, and this network has none: choose another method, "
+                "such as grad-cam or layer-cam"
             )
         return stages
 

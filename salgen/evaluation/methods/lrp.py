@@ -9,7 +9,7 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
-from salgen.evaluation.attribution.propagation.relevance_network import Rules
+from salgen.evaluation.attribution.propagation.relevance_network import Rules, lrp_only_error
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, mixing, relevance, stabilised
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -26,10 +26,19 @@ class RelevanceMethod(Explanation):
     defined_for: ClassVar[str] = (
         "networks of convolutions, linear maps, batch norm, ReLU, ReLU6, pooling, sums and dropout"
     )
+    lrp_rules: ClassVar[bool] = False  # whether it takes the rules of LRP for signed activations, norms and products
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations."""
-        first_maps(self.name, model, image)
+        lrp_only = first_maps(self.name, model, image).lrp_only
+        if lrp_only and not self.lrp_rules:
+            raise lrp_only_error(self.name, lrp_only)
+
+
+DEFINED_FOR_LRP = (
+    f"{RelevanceMethod.defined_for}; and with smooth activations such as SiLU, GELU and Hardswish, layer and group "
+    "norm, gates, products and attention"
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,8 @@ class LrpZ(RelevanceMethod):
 
     name: ClassVar[str] = "lrp-z"
     shows_image: ClassVar[bool] = True
+    defined_for: ClassVar[str] = DEFINED_FOR_LRP
+    lrp_rules: ClassVar[bool] = True
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
 
     start: str = param("one", "relevance of the target's output", choices=STARTS)
@@ -61,6 +72,8 @@ class LrpAlphaBeta(RelevanceMethod):
 
     name: ClassVar[str] = "lrp-alpha-beta"
     shows_image: ClassVar[bool] = True
+    defined_for: ClassVar[str] = DEFINED_FOR_LRP
+    lrp_rules: ClassVar[bool] = True
     reference: ClassVar[str] = "Bach et al. 2015, On pixel-wise explanations by layer-wise relevance propagation"
 
     alpha: float = param(2.0, "weight of positive contributions; alpha - beta = 1", low=1.0)

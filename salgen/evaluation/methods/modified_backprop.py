@@ -12,6 +12,7 @@ from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.propagation.affine_parts import FILLED, READS, is_affine
 from salgen.evaluation.attribution.propagation.operations import (
+    ANY_NETWORK,
     DROPOUT,
     WINNER,
     Operation,
@@ -24,7 +25,10 @@ from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCac
 
 NAMES = ("guided-backprop", "deconvnet")
 
-ADVICE = "its rule is for networks of ReLU and affine operations; choose another method or network"
+ADVICE = (
+    "its rule is for networks of ReLU and affine operations, and elsewhere it would be the gradient; choose another "
+    f"method or network ({ANY_NETWORK})"
+)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ class PatternMethod(RelevanceMethod):
 
     def check(self, model: ModelView, image: Tensor) -> None:
         """Refuse networks with other operations, and ReLUs with a ceiling."""
+        super().check(model, image)
         if first_maps(self.name, model, image).clipped:
             raise SalgenError(f"{self.name} has no rule for ReLU6: {NO_CEILING}")
 

@@ -157,11 +157,12 @@ def drops_its_result(x):
     return x
 
 
+RELU_ONLY = ["guided-backprop", "deconvnet", "deep-taylor"]
 REFUSED = [
-    (MODIFIED, nn.GELU(), "gelu"),
-    (MODIFIED, nn.Sigmoid(), "sigmoid"),
+    (RELU_ONLY, nn.GELU(), "gelu"),
+    (RELU_ONLY, nn.Sigmoid(), "sigmoid"),
     (MODIFIED, lambda x: x.clamp(min=0), "clamp"),
-    (MODIFIED, nn.LeakyReLU(), "leaky_relu"),
+    (RELU_ONLY, nn.LeakyReLU(), "leaky_relu"),
     (MODIFIED[:2], torch.abs, "abs"),
     (MODIFIED[:2], torch.erf, "erf"),
     (MODIFIED[:2], lambda x: x**2, "pow"),
@@ -170,10 +171,10 @@ REFUSED = [
     (MODIFIED[:2], lambda x: x * x.detach(), "detach"),
     (MODIFIED, drops_its_result, "in-place"),
     (MODIFIED, Double.apply, "outside Python"),
-    (["lrp-z", "lrp-alpha-beta", "deep-taylor"], nn.GroupNorm(2, 4), "group_norm"),
-    (["lrp-z"], lambda x: x + 1, "adding a constant.*normalisation"),
-    (["lrp-z"], lambda x: x * x, "mul"),
-    (["lrp-z"], lambda x: x @ x, "matmul"),
+    (["deep-taylor"], nn.GroupNorm(2, 4), "group_norm"),
+    (["deep-taylor"], lambda x: x + 1, "adding a constant.*normalisation"),
+    (["deep-taylor"], lambda x: x * x, "mul"),
+    (["deep-taylor"], lambda x: x @ x, "matmul"),
     (
         ["lrp-z"],
         lambda x: F.conv2d(x, x[:1].mean((2, 3), keepdim=True).expand(4, -1, 1, 1)),

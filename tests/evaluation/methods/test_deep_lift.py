@@ -158,7 +158,7 @@ def drops_its_result(x):
 
 
 REFUSED = [
-    (nn.GELU(), "no rule for GELU"),
+    (nn.Softshrink(), "no rule for Softshrink"),
     (nn.Softmax(dim=1), "no rule for Softmax"),
     (nn.Hardtanh(), "no rule for Hardtanh"),
     (nn.GroupNorm(2, 4), "no rule for GroupNorm"),
@@ -203,3 +203,42 @@ def test_deep_lift_on_torchvisions_networks(depth):
     found = salgen.explain(net, images, 1, method="deep-lift", reduce=None).values
     gap = float((net(images) - net(torch.zeros_like(images))).detach()[0, 1])
     assert float(found.sum()) == pytest.approx(gap, rel=1e-2, abs=1e-5)
+
+
+SMOOTH = {
+    "silu": (nn.SiLU(inplace=True), functional.silu),
+    "gelu": (nn.GELU(), functional.gelu),
+    "gelu by tanh": (nn.GELU("tanh"), lambda x: functional.gelu(x, approximate="tanh")),
+    "hardswish": (nn.Hardswish(), functional.hardswish),
+    "hardsigmoid": (nn.Hardsigmoid(), functional.hardsigmoid),
+    "mish": (nn.Mish(), functional.mish),
+    "selu": (nn.SELU(), functional.selu),
+}
+
+
+@pytest.mark.parametrize("spelling", [0, 1])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth_activations_take_the_rescale_rule(name, spelling, images):
+    """By hand on one hidden layer: weights times the change of the activation by that of its input."""
+
+    class Hidden(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(1)
+            self.dense, self.head, self.act = nn.Linear(64, 20), nn.Linear(20, 2), SMOOTH[name][spelling]
+
+        def forward(self, x):
+            return self.head(self.act(5 * self.dense(x.flatten(1))))
+
+    net = Hidden().double()
+    found = salgen.explain(net, images, 1, method="deep-lift", reduce=None).values
+    expected = torch.zeros(3, 64).double()
+    for n, image in enumerate(images.double().flatten(1)):
+        for unit in range(20):
+            before, base = 5 * net.dense(image)[unit], 5 * net.dense.bias[unit]
+            change = SMOOTH[name][1](before) - SMOOTH[name][1](base)
+            multiplier = net.head.weight[1, unit] * change / (before - base)
+            expected[n] += (multiplier * 5 * net.dense.weight[unit] * image).detach()
+    torch.testing.assert_close(found, expected.view_as(found).float(), rtol=1e-4, atol=1e-6)
+    change = (net(images.double()) - net(torch.zeros_like(images).double()))[:, 1].detach().float()
+    torch.testing.assert_close(found.sum(dim=(1, 2, 3)), change, rtol=1e-4, atol=1e-6)

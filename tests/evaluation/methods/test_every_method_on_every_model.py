@@ -20,7 +20,7 @@ IDS = ["a", "b", "c"]
 ATTENTION = {"attention-rollout", "raw-attention"}
 RELU_NETWORKS = {
     *("guided-backprop", "deconvnet", "guided-grad-cam", "deep-lift"),
-    *("lrp-z", "lrp-alpha-beta", "deep-taylor", "excitation-backprop", "contrastive-excitation-backprop"),
+    *("deep-taylor", "excitation-backprop", "contrastive-excitation-backprop"),
     *("pattern-net", "pattern-attribution"),
 }
 NO_POOLED_HEAD = {"cam"}

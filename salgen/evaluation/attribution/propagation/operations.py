@@ -60,7 +60,10 @@ MOVE = frozenset(
         *(Tensor.type_as, Tensor.view_as, Tensor.reshape_as, Tensor.expand_as),
     }
 )
-IN_PLACE = frozenset({torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_})
+IN_PLACE = frozenset(
+    {torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_, Tensor.mul_, Tensor.div_}
+)
+ANY_NETWORK = "gradient, integrated-gradients, occlusion and rise work with any"  # for errors
 
 
 class Chosen(BasicHook):  # type: ignore[misc]
@@ -194,7 +197,7 @@ class Rewiring(TorchFunctionMode):
 
     def _original_logits(self, view: ModelView) -> Tensor:
         with torch.no_grad():
-            return view.logits(self.leaf.detach())
+            return view.logits(view.like(self.leaf.detach()))  # the leaf is at least in single precision
 
     def _check_same(self, logits: Tensor, expected: Tensor) -> None:
         """Refuse a network whose logits changed, as they do if the result of an in-place operation was dropped."""

@@ -3,7 +3,7 @@
 Linear maps take the rule that a method chooses; a batch norm is first merged into the linear map
 before it, or is a map of its own where there is none; sums and averages share relevance in
 proportion; a max pool passes it to the winner; a ReLU, with a ceiling or without, and whatever only
-moves values pass it on.
+moves values pass it on. LRP has rules for more, in `lrp_rules`; the other methods refuse a network that needs them.
 Anything else is refused.
 """
 
@@ -19,9 +19,12 @@ from torch.nn import functional
 from zennit.core import BasicHook
 from zennit.rules import Norm, Pass
 
+from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
+from salgen.evaluation.attribution.propagation.lrp_rules import GATES, RULES, Function
 from salgen.evaluation.attribution.propagation.operations import (
     ADD,
+    ANY_NETWORK,
     AVERAGE,
     DROPOUT,
     LINEAR,
@@ -36,10 +39,22 @@ from salgen.evaluation.attribution.propagation.operations import (
 )
 from salgen.evaluation.models.inspection.model_view import ModelView
 
-ADVICE = "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network"
+ADVICE = (
+    "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network "
+    f"({ANY_NETWORK})"
+)
+ADDED_CONSTANT = "adding a constant"
 
 LINEAR_ARGUMENTS = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")  # as in every convolution
 NOT_FOLLOWED = LINEAR | {functional.batch_norm}  # after these, or a ReLU, a signal is no longer the input
+
+
+def lrp_only_error(method: str, operation: str) -> SalgenError:
+    """The refusal of a network with an operation that only LRP has a rule for."""
+    advice = ADVICE.replace(ANY_NETWORK, f"lrp-z, lrp-alpha-beta, {ANY_NETWORK}")
+    if operation == ADDED_CONSTANT:
+        advice = "put normalisation into Classifier(network, normalise), or choose lrp-z or lrp-alpha-beta"
+    return SalgenError(f"{method} has no rule for {operation}: {advice}")
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,9 @@ class LinearMap:
     elementwise: bool = False
 
 
+SCALING = LinearMap(position=-1, from_input=None, elementwise=True)  # of a norm: no call that methods look up
+
+
 @dataclass(frozen=True)
 class Rules:
     """The zennit rule of a backward pass for each kind of operation; None is the plain gradient.
@@ -72,9 +90,9 @@ class Rules:
     linear
         The rule for a given linear map.
     passing
-        For a ReLU, and for scaling by a constant.
+        For activations, for scaling by a constant, and for products.
     sharing
-        For sums and averages.
+        For sums and averages, and for what LRP treats alike.
     """
 
     linear: Callable[[LinearMap], BasicHook | None]
@@ -112,6 +130,10 @@ class RelevanceNetwork(Rewiring):
         The logits (n, K).
     clipped
         Whether a ReLU with a ceiling was called, such as ReLU6.
+    lrp_only
+        The first operation that only LRP has a rule for; empty if there was none.
+    gates
+        Ids of the tensors that a sigmoid gave, moved or not.
     calls
         Each linear operation by its position, with the batch norm that was merged into it.
     """
@@ -122,6 +144,8 @@ class RelevanceNetwork(Rewiring):
         self.before_last_map: tuple[str, ...] = ()
         self.output = leaf
         self.clipped = False
+        self.lrp_only = ""
+        self.gates: set[int] = set()
         self.calls: dict[int, Affine] = {}
         self._rules = Rules(linear=lambda _: None)
         self._affine: dict[int, Affine] = {}
@@ -164,9 +188,30 @@ class RelevanceNetwork(Rewiring):
         affine = self._affine.get(id(result))
         if affine is not None and affine.map.elementwise:
             self._bounds.follow(affine.call, (affine.signal, affine.weight, affine.bias), {}, result)
-        elif operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
+        elif not self.lrp_only and operation not in NOT_FOLLOWED and rectifier(operation, args, kwargs) is None:
             self._bounds.follow(operation, args, kwargs, result)
+        moved = operation in MOVE and all(id(tensor) in self.gates for tensor in tensors_in(args[:1] or kwargs))
+        if operation in GATES or moved:
+            self.gates.update(map(id, tensors_in(result)))
         return result
+
+    def keep(self, function: Function, signal: Tensor) -> Tensor:
+        """Each value takes the relevance of the value that the function makes of it."""
+        return self.run(_Applied(function), lambda: self._rules.passing, signal)
+
+    def share(self, function: Function, signal: Tensor) -> Tensor:
+        """Relevance in proportion to value times gradient, which are the contributions to a linear function."""
+        return self.run(_Applied(function), lambda: self._rules.sharing, signal)
+
+    def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Each value times its weight plus its bias, by the rule of a batch norm with no linear map before it."""
+        return self.run(_Parametrised(_scale_values, weight, bias), lambda: self._rules.linear(SCALING), signal)
+
+    def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """``functional.linear`` with the method's rule."""
+        output = self._linear(functional.linear, (signal, weight, bias), {})
+        self._seen[id(output)] = output  # its id stands for a linear map
+        return output
 
     def _with_rule(self, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if operation in LINEAR:
@@ -176,15 +221,18 @@ class RelevanceNetwork(Rewiring):
         relu = rectifier(operation, args, kwargs)
         if relu is not None:
             self.clipped |= isinstance(relu, nn.Hardtanh)
-            return self.run(relu, self._passing, args[0])
+            return self.run(relu, lambda: self._rules.passing, args[0])
         if operation in DROPOUT:
             return self._dropout(*args, **kwargs)
         if operation in AVERAGE:
-            return self.run(_Applied(lambda t: operation(t, *args[1:], **kwargs)), self._sharing, args[0])
+            return self.share(lambda t: operation(t, *args[1:], **kwargs), args[0])
         if operation in ADD:
             return self._add(*args, **kwargs)
         if operation in SCALE and len(args) == 2 and isinstance(args[1], (int, float)):
-            return self.run(_Applied(lambda t: operation(t, args[1])), self._passing, args[0])
+            return self.keep(lambda t: operation(t, args[1]), args[0])
+        if operation in RULES:
+            self.lrp_only = self.lrp_only or name_of(operation)
+            return RULES[operation](self, operation, args, kwargs)
         result = operation(*args, **kwargs)
         if operation not in WINNER | MOVE and any(tensor.requires_grad for tensor in tensors_in(result)):
             raise self.refuse(name_of(operation), ADVICE)
@@ -253,18 +301,16 @@ class RelevanceNetwork(Rewiring):
     def _add(self, input: Any, other: Any, *, alpha: float = 1) -> Tensor:
         """A sum shares relevance in proportion to its terms."""
         terms = [term for term in (input, other) if not (isinstance(term, (int, float)) and term == 0)]
-        if alpha != 1 or not all(isinstance(term, Tensor) for term in terms):
-            raise self.refuse("adding a constant", "put normalisation into Classifier(network, normalise)")
+        if alpha != 1:
+            raise self.refuse("a sum with alpha", "multiply the term in the model")
         if len(terms) == 1:
             return torch.clone(terms[0])
+        if not all(isinstance(term, Tensor) for term in terms):
+            self.lrp_only = self.lrp_only or ADDED_CONSTANT
+            signal, constant = (input, other) if isinstance(input, Tensor) else (other, input)
+            return self.scale(signal, torch.ones(()).to(signal), torch.tensor(constant).to(signal))
         same_shape: list[Tensor] = torch.broadcast_tensors(*terms)  # type: ignore[no-untyped-call]
-        return self.run(_Applied(lambda t: t.sum(dim=-1)), self._sharing, torch.stack(same_shape, dim=-1))
-
-    def _passing(self) -> BasicHook | None:
-        return self._rules.passing
-
-    def _sharing(self) -> BasicHook | None:
-        return self._rules.sharing
+        return self.share(lambda t: t.sum(dim=-1), torch.stack(same_shape, dim=-1))
 
 
 class _Parametrised(nn.Module):
@@ -283,7 +329,7 @@ class _Parametrised(nn.Module):
 class _Applied(nn.Module):
     """A function as a module."""
 
-    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+    def __init__(self, function: Function) -> None:
         super().__init__()
         self.function = function
 
@@ -294,3 +340,7 @@ class _Applied(nn.Module):
 def _scale_channels(signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     shape = (1, -1, *[1] * (signal.ndim - 2))
     return signal * weight.view(shape) + (0 if bias is None else bias.view(shape))
+
+
+def _scale_values(signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    return signal * weight + (0 if bias is None else bias)

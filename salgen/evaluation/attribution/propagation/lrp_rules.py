@@ -1,0 +1,218 @@
+"""Rules of LRP for what no plain ReLU network has: smooth activations, layer and group norm, products, attention.
+
+:data:`RULES` says what :class:`RelevanceNetwork` does with each operation. They are those of AttnLRP (Achtibat et al.
+2024, AttnLRP: attention-aware layer-wise relevance propagation for transformers), but for gates. With them lrp-z is
+still input times gradient, of a network in which some factors are constant: f(x)/x of an activation, the deviation of a
+norm, a gate, and one half of each product after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from salgen.evaluation.attribution.propagation.operations import Operation, name_of, tensors_in
+
+Function = Callable[[Tensor], Tensor]
+
+
+class Steps(Protocol):
+    """What rules are made of: functions of one signal, with a rule for the way back.
+
+    Attributes
+    ----------
+    gates
+        Ids of the tensors that a sigmoid gave, moved or not.
+    """
+
+    gates: set[int]
+
+    def keep(self, function: Function, signal: Tensor) -> Tensor:
+        """Each value takes the relevance of the value that the function makes of it."""
+
+    def share(self, function: Function, signal: Tensor) -> Tensor:
+        """Relevance in proportion to value times gradient, which are the contributions to a linear function."""
+
+    def scale(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Each value times its weight plus its bias, by the rule of a batch norm with no linear map before it."""
+
+    def linear(self, signal: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """``functional.linear`` with the method's rule."""
+
+    def refuse(self, operation: str, advice: str) -> Exception:
+        """The error for a network with that operation."""
+
+
+Rule = Callable[[Steps, Operation, Sequence[Any], Mapping[str, Any]], Any]
+
+GATES: frozenset[Operation] = frozenset({torch.sigmoid, Tensor.sigmoid, functional.sigmoid, functional.hardsigmoid})
+
+_ADVICE = "choose another network, or a method that takes any: gradient, integrated-gradients, occlusion or rise"
+
+
+def _kept(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    signal, *options = args
+    new = {**kwargs, "inplace": False} if kwargs.get("inplace") else kwargs
+    return steps.keep(lambda t: operation(t, *options, **new), signal)
+
+
+def _shared(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    signal, *options = args
+    return steps.share(lambda t: operation(t, *options, **kwargs), signal)
+
+
+def _product(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """Half of it to each factor, or all to the signal if the other is constant or a gate.
+
+    Halves are AttnLRP's uniform rule (proposition 3.2). A gate is what comes from a sigmoid; that it takes nothing is
+    the rule of Arras et al. 2017 (Explaining recurrent neural network predictions in sentiment analysis), which Pahde
+    et al. 2023 (Optimizing explanations by network canonization and hyperparameter search) have for
+    squeeze-and-excitation.
+    """
+    factors = [torch.as_tensor(factor) for factor in (*args, *kwargs.values())]
+    first, second = torch.broadcast_tensors(*factors)  # type: ignore[no-untyped-call]
+    takes = [first.requires_grad, second.requires_grad]
+    gates = [id(factor) in steps.gates for factor in factors]
+    if all(takes) and gates[0] != gates[1]:
+        takes = [not gate for gate in gates]
+    sides = []
+    if takes[0]:
+        sides.append(steps.keep(lambda t: t * second.detach(), first))
+    if takes[1]:
+        sides.append(steps.keep(lambda t: first.detach() * t, second))
+    return _mean(sides)
+
+
+def _quotient(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """A signal over a constant keeps its relevance."""
+    signal, divisor = args[0], torch.as_tensor(args[1])
+    if kwargs or divisor.requires_grad:
+        raise steps.refuse("division by a signal", _ADVICE)
+    return _product(steps, torch.mul, (signal, 1 / divisor), {})
+
+
+def _bilinear(steps: Steps, operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    """Half of it to each factor, in proportion (AttnLRP, proposition 3.3); all of it to the only signal."""
+    equation = [part for part in args if isinstance(part, str)]  # of einsum
+    factors = list(tensors_in((args, kwargs)))
+    if len(factors) != 2:
+        raise steps.refuse(f"{name_of(operation)} of {len(factors)} tensors", _ADVICE)
+    first, second = factors
+    sides = []
+    if first.requires_grad:
+        sides.append(steps.share(lambda t: operation(*equation, t, second.detach()), first))
+    if second.requires_grad:
+        sides.append(steps.share(lambda t: operation(*equation, first.detach(), t), second))
+    return _mean(sides)
+
+
+def _mean(sides: list[Tensor]) -> Tensor:
+    """One or two equal results, each of which takes its part of the relevance."""
+    return sides[0] if len(sides) == 1 else 0.5 * (sides[0] + sides[1])
+
+
+def _layer_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def parts(input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+        return _normed(steps, input, input.shape, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
+
+    return parts(*args, **kwargs)
+
+
+def _group_norm(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def parts(input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+        grouped = (len(input), num_groups, -1, *input.shape[2:])
+        weight, bias = (None if v is None else v.view(-1, *[1] * (input.ndim - 2)) for v in (weight, bias))
+        return _normed(steps, input, grouped, tuple(range(2, len(grouped))), weight, bias, eps)
+
+    return parts(*args, **kwargs)
+
+
+def _normed(
+    steps: Steps, signal: Tensor, shape: Sequence[int], axes: tuple[int, ...], weight: Any, bias: Any, eps: float
+) -> Tensor:
+    """Over some axes of the signal in that shape: centring shares relevance in proportion, the deviation is constant.
+
+    This is the LN-rule of Ali et al. 2022 (XAI for transformers: better explanations through conservative propagation)
+    and AttnLRP's (proposition 3.4 for the deviation, the epsilon rule for the mean).
+    """
+
+    def centre(values: Tensor) -> Tensor:
+        values = values.reshape(shape)
+        return (values - values.mean(dim=axes, keepdim=True)).reshape(signal.shape)
+
+    centred = steps.share(centre, signal)
+    groups = centred.detach().reshape(shape)
+    inverse = (groups.square().mean(dim=axes, keepdim=True) + eps).rsqrt().expand_as(groups).reshape(signal.shape)
+    return steps.scale(centred, inverse if weight is None else inverse * weight, bias)
+
+
+def _attention(steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def parts(
+        query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+        is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+    ) -> Tensor:  # fmt: skip
+        if dropout_p or is_causal or enable_gqa:
+            raise steps.refuse("attention with dropout, a causal mask or grouped queries", _ADVICE)
+        return _bilinear(steps, torch.matmul, (_weights(steps, query, key, attn_mask, scale), value), {})
+
+    return parts(*args, **kwargs)
+
+
+def _weights(steps: Steps, query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None) -> Tensor:
+    """Attention weights (..., T, S) from queries (..., T, d) and keys (..., S, d); a mask is constant there."""
+    if mask is not None and mask.dtype == torch.bool:
+        mask = torch.zeros(mask.shape).to(query).masked_fill(~mask, -torch.inf)
+    factor = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = _bilinear(steps, torch.matmul, (query, key.transpose(-2, -1)), {})
+    scaled = steps.keep(lambda t: t * factor, scores)
+    return steps.share(lambda t: torch.softmax(t if mask is None else t + mask, dim=-1), scaled)
+
+
+def _multi_head_attention(
+    steps: Steps, _operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Tensor, Tensor | None]:
+    """Projections, attention by head and a projection, of (T, n, E), as ``nn.MultiheadAttention`` calls it."""
+    tokens, heads, packed, packed_bias = args[:3], args[4], args[5], args[6]
+    bias_k, bias_v, add_zero, dropout, out_weight, out_bias = args[7:13]
+    masks = [kwargs.get("key_padding_mask"), kwargs.get("attn_mask"), bias_k, bias_v, add_zero or None]
+    if any(mask is not None for mask in masks) or (dropout and kwargs["training"]) or args[0].ndim != 3:
+        raise steps.refuse("attention with masks, added keys or dropout, or without an axis for the batch", _ADVICE)
+    separate = [kwargs.get(f"{name}_proj_weight") for name in "qkv"]
+    weights = separate if kwargs.get("use_separate_proj_weight") else packed.chunk(3)
+    biases = [None] * 3 if packed_bias is None else packed_bias.chunk(3)
+    query, key, value = (_by_head(steps.linear(*parts), heads) for parts in zip(tokens, weights, biases, strict=True))
+    shares = _weights(steps, query, key, None, None)
+    attended = _bilinear(steps, torch.matmul, (shares, value), {}).permute(2, 0, 1, 3).flatten(2)
+    average = kwargs.get("average_attn_weights", True)
+    shown = (shares.mean(dim=1) if average else shares) if kwargs.get("need_weights", True) else None
+    return steps.linear(attended, out_weight, out_bias), shown
+
+
+def _by_head(tokens: Tensor, heads: int) -> Tensor:
+    """(T, n, E) as (n, heads, T, E / heads)."""
+    return tokens.view(*tokens.shape[:2], heads, -1).permute(1, 2, 0, 3)
+
+
+ACTIVATIONS: frozenset[Operation] = GATES | {
+    *(functional.silu, functional.gelu, functional.hardswish, functional.mish, functional.elu, functional.selu),
+    *(functional.leaky_relu, functional.softplus, functional.tanh, torch.tanh, Tensor.tanh),
+}
+RULES: dict[Operation, Rule] = {
+    **dict.fromkeys(ACTIVATIONS, _kept),  # AttnLRP, equation 9: the identity rule of what acts on each value alone
+    functional.normalize: _kept,  # AttnLRP, proposition 3.4: a division by the signal's own length
+    functional.interpolate: _shared,  # linear
+    # AttnLRP, proposition 3.1: R(x) = x (R - s sum R), the Taylor expansion at x, is value times gradient of R / s.
+    # What its constant term has is lost: here relevance is not conserved.
+    **dict.fromkeys({functional.softmax, torch.softmax, Tensor.softmax}, _shared),
+    **dict.fromkeys({torch.mul, Tensor.mul, Tensor.mul_, torch.multiply, Tensor.multiply}, _product),
+    **dict.fromkeys({torch.div, Tensor.div, Tensor.div_}, _quotient),
+    **dict.fromkeys({torch.matmul, Tensor.matmul, torch.bmm, Tensor.bmm, torch.einsum}, _bilinear),
+    functional.layer_norm: _layer_norm,
+    functional.group_norm: _group_norm,
+    functional.scaled_dot_product_attention: _attention,
+    functional.multi_head_attention_forward: _multi_head_attention,
+}

@@ -1,0 +1,460 @@
+"""LRP beyond ReLU: each rule by its formula, whole networks by the gradient with constant factors, and zennit's."""
+
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+import salgen
+from salgen.errors import SalgenError
+
+LRP = ["lrp-z", "lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0"]
+EXACT = {"stabiliser": 1e-14, "reduce": None}
+
+
+class Function(nn.Module):
+    """A function as a network; its logits are what it gives, flattened."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function, self.precise = function, nn.Parameter(torch.ones(()).double())
+
+    def forward(self, images):
+        return self.function(images.squeeze(1)).flatten(1)
+
+
+def relevance(function, images, target, method="lrp-z"):
+    """The relevance of images (n, h, w), started with 1 at one of the function's outputs."""
+    return salgen.explain(Function(function), images[:, None].double(), target, method=method, **EXACT).values[:, 0]
+
+
+def noise(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).double()
+
+
+ACTIVATIONS = {
+    "silu": nn.SiLU(inplace=True),
+    "gelu": nn.GELU(),
+    "gelu by tanh": nn.GELU("tanh"),
+    "hardswish": nn.Hardswish(inplace=True),
+    "mish": nn.Mish(),
+    "elu": nn.ELU(),
+    "selu": nn.SELU(),
+    "leaky relu": nn.LeakyReLU(),
+    "softplus": nn.Softplus(),
+    "tanh": torch.tanh,
+    "sigmoid": lambda x: x.sigmoid(),
+    "hardsigmoid": nn.Hardsigmoid(),
+    "unit length": lambda x: functional.normalize(x, dim=-1),
+    "constants": lambda x: x * torch.tensor([2.0, -1, 3]) / torch.tensor(4.0),
+}
+
+
+@pytest.mark.parametrize("method", LRP)
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_what_acts_on_each_value_alone_keeps_relevance(name, method):
+    found = relevance(ACTIVATIONS[name], noise(2, 4, 3), 5, method)
+    torch.testing.assert_close(found, functional.one_hot(torch.tensor([5, 5]), 12).view(2, 4, 3).float())
+
+
+@pytest.mark.parametrize("spelling", [lambda x: x.softmax(-1), lambda x: functional.softmax(x, dim=2), nn.Softmax(2)])
+def test_softmax_is_its_taylor_expansion(spelling):
+    images = noise(1, 2, 3)
+    found, shares = relevance(spelling, images, 1)[0], torch.softmax(images[0, 0], 0)
+    expected = [float(images[0, 0, i] * (int(i == 1) - shares[i])) for i in range(3)]
+    torch.testing.assert_close(found[0], torch.tensor(expected))
+    assert found[1].abs().max() == 0
+
+
+SECOND = noise(2, 5, 3, seed=3)
+PRODUCTS = {
+    "matmul": lambda a, b: a @ b[: len(a)].transpose(1, 2),
+    "bmm": lambda a, b: torch.bmm(a, b[: len(a)].transpose(1, 2)),
+    "by name": lambda a, b: torch.matmul(a, other=b[: len(a)].transpose(1, 2)),
+    "einsum of a list": lambda a, b: torch.einsum("nid,njd->nij", [a, b[: len(a)]]),
+    "einsum": lambda a, b: torch.einsum("nid,njd->nij", a, b[: len(a)]),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_matrix_product_gives_half_to_each_factor(name):
+    images, split = noise(2, 9, 3), (slice(0, 4), slice(4, 9))
+    found = relevance(lambda x: PRODUCTS[name](x[:, split[0]], x[:, split[1]]), images, 7)
+    expected = torch.zeros(2, 9, 3)
+    for n in range(2):
+        i, j = divmod(7, 5)
+        first, second = images[n, i], images[n, 4 + j]
+        total = float(first @ second)
+        for d in range(3):
+            share = 0.5 * float(first[d] * second[d]) / total
+            expected[n, i, d] += share
+            expected[n, 4 + j, d] += share
+    torch.testing.assert_close(found, expected)
+    with_constant = relevance(lambda x: PRODUCTS[name](x[:, :4], SECOND), images, 7)
+    torch.testing.assert_close(with_constant[:, 1], (images[:, 1] * SECOND[:, 2]).float() / (
+        images[:, 1] * SECOND[:, 2]
+    ).sum(dim=1, keepdim=True).float())  # fmt: skip
+
+
+GATES = {
+    "sigmoid first": (lambda a, b: torch.sigmoid(b) * a, (1, 0)),
+    "sigmoid last": (lambda a, b: a * b.sigmoid(), (1, 0)),
+    "hardsigmoid in place": (lambda a, b: a.mul_(functional.hardsigmoid(b)), (1, 0)),
+    "moved": (lambda a, b: a * functional.sigmoid(b).transpose(1, 2).flip(1).transpose(1, 2), (1, 0)),
+    "by name": (lambda a, b: torch.mul(torch.sigmoid(b), other=a), (1, 0)),
+    "joined": (lambda a, b: a * torch.cat(tensors=[b[:, :1].sigmoid(), b[:, 1:].sigmoid()], dim=1), (1, 0)),
+    "spread": (lambda a, b: a * b.sigmoid().expand_as(a), (1, 0)),
+    "two signals": (lambda a, b: a * b, (0.5, 0.5)),
+    "two gates": (lambda a, b: a.sigmoid() * b.sigmoid(), (0.5, 0.5)),
+    "a gate that was changed": (lambda a, b: a * (b.sigmoid() * 2), (0.5, 0.5)),
+}
+
+
+@pytest.mark.parametrize("method", LRP)
+@pytest.mark.parametrize("name", GATES)
+def test_a_gate_takes_nothing_and_two_signals_half_each(name, method):
+    function, parts = GATES[name]
+    found = relevance(lambda x: function(x[:, 0:2].clone(), x[:, 2:4]), noise(2, 4, 3), 1, method)
+    torch.testing.assert_close(found.sum(dim=2), torch.tensor([[parts[0], 0, parts[1], 0.0]] * 2))
+
+
+def test_a_small_factor_takes_the_sum_over_what_it_multiplies():
+    found = relevance(lambda x: (x[:, :3] * x[:, 3:]).mean(dim=(1, 2))[:, None], noise(1, 4, 3), 0)
+    torch.testing.assert_close(found[:, 3].sum(), found[:, :3].sum())
+    torch.testing.assert_close(found[:, 3], found[:, :3].sum(dim=1))
+
+
+def norm_by_loops(values, weight, bias, target, eps):
+    """The LN-rule for one group of values (N,) with an affine map, and relevance 1 at one output."""
+    count, mean = len(values), float(values.mean())
+    deviation = (sum((float(v) - mean) ** 2 for v in values) / count + eps) ** 0.5
+    centred = float(values[target]) - mean
+    kept = weight * centred / deviation / (weight * centred / deviation + bias)
+    return [kept * float(values[i]) * ((i == target) - 1 / count) / centred for i in range(count)]
+
+
+@pytest.mark.parametrize("groups", [None, 1, 2, 4])
+def test_norms_centre_in_proportion_and_hold_the_deviation(groups):
+    images, target = noise(2, 4, 3), 7  # row 2, column 1
+    norm = nn.LayerNorm(3, eps=0.1) if groups is None else nn.GroupNorm(groups, 4, eps=0.1)
+    for parameter in (norm := norm.double()).parameters():
+        nn.init.uniform_(parameter, 0.5, 2)
+    found = relevance(norm, images, target)
+    expected = torch.zeros(2, 4, 3)
+    if groups is None:
+        rows, inside, channel = slice(2, 3), 1, 1
+    else:
+        size = 4 // groups
+        start = 2 // size * size
+        rows, inside, channel = slice(start, start + size), (2 - start) * 3 + 1, 2
+    weight, bias = float(norm.weight[channel]), float(norm.bias[channel])
+    for n in range(2):
+        values = norm_by_loops(images[n, rows].flatten(), weight, bias, inside, 0.1)
+        expected[n, rows] = torch.tensor(values).view(-1, 3)
+    torch.testing.assert_close(found, expected)
+
+
+class Constant(TorchFunctionMode):
+    """A forward pass with constant factors: on the way back its gradient is LRP's, if times the input.
+
+    A second formulation of the rules, after "AttnLRP", section 3.3, where gradient times input is said to be LRP with
+    the epsilon rule if what is not linear is replaced by its value times a constant.
+    """
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = {key: value for key, value in (kwargs or {}).items() if key != "inplace"}
+        name = getattr(func, "__name__", "")
+        if not any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
+            return func(*args, **kwargs)
+        if name in ("silu", "gelu", "hardswish", "normalize", "hardsigmoid", "sigmoid"):
+            signal, *rest = args
+            factor = (func(signal, *rest, **kwargs) / signal).detach()
+            result = signal * factor
+            result.gate = "sigmoid" in name
+            return result
+        if name == "layer_norm":
+            signal, shape, weight, bias, eps = args if len(args) == 5 else (*args, *kwargs.values())
+            axes = tuple(range(-len(shape), 0))
+            deviation = (signal.var(axes, unbiased=False, keepdim=True) + eps).sqrt().detach()
+            return (signal - signal.mean(axes, keepdim=True)) / deviation * weight + bias
+        if name in ("mul", "matmul") and all(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
+            a, b = args
+            if name == "mul" and (getattr(a, "gate", False) or getattr(b, "gate", False)):
+                return a * b.detach() if getattr(b, "gate", False) else a.detach() * b
+            return 0.5 * (func(a, b.detach()) + func(a.detach(), b))
+        if name == "multi_head_attention_forward":
+            with self:
+                return attention_by_hand(*args[:3], args[4], args[5], args[6], args[11], args[12]), None
+        return func(*args, **kwargs)
+
+
+def attention_by_hand(query, key, value, heads, weight, bias, out_weight, out_bias):
+    """Multi-head attention of (T, n, E), head by head."""
+    width = query.shape[-1]
+    q, k, v = (
+        functional.linear(x, weight[i * width : (i + 1) * width], bias[i * width : (i + 1) * width]).transpose(0, 1)
+        for i, x in enumerate((query, key, value))
+    )
+    attended = []
+    for part in torch.arange(width).chunk(heads):
+        scores = torch.matmul(q[..., part], k[..., part].transpose(1, 2)) / len(part) ** 0.5
+        attended.append(torch.matmul(scores.softmax(-1), v[..., part]))
+    return functional.linear(torch.cat(attended, dim=-1), out_weight, out_bias).transpose(0, 1)
+
+
+def architecture(name):
+    """A small network of that family, with biases and batch norms that do something, in float64."""
+    from torchvision import models
+    from torchvision.models.convnext import CNBlockConfig, ConvNeXt
+    from torchvision.models.swin_transformer import PatchMergingV2, SwinTransformer, SwinTransformerBlockV2
+
+    torch.manual_seed(1)
+    swin = {"patch_size": [4, 4], "embed_dim": 12, "depths": [2, 2], "num_heads": [2, 4], "window_size": [4, 4]}
+    made = {
+        "mobilenet_v3_small": lambda: models.mobilenet_v3_small(width_mult=0.25, num_classes=3),
+        "efficientnet_b0": lambda: models.efficientnet_b0(num_classes=3),
+        "convnext": lambda: ConvNeXt([CNBlockConfig(8, 16, 2), CNBlockConfig(16, None, 1)], num_classes=3),
+        "swin": lambda: SwinTransformer(**swin, num_classes=3),
+        "swin_v2": lambda: SwinTransformer(
+            **swin, num_classes=3, block=SwinTransformerBlockV2, downsample_layer=PatchMergingV2
+        ),
+        "vit": lambda: models.VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=3),
+    }[name]()
+    for module in made.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = None
+        if isinstance(module, (nn.LayerNorm, nn.Linear, nn.BatchNorm2d)) and module.bias is not None:
+            nn.init.normal_(module.bias, std=0.1)
+    if name == "vit":
+        made.heads.head.reset_parameters()
+    made(torch.randn(8, 3, 32, 32))  # in training mode: batch norms see what comes in
+    return made.double().eval().requires_grad_(False)
+
+
+FAMILIES = ["mobilenet_v3_small", "convnext", "swin", "swin_v2", "vit"]
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, pytest.param("efficientnet_b0", marks=pytest.mark.torture)])
+def test_lrp_z_is_input_times_the_gradient_with_constant_factors(name):
+    net, images = architecture(name), noise(2, 3, 32, 32)
+    leaf = images.clone().requires_grad_()
+    with Constant():
+        logits = net(leaf * 1)
+    torch.testing.assert_close(logits.detach(), net(images))
+    (gradient,) = torch.autograd.grad(logits[:, 1].sum(), leaf)
+    expected = (images * gradient).float()
+    found = salgen.explain(net, images, 1, method="lrp-z:start=logit", **EXACT).values
+    assert expected.abs().max() > 1e-4
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5 * float(expected.abs().max()))
+
+
+class Attention(nn.Module):
+    """Self-attention of four tokens, spelled in several ways with the same weights."""
+
+    def __init__(self, spelling):
+        super().__init__()
+        torch.manual_seed(0)
+        self.spelling, self.attention = spelling, nn.MultiheadAttention(6, 2, batch_first=True)
+        nn.init.normal_(self.attention.in_proj_bias)
+
+    def forward(self, images):
+        tokens, layer = images.squeeze(1), self.attention
+        if self.spelling == "module":
+            return layer(tokens, tokens, tokens)[0].flatten(1)
+        if self.spelling == "module without weights":
+            return layer(tokens, tokens, tokens, need_weights=False)[0].flatten(1)
+        packed = functional.linear(tokens, layer.in_proj_weight, layer.in_proj_bias)
+        query, key, value = packed.reshape(len(tokens), 4, 3, 2, 3).permute(2, 0, 3, 1, 4).unbind(0)
+        if self.spelling == "fused":
+            mixed = functional.scaled_dot_product_attention(query, key, value)
+        else:
+            mixed = (query * 3**-0.5 @ key.transpose(-2, -1)).softmax(dim=-1) @ value
+        return layer.out_proj(mixed.transpose(1, 2).flatten(2)).flatten(1)
+
+
+@pytest.mark.parametrize("method", LRP)
+@pytest.mark.parametrize("spelling", ["module without weights", "fused", "by operations"])
+def test_the_spelling_of_attention_does_not_matter(spelling, method):
+    images = noise(2, 1, 4, 6)
+    expected = salgen.explain(Attention("module").double(), images, 3, method=method, **EXACT).values
+    found = salgen.explain(Attention(spelling).double(), images, 3, method=method, **EXACT).values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("boolean", [False, True])
+def test_masked_tokens_get_no_relevance(boolean):
+    taking = torch.tensor([True, True, False])
+    mask = taking if boolean else torch.zeros(3).double().masked_fill(~taking, -torch.inf)
+
+    def attend(x):
+        tokens = x[:, None]
+        return functional.scaled_dot_product_attention(tokens[:, :, :1], tokens, tokens, mask[None])
+
+    images = noise(2, 3, 4)
+    found = relevance(attend, images, 2)
+    assert found[:, 2].abs().max() == 0
+    kept = relevance(lambda x: functional.scaled_dot_product_attention(x[:, :1], x[:, :2], x[:, :2]), images, 2)
+    torch.testing.assert_close(found, kept)
+
+
+class Gated(nn.Module):
+    """A block of convolution, batch norm, activation and squeeze-and-excitation."""
+
+    def __init__(self, activation, gate=torch.mul, bias=True):
+        super().__init__()
+        torch.manual_seed(2)
+        self.conv1, self.norm = nn.Conv2d(2, 6, 3, bias=bias), nn.BatchNorm2d(6)
+        self.act1, self.act2, self.gate = activation(), activation(), gate
+        self.squeeze, self.excite, self.sigmoid = nn.Conv2d(6, 3, 1), nn.Conv2d(3, 6, 1), nn.Sigmoid()
+        self.pool, self.head = nn.AdaptiveAvgPool2d(1), nn.Linear(6, 3, bias=bias)
+        if bias:
+            nn.init.normal_(self.norm.bias, std=0.2)
+            nn.init.normal_(self.norm.running_mean, std=0.2)
+
+    def forward(self, x):
+        x = self.act1(self.norm(self.conv1(x)))
+        scale = self.sigmoid(self.excite(self.act2(self.squeeze(self.pool(x)))))
+        return self.head(self.pool(self.gate(scale, x)).flatten(1))
+
+
+class SignalOnly(torch.autograd.Function):
+    """The gate of Pahde et al. 2023, beside zennit's rules."""
+
+    @staticmethod
+    def forward(context, scale, signal):
+        context.shape = scale.shape
+        return scale * signal
+
+    @staticmethod
+    def backward(context, relevance):
+        return torch.zeros(context.shape).to(relevance), relevance
+
+
+@pytest.mark.parametrize("activation", [nn.SiLU, nn.GELU, nn.Hardswish])
+@pytest.mark.parametrize("method", ["lrp-z", "lrp-alpha-beta"])
+def test_activations_and_gates_equal_zennit(method, activation):
+    from zennit.canonizers import SequentialMergeBatchNorm
+    from zennit.composites import LayerMapComposite
+    from zennit.rules import AlphaBeta, Epsilon, Norm, Pass
+    from zennit.types import Activation, AvgPool, BatchNorm, Linear
+
+    images = noise(2, 2, 8, 8)
+    rule = Epsilon(1e-6) if method == "lrp-z" else AlphaBeta(2, 1, zero_params=["bias"])
+    kinds = [(Activation, Pass()), (BatchNorm, Pass()), (AvgPool, Norm()), (Linear, rule)]
+    peer = Gated(activation, SignalOnly.apply).double().eval()
+    with LayerMapComposite(kinds, canonizers=[SequentialMergeBatchNorm()]).context(peer) as hooked:
+        peer.norm.eps = 0.0  # zennit leaves the division by sqrt(1 + eps)
+        leaf = images.clone().requires_grad_()
+        (expected,) = torch.autograd.grad(hooked(leaf), leaf, torch.tensor([[0.0, 1, 0]]).double().expand(2, 3))
+    found = salgen.explain(Gated(activation).double().eval(), images, 1, method=method, reduce=None).values
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(found, expected.float(), rtol=1e-4, atol=1e-6 * float(expected.abs().max()))
+
+
+class Mixed(nn.Module):
+    """A random network without biases or softmax: nothing may be lost in it."""
+
+    def __init__(self, seed, activation, norm):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.conv1, self.conv2 = nn.Conv2d(1, 4, 3, bias=False), nn.Conv2d(4, 4, 1, bias=False)
+        self.gate, self.head = nn.Conv2d(4, 4, 1), nn.Linear(4, 2, bias=False)
+        self.activation, self.norm = activation, norm
+
+    def forward(self, x):
+        x = self.norm(self.activation(self.conv1(x)))
+        x = x + self.conv2(x) * torch.sigmoid(self.gate(x.mean(dim=(2, 3), keepdim=True)))
+        tokens = x.flatten(2).transpose(1, 2)
+        return self.head((tokens @ (tokens.transpose(1, 2) @ tokens) * 0.1).mean(dim=1))
+
+
+NORMS = [nn.GroupNorm(2, 4, affine=False), nn.LayerNorm([4, 4, 4], bias=False), nn.Identity()]
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    activation=st.sampled_from([nn.SiLU(), nn.GELU(), nn.Hardswish(), nn.ReLU()]),
+    norm=st.sampled_from(NORMS),
+)
+def test_lrp_z_is_conserved(seed, activation, norm):
+    net = Mixed(seed, activation, norm).double().eval()
+    found = salgen.explain(net, noise(1, 1, 6, 6, seed=seed), 1, method="lrp-z", **EXACT).values
+    slack = 1e-4 * max(1.0, float(found.abs().sum()))
+    assert abs(float(found.double().sum()) - 1) < slack
+
+
+@pytest.mark.parametrize("constant", [lambda x: x + 0.5, lambda x: 0.5 + x, lambda x: x.clone().add_(0.5)])
+def test_a_constant_takes_its_share_as_a_bias_does(constant):
+    images = noise(1, 2, 3).abs()
+    torch.testing.assert_close(relevance(constant, images, 0)[0, 0, 0], (images / (images + 0.5))[0, 0, 0].float())
+    assert float(relevance(constant, images, 0, "lrp-alpha-beta")[0, 0, 0]) == 1
+
+
+BEYOND = ["deep-taylor", "excitation-backprop:layer=input", "contrastive-excitation-backprop", None]
+PARTS = {
+    "silu": nn.SiLU(),
+    "group_norm": nn.GroupNorm(2, 4),
+    "mul": lambda x: x * x,
+    "matmul": lambda x: x @ x,
+    "interpolate": lambda x: functional.interpolate(x, scale_factor=2),
+    "adding a constant": lambda x: x + 1,
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("method", BEYOND)
+def test_the_other_methods_of_the_family_refuse_and_say_what_works(method, name):
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.head, self.part = nn.Conv2d(1, 4, 3), nn.Linear(4, 2), PARTS[name]
+
+        def forward(self, x):
+            return self.head(self.part(self.conv(x)).mean(dim=(2, 3)))
+
+    net, images = Small(), torch.rand(3, 1, 6, 6)
+    words = "lrp-z, lrp-alpha-beta, gradient, integrated-gradients, occlusion and rise work with any"
+    if name == "adding a constant":
+        words = "normalisation .* choose lrp-z or lrp-alpha-beta"
+    call = (
+        partial(salgen.explain, net, images, 0, method=method) if method else partial(salgen.fit_patterns, net, images)
+    )
+    with pytest.raises(SalgenError, match=f"has no rule for {name}: .*{words}") as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    for working in ("lrp-z", "lrp-alpha-beta", "gradient", "integrated-gradients", "occlusion", "rise:n=20"):
+        assert torch.isfinite(salgen.explain(net, images, 0, method=working).values).all()
+
+
+DIVISION = {
+    "division by a signal": lambda x: x / x.sum(dim=2, keepdim=True),
+    "attention with dropout": lambda x: functional.scaled_dot_product_attention(x, x, x, is_causal=True),
+    "pow": lambda x: x**2,
+    "einsum of 3 tensors": lambda x: torch.einsum("nid,nid,nid->ni", x, x, x),
+}
+
+
+@pytest.mark.parametrize("name", DIVISION)
+def test_what_lrp_has_no_rule_for_is_refused(name):
+    with pytest.raises(SalgenError, match=f"lrp-z has no rule for {name}.*gradient"):
+        relevance(DIVISION[name], noise(2, 4, 3), 0)
+
+
+def in_place():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(3600, 3))
+
+
+@pytest.mark.parametrize("build", [in_place, partial(architecture, "vit")])
+def test_half_precision_networks(build):
+    net, images = build().float(), noise(2, 3, 32, 32).float()
+    expected = salgen.explain(net, images, 1, method="lrp-z").values
+    found = salgen.explain(net.half(), images, 1, method="lrp-z").values
+    assert functional.cosine_similarity(found.flatten(), expected.flatten(), dim=0) > 0.99
