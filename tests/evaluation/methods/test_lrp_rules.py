@@ -162,8 +162,8 @@ def test_norms_centre_in_proportion_and_hold_the_deviation(groups):
 class Constant(TorchFunctionMode):
     """A forward pass with constant factors: on the way back its gradient is LRP's, if times the input.
 
-    A second formulation of the rules, after "AttnLRP", section 3.3, where gradient times input is said to be LRP with
-    the epsilon rule if what is not linear is replaced by its value times a constant.
+    A second formulation of the rules, without any of them: the epsilon rule is gradient times input where what is not
+    linear is a constant times the signal.
     """
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
