@@ -15,6 +15,7 @@ import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.attribution.file_maps import Maps, paths_by_name
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
@@ -204,7 +205,8 @@ def evaluate(
         )
         settings = _with_reliance(settings, reliance, dataset, str(chosen_model), scale)
     identities: list[tuple[str, int, str | None]] = [(m.name, m.seed, m.digest) for m in loaded]
-    identities = identities or [(str(chosen_model), seed, None) for seed in range(seeds or SEEDS[scale])]
+    count = SEEDS[scale] if seeds is None else at_least(1, seeds, "seeds")
+    identities = identities or [(str(chosen_model), seed, None) for seed in range(count)]
     held = run_to_extend(run, dataset, agreed, identities, second_model=pairing.label, replace=replace)
     requested = None if methods is None else check_methods_given(methods)
     given = [method.call for method in requested or () if isinstance(method, ForeignMethod)]

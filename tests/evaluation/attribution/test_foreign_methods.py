@@ -326,7 +326,7 @@ def test_what_can_be_imported_again_is_known_by_its_source():
     assert all(pickle.loads(pickle.dumps(method)) == method for method in methods)
     for given in (lambda model, inputs, targets: inputs, Local(), captum.attr.Saliency(cnn()), partial(low, net=cnn())):
         one, other = foreign_method(given, "x"), foreign_method(given, "x")
-        assert one.only_key != other.once
+        assert one.only_key != other.only_key
         assert one.import_path is None
         assert "not re-runnable" in one.reference
         with pytest.raises(SalgenError, match="which workers cannot import"):

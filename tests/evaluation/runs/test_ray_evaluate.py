@@ -229,7 +229,7 @@ def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypa
     monkeypatch.setattr(ray_work, "_workers_on_this_machine", lambda: 2)
     runner = runner_of(data, tmp_path, device="cpu")
     job = ray_job.Job.of(runner, "cpu")
-    weights = runner.model.classifier[0].weight.detach().numpy().tobytes()
+    weights = runner.model.classifier.network[0].weight.detach().numpy().tobytes()
     assert weights not in pickle.dumps(job)
     again = ray_work._runner(ray_tasks.pack(job))
     assert [chunk.path for chunk in again.all_chunks] == [chunk.path.absolute() for chunk in runner.all_chunks]
