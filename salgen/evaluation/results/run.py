@@ -74,7 +74,8 @@ class Run(os.PathLike[str]):
     def _repr_html_(self) -> str:
         """Accuracies and means, for a notebook."""
         heads = "".join(f"<p>{accuracy_line(self._tables, model)}</p>" for model in self._tables.model_names)
-        return heads + self.means.to_html(float_format="{:.3f}".format, na_rep="")
+        table: str = self.means.to_html(float_format="{:.3f}".format, na_rep="")
+        return heads + table
 
     @cached_property
     def scores(self) -> pd.DataFrame:
