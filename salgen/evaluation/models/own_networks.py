@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -104,7 +105,7 @@ def normalisation(preprocess: Any) -> nn.Module:
             if mean in values and std in values:
                 return _normalisation(values[mean], values[std])
     if isinstance(preprocess, nn.Module):
-        return preprocess
+        return copy.deepcopy(preprocess)  # the user's own keeps its mode and its device
     raise SalgenError(f"preprocess is {type(preprocess).__name__}: {HOW_TO_NORMALISE}")
 
 

@@ -70,16 +70,21 @@ class GivenModel:
         normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess)
         several = task in dataset.manifest.multi_label
         classifier = Classifier(own.module, normalise, own.cam_layer, multi_label=several).eval()
-        if self.module is None:
+        weights = next(own.module.parameters(), None)
+        if self.module is None or weights is None:
             classifier.to("cuda" if torch.cuda.is_available() else "cpu")
+        else:
+            classifier.to(weights.device)  # the normalisation may be on another one
         logits = self._logits(classifier, dataset)
         outputs = own.outputs if self.classes is None and set(names) <= set(own.outputs) else self.classes
-        places = list(range(len(names))) if outputs is None else places_of(names, outputs, logits.shape[1])
-        if outputs is None and logits.shape[1] != len(names):
+        if outputs is None and logits.shape[1] == len(names):
+            return classifier
+        if outputs is None:
             raise SalgenError(
                 f"model {self.text} gives {tuple(logits.shape)} for one image: must be logits (1, {len(names)}), one "
                 f"for each of {', '.join(names)}; from Python classes= says which of its outputs they are"
             )
+        places = places_of(names, outputs, logits.shape[1])
         if places != list(range(logits.shape[1])):
             classifier.network = Outputs(own.module, places).to(logits.device)
         return classifier
