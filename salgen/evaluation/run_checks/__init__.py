@@ -1,1 +1,0 @@
-"""Is a run what it says it is? Each module checks one thing, and `problems` has the list."""
