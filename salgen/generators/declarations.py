@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from salgen.seeding import Stream
 from salgen.sources import Source
-from salgen.types import Mask
+from salgen.types import Float32, Mask
 
 
 @dataclass(frozen=True)
@@ -225,4 +225,25 @@ class Fitting(Protocol):
 
     def fitted(self, source: Source) -> Self:
         """The plug-in with the parameters that follow from its source; it opens that source again, and no other."""
+        ...
+
+
+@runtime_checkable
+class Attributed(Protocol):
+    """Optional interface of a generator plug-in: what each part adds to a designed network's logits is known exactly.
+
+    Attributes
+    ----------
+    attribution_kind
+        Which attribution it is: the value, such as Shapley's, and what a part is compared with.
+    """
+
+    attribution_kind: ClassVar[str]
+
+    def attribution(self, parameters: Mapping[str, Any]) -> Float32:
+        """Signed values, float32 (K, rows, columns), of the K classes of the first task.
+
+        Rows and columns divide the image into equal rectangles, single pixels at the finest: a value is the sum over its
+        rectangle.
+        """
         ...

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError, reason
+from salgen.generators.declarations import Attributed
 from salgen.generators.generator import Generator
 from salgen.sources import OWN_COPY
 from salgen.spec import DatasetSpec
@@ -23,6 +24,7 @@ ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
 SHIPPED = ("mni152", "photographs")  # sources that may be passed on; older data sets do not say so themselves
 USUAL_SPLITS = ("train", "val", "test")
+TUPLES = ("regions", "factors", "multi_label", "attribution")
 MOST_SHARDS = 1_000_000
 MOST_ROWS = 1 << 31
 
@@ -70,6 +72,8 @@ class Manifest:
         Tasks of which an image may show several classes; the label is the one that the sample is about.
     recipes_only
         True if no picture is in the files: images, twins and masks are rendered from the recipes as they are read.
+    attribution, attribution_kind
+        Shape (K, rows, columns) and kind of the exact attributions; () and "" where none is known.
     """
 
     spec: DatasetSpec
@@ -91,6 +95,8 @@ class Manifest:
     pixels: bool = True
     multi_label: tuple[str, ...] = ()
     recipes_only: bool = False
+    attribution: tuple[int, ...] = ()
+    attribution_kind: str = ""
 
     @property
     def stores_pixels(self) -> bool:
@@ -117,6 +123,8 @@ class Manifest:
         values = asdict(self)
         # A mapping's order carries meaning for the tasks (the first is the default one): keep it as a list.
         values["tasks"] = [{"name": name, "classes": list(classes)} for name, classes in self.tasks.items()]
+        if not self.attribution:  # as it was before there were any
+            del values["attribution"], values["attribution_kind"]
         values |= {"spec": self.spec.to_json(), "fingerprint": self.spec.fingerprint, "format": FORMAT}
         return json.dumps(values, sort_keys=True, indent=2, allow_nan=False) + "\n"
 
@@ -136,7 +144,7 @@ class Manifest:
                 raise SalgenError(f"format {version}: this salgen reads format {FORMAT}")
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
-            values |= {name: tuple(values[name]) for name in ("regions", "factors", "multi_label") if name in values}
+            values |= {name: tuple(values[name]) for name in TUPLES if name in values}
             # Older data sets do not say; they were made from nothing, or from what salgen or its dependencies ship.
             shipped = not values["spec"].source_digest or values["spec"].source in SHIPPED
             manifest = cls(**{"redistributable": shipped, **values})
@@ -181,6 +189,8 @@ def describe(
         generator.source.redistributable,
         multi_label=tuple(first.present),
         recipes_only=recipes_only,
+        attribution=plugin.attribution(first.recipe.parameters).shape if isinstance(plugin, Attributed) else (),
+        attribution_kind=getattr(plugin, "attribution_kind", ""),
     )
 
 
@@ -259,6 +269,9 @@ def _fault_of(manifest: Manifest) -> str | None:
         "each task must have a target that is a region": isinstance(manifest.targets, dict)
         and set(manifest.targets) == set(tasks)
         and all(target in manifest.regions for target in manifest.targets.values()),
+        "attribution must be a shape of three, and its kind text": _are_texts([manifest.attribution_kind])
+        and len(manifest.attribution) in (0, 3)
+        and all(type(n) is int and n > 0 for n in manifest.attribution),
         "valid_region must be a region": manifest.valid_region in (*manifest.regions, None),
     }
     fault = next((fault for fault, holds in checks.items() if not holds), None)

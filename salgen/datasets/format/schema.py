@@ -30,6 +30,7 @@ class Kind(Enum):
     LABEL = "label"
     LABELS = "labels"
     NUMBERS = "numbers"
+    ARRAY = "array"
 
 
 PICTURES = (Kind.IMAGE, Kind.IMAGES)
@@ -45,12 +46,15 @@ class Column:
         Its name, the type of its values, and a sentence on it.
     members
         The class names of a label or of several, or the names of the numbers in a struct.
+    shape
+        Of an array.
     """
 
     name: str
     kind: Kind
     description: str
     members: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
 
 
 def columns(manifest: Manifest) -> list[Column]:
@@ -67,6 +71,7 @@ def columns(manifest: Manifest) -> list[Column]:
     if manifest.recipes_only:
         absent = "; null, as pictures are rendered from the recipes"
     unstored = absent if manifest.recipes_only else ""
+    attribution = Column("attribution", Kind.ARRAY, manifest.attribution_kind, shape=manifest.attribution)
     numbers = [Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors)] if manifest.factors else []
     result = [
         Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
@@ -94,6 +99,7 @@ def columns(manifest: Manifest) -> list[Column]:
         ),
         Column("recipe", Kind.TEXT, "JSON from which the sample can be rendered again"),
         *numbers,
+        *([attribution] if manifest.attribution and not manifest.recipes_only else []),
         Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"),
     ]
     names = [column.name for column in result]
@@ -210,6 +216,7 @@ def _arrow_type(column: Column) -> pa.DataType:
         Kind.IMAGES: pa.list_(IMAGE),
         Kind.LABEL: pa.int64(),
         Kind.LABELS: pa.list_(pa.int64()),
+        Kind.ARRAY: pa.list_(pa.list_(pa.list_(pa.float32()))),
     }
     return types[column.kind]
 
@@ -225,6 +232,7 @@ def _feature(column: Column) -> dict[str, Any]:
         Kind.IMAGES: {"feature": image, "_type": "Sequence"},
         Kind.LABEL: label,
         Kind.LABELS: {"feature": label, "_type": "Sequence"},
+        Kind.ARRAY: {"shape": list(column.shape), "dtype": "float32", "_type": "Array3D"},
     }
     return plain[column.kind]
 
@@ -237,4 +245,6 @@ def _card_feature(column: Column) -> dict[str, Any]:
         return {"dtype": label} if column.kind is Kind.LABEL else {"sequence": label}
     if column.kind is Kind.IMAGES:
         return {"sequence": "image"}
+    if column.kind is Kind.ARRAY:
+        return {"dtype": {"array3_d": {"shape": list(column.shape), "dtype": "float32"}}}
     return {"dtype": "string" if column.kind is Kind.TEXT else "image"}

@@ -23,11 +23,12 @@ from salgen.datasets.format.schema import (
     recipe_to_text,
 )
 from salgen.files import atomic_path
-from salgen.generators.declarations import Labelled
+from salgen.generators.declarations import Attributed, Labelled
 from salgen.generators.generator import Generator
 from salgen.types import Recipe, Sample
 
 DATA = "data"  # the folder of the shards
+ATTRIBUTION = "attribution" + 3 * ".list.element"  # Parquet's path of the numbers
 LEVEL = 9  # of zstd; a higher one is slower and hardly smaller
 
 Pair = tuple[Sample, NDArray[Any] | None]
@@ -95,7 +96,7 @@ def shard_writer(path: Path, manifest: Manifest) -> pq.ParquetWriter:
     return pq.ParquetWriter(
         path,
         arrow_schema(manifest),
-        compression="zstd" if manifest.recipes_only else "none",
+        compression="zstd" if manifest.recipes_only else {ATTRIBUTION: "zstd"} if manifest.attribution else "none",
         compression_level=LEVEL if manifest.recipes_only else None,
         use_dictionary=False,
         # The leaf columns whose minimum and maximum help a reader that filters.
@@ -157,6 +158,8 @@ def _sample_columns(pairs: Sequence[Pair], generator: Generator, manifest: Manif
         "twin": _images(twins),
         "pixels_sha256": [pixels_digest(sample.image) for sample in samples],
     }
+    if isinstance(generator.plugin, Attributed):
+        values["attribution"] = [generator.plugin.attribution(s.recipe.parameters).tolist() for s in samples]
     for column, region in mask_columns(manifest).items():
         values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
     return values

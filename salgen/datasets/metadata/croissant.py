@@ -31,6 +31,7 @@ TYPES = {
     Kind.LABEL: "sc:Integer",
     Kind.LABELS: "sc:Integer",
     Kind.NUMBERS: "sc:Float",
+    Kind.ARRAY: "sc:Float",
 }
 
 FORMATS = {
@@ -175,6 +176,8 @@ def _field(split: str, column: Column) -> dict[str, Any]:
     inner = "bytes" if column.kind in (Kind.IMAGE, Kind.IMAGES) else None
     # Version 1.1 says `isArray`; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` only.
     several = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
+    if column.kind is Kind.ARRAY:
+        several = {"isArray": True, "arrayShape": ",".join(map(str, column.shape))}
     return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **several}
 
 

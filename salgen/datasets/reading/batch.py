@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -122,6 +123,17 @@ class Batch:
     def factors(self) -> dict[str, Float64]:
         """Name to float64 (N,): the numbers to filter by, NaN where one does not apply."""
         return {name: factor_values(self._rows["factors"], name) for name in self._manifest.factors}
+
+    @cached_property
+    def attributions(self) -> Float32:
+        """Exact attributions of the first task's K classes, signed float32 (N, K, rows, columns)."""
+        values = self._rows["attribution"].combine_chunks()
+        while not pa.types.is_floating(values.type):
+            values = values.flatten()
+        shape = (len(self), *self._manifest.attribution)
+        if len(values) != prod(shape):
+            raise SalgenError(f"{self._shard_of(self.ids[0])}: column 'attribution' is not of shape {shape[1:]}")
+        return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(shape)
 
     @cached_property
     def pixel_digests(self) -> list[str]:

@@ -15,9 +15,10 @@ from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.reading.batch import Batch
 from salgen.errors import SalgenError, reason
+from salgen.generators.declarations import Attributed
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
-from salgen.types import Mask, Sample
+from salgen.types import Float32, Mask, Sample
 
 Pair = tuple[Sample, NDArray[Any] | None]
 
@@ -42,6 +43,13 @@ class RenderedBatch(Batch):
         """For each sample the further masks that count as correct, bool (k, H, W)."""
         shape = self._manifest.spec.image_size
         return [np.array(sample.alternatives, dtype=bool).reshape(-1, *shape) for sample in self._samples]
+
+    @cached_property
+    def attributions(self) -> Float32:
+        """Exact attributions of the first task's K classes, signed float32 (N, K, rows, columns)."""
+        plugin = self._renderer().plugin
+        assert isinstance(plugin, Attributed)  # the manifest says so
+        return np.stack([plugin.attribution(recipe.parameters) for recipe in self.recipes])
 
     @cached_property
     def pixel_digests(self) -> list[str]:

@@ -13,6 +13,7 @@ from salgen.datasets.format.shards import Shard
 from salgen.datasets.reading.batch import Batch
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError
+from salgen.generators.declarations import Attributed
 from salgen.generators.factory import generator_of
 from salgen.generators.generator import Generator
 from salgen.types import Recipe, Sample
@@ -98,6 +99,8 @@ def _pictures_same(generator: Generator, sample: Sample, batch: Batch, manifest:
     alternatives = np.array(sample.alternatives, dtype=bool).reshape(-1, *manifest.spec.image_size)
     return {
         **_pixels_same(generator, sample, batch, manifest),
+        "attribution": not isinstance(generator.plugin, Attributed)
+        or np.array_equal(batch.attributions[0], generator.plugin.attribution(sample.recipe.parameters)),
         "alternative_masks": np.array_equal(batch.alternatives[0], alternatives),
         **{region: np.array_equal(batch.regions[region][0], sample.regions[region]) for region in manifest.regions},
     }

@@ -102,6 +102,7 @@ class ChunkInputs:
             targets=self.targets,
             twins=self.batch.twins if "twin" in needs else None,
             correct=self.correct,
+            attributions=self._attributions if "attribution" in needs else None,
             counterparts={kind: self._counterpart(maps[kind]) for kind in maps if kind is not MapKind.SAMPLES},
             view=self.model.view if runs_model else None,
             max_memory=plan.max_memory,
@@ -121,6 +122,16 @@ class ChunkInputs:
         if kind not in self._patched:
             self._patched[kind] = self._with_patches(model)
         return self._patched[kind]
+
+    @cached_property
+    def _attributions(self) -> Float32:
+        """Exact attributions of what is explained, float32 (N, rows, columns): of a logit, or of a margin."""
+        rows, exact = np.arange(len(self.batch)), self.batch.attributions
+        if self.plan.conventions.score == "logit":
+            return exact[rows, self.targets]
+        others = self.model.probabilities(self.batch.images)
+        others[rows, self.targets] = -1.0
+        return exact[rows, self.targets] - exact[rows, others.argmax(axis=1)]
 
     @cached_property
     def _samples(self) -> ImageSet:

@@ -25,6 +25,8 @@ from salgen.evaluation.models.own_networks import (
     places_of,
 )
 from salgen.import_paths import imported
+from salgen.parameters import parse_call
+from salgen.registry import GENERATORS, MODELS
 
 HUGGING_FACE = "huggingface"
 FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
@@ -65,6 +67,8 @@ class GivenModel:
         SalgenError
             If it cannot be loaded, or does not give logits of the data set's classes.
         """
+        if self.designed:
+            return self._designed(dataset)
         own = self._network()
         task, names = next(iter(dataset.tasks.items()))
         normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess)
@@ -106,6 +110,20 @@ class GivenModel:
         elif self.preprocess is not None:
             found["preprocess"] = repr(normalise)
         return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def designed(self) -> bool:
+        """True if it is one of salgen's designed networks."""
+        return is_designed(self.text)
+
+    def _designed(self, dataset: Dataset) -> Classifier:
+        name, values = parse_call(self.text)
+        network, spec = MODELS.create(name, values), dataset.spec
+        if spec.generator != network.generator:
+            raise SalgenError(f"model {name} is designed for images of {network.generator}, not of {spec.generator}")
+        size = {"image_size": spec.image_size, "bit_depth": spec.bit_depth}
+        classifier: Classifier = network.design(GENERATORS.create(spec.generator, {**spec.parameters, **size}))
+        return classifier.eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
     def _network(self) -> OwnNetwork:
         if self.module is not None:
@@ -157,11 +175,19 @@ def given_model(
     if not isinstance(model, (str, Path)):
         advice = "; its .classifier is one" if hasattr(model, "classifier") else ""
         raise SalgenError(f"model = {model!r}: must be text, a path or a torch.nn.Module{advice}")
+    if is_designed(str(model)):
+        return GivenModel(str(model))
     if ":" in str(model) and not Path(model).exists():
         return GivenModel(str(model), None, preprocess, classes)
     if preprocess is not None or classes is not None:
         raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
     return model
+
+
+def is_designed(model: str) -> bool:
+    """True if a model's name, or its call, is that of a designed network."""
+    name = model.partition(":")[0]
+    return name in MODELS.entries and hasattr(MODELS.load(name), "design")
 
 
 def check_models_importable(*models: Any) -> None:

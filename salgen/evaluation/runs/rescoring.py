@@ -19,6 +19,7 @@ from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.run_record import content_faults
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
+from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.pipeline import execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.source_run import SourceRun
@@ -137,6 +138,8 @@ def _offered(source_run: SourceRun, dataset: Dataset) -> frozenset[str]:
     if dataset.manifest.pixels:
         offered |= {"image", *(("twin",) if dataset.manifest.twins else ())}
         offered |= MODEL_INPUTS if source_run.has_models else set()
+    if dataset.manifest.attribution and all(is_designed(model.name) for model in source_run.models):
+        offered.add("attribution")
     maps_alone = [*from_files(source_run.methods), *_not_imported(source_run)]
     return frozenset(offered - ({"method"} if maps_alone else set()))
 

@@ -176,6 +176,7 @@ def _sample_inputs(metric: Metric, data: MetricInputs, index: int) -> dict[str, 
                 "target": data.targets,
                 "correct": data.correct,
                 "twin": data.twins,
+                "attribution": data.attributions,
             }
             inputs[need] = by_name[need][index]
             if inputs[need] is None:

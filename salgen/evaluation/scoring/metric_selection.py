@@ -24,6 +24,7 @@ HOW_TO_GIVE = {
     "target": "targets=",
     "correct": "correct=",
     "twin": "twins=",
+    "attribution": "attributions= (a run has them where a designed network is evaluated on the data of its generator)",
     "model": "model=",
     "method": "model=, images=, targets= and method= (or the SaliencyMap that salgen.explain returned), and patterns= "
     "for a method that is fitted",

@@ -13,6 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.metric_inputs import Counterpart, Explain, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring.score_arrays import (
+    as_attributions,
     as_correct,
     as_ids,
     as_images,
@@ -40,6 +41,7 @@ def evidence_of(
     method: Any = None,
     second_maps: Mapping[str, Any] | None = None,
     correct: Any = None,
+    attributions: Any = None,
     patterns: Any = None,
     ids: Any = None,
     seed: Any = None,
@@ -73,6 +75,7 @@ def evidence_of(
         targets=classes,
         twins=None if twins is None else as_twins(twins, pictures, count),
         correct=None if correct is None else right,
+        attributions=None if attributions is None else as_attributions(attributions, shape),
         counterparts={
             name: _counterpart(name, values, shape, right)
             for name, values in (second_maps or {}).items()

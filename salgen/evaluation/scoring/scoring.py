@@ -30,6 +30,7 @@ def score(
     paired_maps: Any = None,
     shuffled_maps: Any = None,
     correct: Any = None,
+    attributions: Any = None,
     patterns: Any = None,
     ids: Any = None,
     seed: int | None = None,
@@ -68,6 +69,9 @@ def score(
     correct
         bool (N,): which samples are classified rightly (where two maps are compared: both times), for
         metrics that are defined for those only; all by default.
+    attributions
+        Exact attributions of the classes that the maps explain, signed float (N, rows, columns); each value is the sum
+        over its rectangle of the image.
     patterns
         The result of ``salgen.fit_patterns``, where the method needs it to explain again.
     ids, seed
@@ -120,6 +124,7 @@ def score(
         method=method,
         second_maps=second_maps,
         correct=correct,
+        attributions=attributions,
         patterns=patterns,
         ids=ids,
         seed=seed,

@@ -46,7 +46,8 @@ class MaskMetric(Declared):
 
     The map is finite and all that is needed is given; the reason says why a value is NaN, and is "" where it
     is not. Of several acceptable masks the one with the best value counts. What `needs` names besides the mask
-    comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``twin_map``,
+    comes as keyword arguments: ``image`` float32 (C, H, W), ``target`` int, ``correct`` bool, ``attribution`` float32
+    (rows, columns), ``twin_map``,
     ``patched_map``, ``paired_map``, ``paired_twin_map``, ``paired_patched_map``, ``shuffled_map`` float (H, W).
 
     `ignores_position` says that shuffling the pixels of map and mask together changes nothing.

@@ -22,13 +22,21 @@ FITTED_METHOD = "fitted_method"
 PATCH_MATTERS = "patch_matters"
 PATCH_VANISHED = "patch_vanished"
 
+ZERO_ATTRIBUTION = "zero_attribution"
+CONSTANT_ATTRIBUTION = "constant_attribution"
+
 PATCH_FAULTS = frozenset({PATCH_MATTERS, PATCH_VANISHED})
 
 OWN, PAIRED = "own", "paired"  # whose maps a metric of one model is about: the field `of`
 
-NOT_THE_MAPS_DOING = frozenset({EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD, *PATCH_FAULTS})
+NOT_THE_MAPS_DOING = frozenset(
+    {
+        *(EMPTY_MASK, TRIVIAL_FULL_MASK, MISCLASSIFIED, NO_TWIN, FITTED_METHOD, *PATCH_FAULTS),
+        *(ZERO_ATTRIBUTION, CONSTANT_ATTRIBUTION),
+    }
+)
 
-FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic")
+FAMILIES = ("ranking", "localization", "faithfulness", "contrast", "sensitivity", "sanity", "diagnostic", "attribution")
 
 
 class Metric(Protocol):
@@ -58,7 +66,7 @@ class Metric(Protocol):
         Inputs that it needs besides the map: ``"mask"`` (at least one pixel of it in the scored region),
         ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
         it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
-        image's twin), ``"training"``, or second maps: ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the
+        image's twin), ``"attribution"`` (the exact one of a designed network), ``"training"``, or second maps: ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the
         twins with a patch that the model ignores), ``"paired_maps"``, ``"paired_twin_maps"``,
         ``"paired_patched_maps"`` (by a second model: of the images, of the twins, of these with a patch that it
         ignores), ``"shuffled_maps"`` (by a model trained on permuted labels).

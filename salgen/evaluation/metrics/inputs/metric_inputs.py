@@ -104,6 +104,9 @@ class MetricInputs:
         For each sample its twin, float32 (C, H, W), or None.
     correct
         bool (N,): whether the model classifies it rightly.
+    attributions
+        float32 (N, rows, columns): the exact attribution of the explained class, see
+        :class:`~salgen.generators.declarations.Attributed`.
     counterparts
         Of `COUNTERPARTS` to the second maps.
     view, max_memory
@@ -124,6 +127,7 @@ class MetricInputs:
     targets: NDArray[np.int64] | None = None
     twins: Sequence[Float32 | None] | None = None
     correct: NDArray[np.bool_] | None = None
+    attributions: Float32 | None = None
     counterparts: dict[str, Counterpart] = field(default_factory=dict)
     view: ModelView | None = None
     max_memory: float | None = None
@@ -146,6 +150,7 @@ class MetricInputs:
             "target": self.targets,
             "correct": self.correct,
             "twin": self.twins,
+            "attribution": self.attributions,
             "model": self.view,
             "method": self.explain,
         }
@@ -207,6 +212,7 @@ class MetricInputs:
             targets=part(self.targets),
             twins=None if self.twins is None else [self.twins[i] for i in chosen],
             correct=part(self.correct),
+            attributions=part(self.attributions),
             counterparts={name: counterpart.take(chosen) for name, counterpart in self.counterparts.items()},
             ids=[self.ids[i] for i in chosen],
             _cache={},

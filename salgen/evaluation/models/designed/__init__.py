@@ -1,0 +1,1 @@
+"""Networks with weights in closed form, whose exact attributions are known."""

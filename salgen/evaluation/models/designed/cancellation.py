@@ -1,0 +1,53 @@
+"""A network in which one patch cancels what its neighbour adds."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
+from salgen.generators.designed.cancelling_patches import SIGNS, CancellingPatches
+
+if TYPE_CHECKING:
+    from salgen.evaluation.models.classifier import Classifier
+
+NAMES = ("cancellation",)
+STRENGTH = 100.0  # of a canceller
+
+
+@dataclass(frozen=True)
+class Cancellation(DesignedNetwork):
+    """A convolution over pairs of patches whose right one, if green, cancels the left one.
+
+    With x the mean excess of red over blue in the left patch, in [-1, 1], and c the mean green of the right one, the
+    logit of `red` is the sum over pairs of relu(x - 100 c) - relu(-x - 100 c), which is x (1 - c) for c = 0 or 1; that
+    of `blue` is its negative.
+    """
+
+    name: ClassVar[str] = "cancellation"
+    generator: ClassVar[str] = "cancelling-patches"
+    reference: ClassVar[str] = "closed form"
+
+    def design(self, generator: CancellingPatches) -> Classifier:
+        """The network for images of `cancelling-patches`."""
+        import torch
+        from torch import nn
+
+        from salgen.evaluation.models.classifier import Classifier
+
+        side, (height, width) = generator.patch, generator.image_size
+        pairs = (height // side) * (width // (2 * side))
+        kernel = torch.zeros(2, 3, side, 2 * side)
+        kernel[0, 0, :, :side], kernel[0, 2, :, :side] = 1.0, -1.0
+        kernel[1] = -kernel[0]
+        kernel[:, 1, :, side:] = -STRENGTH
+        sums = torch.tensor([1.0, -1.0]).repeat_interleave(pairs)
+        window = (side, 2 * side)
+        layers = OrderedDict(
+            pairs=set_weights(nn.Conv2d(3, 2, window, stride=window), kernel / side**2),
+            pairs_relu=nn.ReLU(),
+            flatten=nn.Flatten(),
+            logits=set_weights(nn.Linear(2 * pairs, 2), torch.stack([sign * sums for sign in SIGNS])),
+        )
+        return Classifier(nn.Sequential(layers), cam_layer="pairs_relu")

@@ -1,0 +1,167 @@
+"""Pairs of patches: red and blue ones count for and against, and a green one beside them cancels them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.generators.declarations import Context, Edit, Rendered
+from salgen.generators.designed.designed_images import DesignedImages, enlarged, float32
+from salgen.generators.painted_base import check_edit
+from salgen.parameters import param
+from salgen.seeding import Stream
+from salgen.types import Float32, Float64, Mask
+
+NAMES = ("cancelling-patches",)
+
+EVIDENCE = "evidence"
+CLASSES = ("blue", "red")
+SIGNS = (-1, 1)  # of the classes
+
+
+@dataclass(frozen=True)
+class CancellingPatches(DesignedImages):
+    """Red patches count for red and blue ones for blue, unless the patch to their right is green; the larger sum is the class.
+
+    Made for the network cancellation. With x the excess of red over blue in the left patch of a pair and c its right
+    patch's green, 0 or 1, the logit of `red` is the sum of x (1 - c) over all pairs, and that of `blue` its negative.
+    The exact attribution gives a left patch x and a green one -x, so that a cancelled pair has a sum of 0: the Shapley
+    value in which a canceller joins after what it cancels (asymmetric Shapley value, Frye et al. 2020). Green of
+    left patches, and red and blue of right ones, are noise that the network does not read.
+
+    The mask is the evidence: the left patches that count for the class. The twin shows them in the other colour.
+    """
+
+    name: ClassVar[str] = "cancelling-patches"
+    version: ClassVar[str] = "1"
+    family: ClassVar[str] = "cancelling-patches"  # names the streams of random numbers
+    quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16), "patch": 4}
+    attribution_kind: ClassVar[str] = (
+        "asymmetric Shapley value against black, in which a canceller joins after the patch that it cancels"
+    )
+
+    image_size: tuple[int, int] = param((48, 48), "height and width in pixels", low=16)
+    patch: int = param(6, "pixels of each side of a patch; a pair is two of them", low=1)
+
+    def __post_init__(self) -> None:
+        self._check_divides("two patches", 2 * self.patch)
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The colour with the larger sum."""
+        return {"label": CLASSES}
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The class, the signed level of each pair (0 for none), which pairs are cancelled, and the key of the noise."""
+        label, pairs = context.balanced("label"), self._pairs[0] * self._pairs[1]
+        levels = 55 + context.stream("levels").integers(201, pairs)
+        levels *= 2 * context.stream("signs").integers(2, pairs) - 1
+        levels[context.stream("shown").uniform(pairs) < 0.3] = 0
+        cancelled = (context.stream("cancelled").uniform(pairs) < 0.4) & (levels != 0)
+        total = int(levels[~cancelled].sum())
+        if total == 0:  # neither class: one more patch decides
+            cancelled[0], levels[0] = False, 255 - levels[0] if levels[0] <= 0 else levels[0] - 300
+            total = int(levels[~cancelled].sum())
+        if total * SIGNS[label] < 0:
+            levels = -levels
+        noise = context.stream("noise").key()
+        return {"label": label, "levels": levels.tolist(), "cancelled": cancelled.astype(int).tolist(), "noise": noise}
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same patches with other noise in the channels that do not count."""
+        return {**parameters, "noise": context.stream("noise").key()}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The evidence for the class."""
+        return [EVIDENCE]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
+        """The evidence in the colour of the other class."""
+        return Edit(change={EVIDENCE: CLASSES[1 - parameters["label"]]})
+
+    def target(self, task: str) -> str:
+        """The evidence for the class."""
+        return EVIDENCE
+
+    def region_names(self) -> list[str]:
+        """The evidence for the class, that against it, and the pairs that are cancelled."""
+        return [EVIDENCE, "against", "cancelled"]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """The number of cancelled pairs, and the sum that counts."""
+        levels, cancelled = self._values(parameters)
+        return {"cancelled": int(cancelled.sum()), "sum": float((levels * ~cancelled).sum() / 255.0)}
+
+    def attribution(self, parameters: Mapping[str, Any]) -> Float32:
+        """Float32 (2, rows, columns): for each class the value of each patch."""
+        levels, cancelled = self._values(parameters)
+        values = levels / 255.0
+        patches = np.stack([values, -values * cancelled], axis=2).reshape(values.shape[0], -1)
+        return float32([sign * patches for sign in SIGNS])
+
+    def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
+        """All patches but the evidence, with noise in the channels that do not count."""
+        levels, cancelled = self._values(parameters)
+        left, right = (
+            Stream.from_key(parameters["noise"], "noise").integers(256, 6 * levels.size).reshape(2, *levels.shape, 3)
+        )
+        left[..., 2] = left[..., 0]  # grey but for green: no excess
+        shown = (levels != 0) & ~self._evidence(parameters)
+        left[shown] = self._coloured(levels, left)[shown]
+        right[..., 1] = 255 * cancelled
+        patches = np.stack([left, right], axis=2).reshape(levels.shape[0], -1, 3)
+        return np.asarray(enlarged(patches, self.patch) / 255.0)
+
+    def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> None:
+        """The evidence; ``omit=("evidence",)`` leaves it out, ``change={"evidence": "red"}`` or ``"blue"``."""
+        check_edit(edit, (EVIDENCE,), {EVIDENCE: CLASSES})
+        if EVIDENCE in edit.omit:
+            return
+        levels, _ = self._values(parameters)
+        signed = abs(levels) * SIGNS[self._label(parameters, edit)]
+        where = self._pixels(self._evidence(parameters))
+        excess = enlarged(np.repeat(signed / 255.0, 2, axis=1), self.patch)
+        canvas[where, 0], canvas[where, 2] = np.maximum(excess, 0.0)[where], np.maximum(-excess, 0.0)[where]
+
+    def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
+        """The image with its class and regions."""
+        levels, cancelled = self._values(parameters)
+        evidence, counts = self._evidence(parameters), (levels != 0) & ~cancelled
+        pairs = np.repeat(cancelled, 2, axis=1)
+        regions = {
+            EVIDENCE: self._pixels(evidence & (EVIDENCE not in edit.omit)),
+            "against": self._pixels(counts & ~evidence),
+            "cancelled": enlarged(pairs, self.patch),
+        }
+        return Rendered(image, {"label": self._label(parameters, edit)}, regions)
+
+    @property
+    def _pairs(self) -> tuple[int, int]:
+        """Rows and columns of pairs."""
+        height, width = self.image_size
+        return height // self.patch, width // (2 * self.patch)
+
+    def _values(self, parameters: Mapping[str, Any]) -> tuple[NDArray[np.int64], Mask]:
+        """The signed levels of pairs, and which are cancelled, (rows, columns)."""
+        levels, cancelled = (np.array(parameters[key]).reshape(self._pairs) for key in ("levels", "cancelled"))
+        return levels, cancelled.astype(bool)
+
+    def _label(self, parameters: Mapping[str, Any], edit: Edit) -> int:
+        return CLASSES.index((edit.change or {}).get(EVIDENCE, CLASSES[parameters["label"]]))
+
+    def _evidence(self, parameters: Mapping[str, Any]) -> Mask:
+        """The pairs that count for the class, bool (rows, columns)."""
+        levels, cancelled = self._values(parameters)
+        return np.asarray((levels * SIGNS[parameters["label"]] > 0) & ~cancelled)
+
+    def _coloured(self, levels: NDArray[np.int64], patches: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Patches whose excess of red over blue is their level, with the green that they have."""
+        return np.stack([np.maximum(levels, 0), patches[..., 1], np.maximum(-levels, 0)], axis=-1)
+
+    def _pixels(self, pairs: Mask) -> Mask:
+        """The left patches of some pairs, bool (H, W)."""
+        return enlarged(np.stack([pairs, np.zeros_like(pairs)], axis=2).reshape(pairs.shape[0], -1), self.patch)

@@ -1,0 +1,66 @@
+"""Base of generators whose images have an exact attribution by a designed network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.generators.declarations import Scale
+from salgen.generators.painted_base import Painted
+from salgen.sources import Nothing, Source
+from salgen.types import Float32
+
+NEUTRAL = 16  # a grey level that no feature of a designed image has
+
+
+@dataclass(frozen=True)
+class DesignedImages(Painted):
+    """Base of images that a network with weights in closed form is made for.
+
+    A subclass has an `attribution`, see :class:`~salgen.generators.declarations.Attributed`. There is nothing to
+    train: splits `train` and `val` are there for patterns and as in other data sets.
+    """
+
+    name: ClassVar[str]
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "demo": Scale({"train": 200, "val": 50, "test": 100}, {}),
+        "small": Scale({"train": 400, "val": 100, "test": 400}, {}),
+        "full": Scale({"train": 2000, "val": 400, "test": 2000}, {}),
+    }
+
+    def open_source(self, source: str | None) -> Source:
+        """There is no outside material.
+
+        Raises
+        ------
+        SalgenError
+            If some is given.
+        """
+        if source:
+            raise SalgenError(f"source = {source!r}: {self.name} takes none")
+        return Nothing()
+
+    def prepare(self, source: Source) -> None:
+        """Nothing is needed."""
+
+    def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
+        """None: each image is drawn by itself."""
+
+    def _check_divides(self, name: str, side: int) -> None:
+        if any(extent % side for extent in self.image_size):
+            height, width = self.image_size
+            raise SalgenError(f"{self.name}: {name} = {side} must divide the image, which is {height}x{width}")
+
+
+def enlarged(cells: np.ndarray[Any, Any], side: int) -> np.ndarray[Any, Any]:
+    """Each cell of an array (rows, columns, ...) as `side` x `side` pixels."""
+    return np.asarray(cells.repeat(side, axis=0).repeat(side, axis=1))
+
+
+def float32(values: Any) -> Float32:
+    """An array as float32."""
+    return np.asarray(values, dtype=np.float32)
