@@ -143,8 +143,6 @@ class ForeignMethod(MethodDefaults):
             If the code of others fails, returns anything but finite maps, or changes the model.
         """
         with self._failures():
-            if context.score != "logit":
-                raise SalgenError(f"it explains the target's logit: score={context.score} is for salgen's own methods")
             return foreign_maps(self.given, self.arguments, context, self.call)
 
     @contextmanager
