@@ -565,7 +565,10 @@ def test_a_margin_is_the_output_that_they_explain(network):
         assert same(found[name], expected), name
     own = salgen.explain(network, IMAGES, method="gradient", score="margin", **GIVEN)
     assert torch.allclose(found["function"].values, own.values, atol=1e-6)
-    assert not torch.equal(found["function"].values, salgen.explain_all(network, IMAGES, methods={"mine": gradient}, **GIVEN)["mine"].values)
+    assert not torch.equal(
+        found["function"].values,
+        salgen.explain_all(network, IMAGES, methods={"mine": gradient}, **GIVEN)["mine"].values,
+    )
 
 
 def test_they_explain_a_model_and_a_margin_is_over_other_classes():

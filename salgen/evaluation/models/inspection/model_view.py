@@ -186,7 +186,8 @@ def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
 
 def margins(logits: Tensor) -> Tensor:
     """Each class's logit less the best other one, (N, K), of two classes or more."""
-    best, second = logits.topk(2, dim=1).values.split(1, dim=1)
+    highest = logits.topk(2, dim=1).values
+    best, second = highest[:, :1], highest[:, 1:]
     return logits - torch.where(logits == best, second, best)
 
 
