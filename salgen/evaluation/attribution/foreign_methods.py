@@ -271,7 +271,8 @@ def _is_plain(value: Any) -> bool:
 
 def _in_words(thing: Any) -> str:
     module = getattr(thing, "__module__", None) or type(thing).__module__
-    kind = f"a {type(thing).__name__} object"
+    kind = type(thing).__name__
+    kind = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} object"
     if isinstance(thing, (FunctionType, type)):
         kind = f"the {'class' if isinstance(thing, type) else 'function'} {thing.__qualname__}"
     return f"{kind} of {module}"

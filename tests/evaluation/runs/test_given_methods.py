@@ -199,6 +199,7 @@ def test_a_method_that_fails_is_left_out_and_the_others_stand(data, folder):
     record = RunRecord.read(run / "run.json")
     assert {"raises", "later", "bound"}.isdisjoint(method.call for method in record.methods)
     assert "method 'raises' failed: TypeError" in record.left_out["raises"]
+    assert "Left out: method 'later' failed: RuntimeError: no more." in record.notes
     assert record.left_out["later"] == "method 'later' failed: RuntimeError: no more"
     assert "bound to another model" in record.left_out["bound"]
     found, expected = of(run, "gradient"), of(alone, "gradient")
