@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -21,6 +23,14 @@ class SalgenError(Exception):
 
 class SalgenWarning(UserWarning):
     """A warning to the user, which the command line prints as one line."""
+
+
+def warn(message: str) -> None:
+    """Warn of the line that called salgen, however deep within salgen this is said."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "salgen":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, SalgenWarning, stacklevel=level)
 
 
 MANY = 30

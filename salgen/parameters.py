@@ -6,6 +6,7 @@ command line, ``--set key=value``, the docs and the results' parameter column al
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 import math
@@ -141,6 +142,21 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
         else:
             pairs[-1] += "," + piece
     return name.strip(), parse_pairs(pairs, f"{name}:")
+
+
+def python_value(text: str) -> Any:
+    """A value as Python writes it, or else the text; salgen's true, false and none are Python's.
+
+    Examples
+    --------
+    >>> [python_value(text) for text in ("0.5", "(1, 2)", "true", "nearest")]
+    [0.5, (1, 2), True, 'nearest']
+    """
+    words = {"true": True, "false": False, "none": None}
+    try:
+        return words[text] if text in words else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def call_text(plugin: Any) -> str:

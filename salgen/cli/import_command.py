@@ -18,8 +18,9 @@ from salgen.registry import IMPORTERS
     metavar="PATH",
     multiple=True,
     type=click.Path(),
-    help="A folder of mask pictures named as the images, COCO's instances (.json), boxes (.csv), or YOLO's folder of "
-    ".txt or data.yaml. Given several times, all that mark an image are acceptable.  [default: masks in IMAGES]",
+    help="A folder of mask pictures named as the images, COCO's instances (.json), boxes (.csv), Hugging Face's "
+    "metadata.csv or .jsonl, or YOLO's folder of .txt or data.yaml. Given several times, all that mark an image are "
+    "acceptable.  [default: masks in IMAGES, or its metadata]",
 )
 @click.option(
     "--labels",

@@ -37,8 +37,8 @@ methods = click.option(
     "method_calls",
     metavar="METHOD[:KEY=VALUE,...]",
     multiple=True,
-    help="A method, with parameters; repeatable. Also PACKAGE.MODULE:FUNCTION of your own or of another library's, see "
-    "docs/own_methods.md.",
+    help="A method, with parameters; repeatable. Also [NAME=]PACKAGE.MODULE:FUNCTION of your own or of another "
+    "library's, see docs/own_methods.md.",
 )
 max_memory = click.option(
     "--max-memory", metavar="GB", type=float, help="Memory for explaining.  [default: half of what is free]"

@@ -36,17 +36,18 @@ def import_images(
         mapping from splits (``"train"``, ``"val"``, ``"test"``) to datasets. An item of a dataset is
         ``(image, label, mask)``, or ``(image, target)`` as torchvision's detection models take it: `target` is a dict
         with ``labels`` and ``masks`` (n, H, W) or ``boxes`` (n, 4), left, top, right, bottom in pixels
-        (`torchvision.datasets.wrap_dataset_for_transforms_v2` gives these). The image is a PIL image, uint8 (H, W, C),
-        or a tensor (C, H, W), uint8 or from 0 to 1; the mask is (H, W), or (K, H, W) if any of K is acceptable, and
-        empty or None where there is none. Labels are names or numbers.
+        (`torchvision.datasets.wrap_dataset_for_transforms_v2` gives these), or torchvision's `VOCDetection`. The image
+        is a PIL image, uint8 (H, W, C), or a tensor (C, H, W), uint8 or from 0 to 1; the mask is (H, W), or (K, H, W)
+        if any of K is acceptable, and empty or None where there is none. Labels are names or numbers.
     out
         The folder of the data set; if None, ``IMAGES-salgen`` where `images` is a folder. A dataset's images, masks and
         labels are written to ``OUT-source`` first, which is the source that `salgen verify` takes.
     masks, labels
         Where masks or annotations and the table of labels are; see docs/own_images.md. Not given with a dataset.
     parameters
-        Parameters of the importer `images`, such as ``{"image_size": (128, 128), "classes": ["cat", "dog"]}``. With a
-        dataset, `classes` are the names of the numbers in its labels; without it, those of its attribute `classes`.
+        Parameters of the importer `images`, such as ``{"image_size": (128, 128), "classes": ["cat", "dog"]}``: images
+        are resized to 224 x 224 unless `image_size` (height, width) says otherwise. With a dataset, `classes` are the
+        names of the numbers in its labels; without it, those of its attribute `classes`.
     seed, workers, command
         As in :func:`salgen.make`.
 

@@ -133,5 +133,5 @@ def redrawing_generator_of(spec: DatasetSpec, source: str | None = None) -> Gene
         If it cannot, and whatever :func:`generator_of` raises.
     """
     if not issubclass(plugin_class(spec.generator), Redrawable):
-        raise SalgenError(f"images of {spec.generator} cannot be drawn again on other backgrounds")
+        raise SalgenError(f"images by {spec.generator!r} cannot be drawn again on other backgrounds")
     return generator_of(spec, source)

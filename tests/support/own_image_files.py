@@ -114,6 +114,24 @@ def write_yolo(folder: Path, kind: str) -> Path:
     return folder
 
 
+def write_metadata(folder: Path, column: str) -> Path:
+    """Hugging Face's table beside the images of each split: a mask's file for each image, or its objects."""
+    for number, (name, (label, box)) in enumerate(BOXES.items()):
+        split = folder / ("test", "train")[number % 2]
+        write_images(split, [name])
+        row: dict[str, Any] = {"file_name": f"{name}.png"}
+        if column == "objects":
+            left, top, right, bottom = box
+            row["objects"] = {"bbox": [[left, top, right - left, bottom - top]], "categories": [label]}
+        else:
+            (split / "them").mkdir(exist_ok=True)
+            Image.fromarray(painted(box)).save(split / "them" / f"{name}_mask.png")
+            row |= {column: f"them/{name}_mask.png", "label": label}
+        with open(split / "metadata.jsonl", "a", encoding="utf-8") as handle:
+            handle.write(json.dumps(row) + "\n")
+    return folder
+
+
 def write_boxes(path: Path, header: str = "image,label,x0,y0,x1,y1") -> Path:
     """A CSV file of boxes."""
     rows = [",".join(map(str, [f"{name}.png", label, *box])) for name, (label, box) in BOXES.items()]

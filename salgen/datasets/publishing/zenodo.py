@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from salgen.datasets.metadata import citation
 from salgen.datasets.metadata.publication_metadata import LICENCES
 from salgen.datasets.metadata.release import Release
 from salgen.datasets.publishing.tokens import check_address, token, without_token
-from salgen.errors import SalgenError, SalgenWarning, install
+from salgen.errors import SalgenError, install, warn
 from salgen.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def metadata(release: Release) -> dict[str, Any]:
     has_name = licence in LICENCES
     if not has_name:
         message = f"Zenodo has no name for the licence {licence}: choose it in the draft before you publish it"
-        warnings.warn(message, SalgenWarning, stacklevel=2)
+        warn(message)
     body = release.card.partition("\n---\n")[2].partition(DESCRIBED_TO)[0]
     _, _, text = body.lstrip().partition("\n")  # without the heading, which is the title
     return {

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
-from salgen.evaluation.attribution.lent_network import copy_to_lend, lent
+from salgen.evaluation.attribution.lent_network import copy_to_lend, explain_score, lent
 from salgen.evaluation.attribution.library_methods import Library, Question, bound_copy, library_of
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.seeding import Stream
@@ -52,6 +52,7 @@ def _called(method: Any, arguments: Arguments, context: AttributionContext, part
     view, targets, library = context.model, context.targets[part].clone(), library_of(method)
     if library is None:
         network = copy_to_lend(view.network)
+        explain_score(network, context.score)
         with lent(network):
             return method(network, context.inputs[part].clone(), targets, **arguments)
     images, model = context.inputs, None if isinstance(method, type) else library.model_of(method)
@@ -60,6 +61,7 @@ def _called(method: Any, arguments: Arguments, context: AttributionContext, part
     else:
         method, network, takes_pixels = bound_copy(method, model, view)
         images = context.pixels if takes_pixels else images
+    explain_score(network, context.score)
     question = Question(view, network, images[part].clone().requires_grad_(), context.inputs[:1].clone(), targets)
     with lent(network):
         return _by_library(library, method, question, arguments)

@@ -6,7 +6,6 @@ as others. What their code does wrong is said in one line.
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import uuid
@@ -30,7 +29,7 @@ from salgen.evaluation.attribution.library_methods import LIBRARY_NAMES, Library
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.import_paths import imported
-from salgen.parameters import by_parameters, canonical_json, parse_call
+from salgen.parameters import by_parameters, canonical_json, parse_call, python_value
 from salgen.registry import METHODS
 from salgen.source_code import import_path, source_digest
 
@@ -143,8 +142,6 @@ class ForeignMethod(MethodDefaults):
             If the code of others fails, returns anything but finite maps, or changes the model.
         """
         with self._failures():
-            if context.score != "logit":
-                raise SalgenError(f"it explains the target's logit: score={context.score} is for salgen's own methods")
             return foreign_maps(self.given, self.arguments, context, self.call)
 
     @contextmanager
@@ -209,7 +206,8 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
         module, _, rest = given.partition(":")
         attribute, colon, _ = rest.partition(":")
         path, name = f"{module}:{attribute}", attribute.rpartition(".")[2]
-        stated = {**{key: _value(key, text) for key, text in (parse_call(rest)[1] if colon else {}).items()}, **stated}
+        pairs = parse_call(rest)[1] if colon else {}  # a layer is a name, also where it is "3"
+        stated = {**{key: text if key == "layer" else python_value(text) for key, text in pairs.items()}, **stated}
         thing = imported(path, "method", EXAMPLE)
     held = {}
     if isinstance(thing, partial) and not thing.args:
@@ -227,8 +225,8 @@ def foreign_method(given: Any, call: str | None = None, values: Mapping[str, Any
     is_known = path is not None and digest is not None and len(plain) == len(stated)
     library = library_of(thing)
     _check_kind(given, thing, library)
-    pairs = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
-    call = call or (f"{name}:{pairs}" if pairs else name)
+    written = ",".join(f"{key}={value}" for key, value in plain.items()).replace(", ", ",")
+    call = call or (f"{name}:{written}" if written else name)
     _check_name(call, given)
     return ForeignMethod(
         call=call,
@@ -264,17 +262,6 @@ def _check_name(call: Any, given: Any) -> None:
         )
 
 
-def _value(key: str, text: str) -> Any:
-    """A parameter's value as Python writes it, or else the text; salgen's true, false and none are Python's."""
-    words = {"true": True, "false": False, "none": None}
-    try:
-        if key == "layer":  # a name, also where it is "3"
-            return text
-        return words[text] if text in words else ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
 def _is_plain(value: Any) -> bool:
     try:
         return bool(canonical_json(value))
@@ -284,7 +271,8 @@ def _is_plain(value: Any) -> bool:
 
 def _in_words(thing: Any) -> str:
     module = getattr(thing, "__module__", None) or type(thing).__module__
-    kind = f"a {type(thing).__name__} object"
+    kind = type(thing).__name__
+    kind = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} object"
     if isinstance(thing, (FunctionType, type)):
         kind = f"the {'class' if isinstance(thing, type) else 'function'} {thing.__qualname__}"
     return f"{kind} of {module}"

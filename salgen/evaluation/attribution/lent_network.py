@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.inspection.model_view import private_copy
+from salgen.evaluation.models.inspection.model_view import margins, private_copy
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -21,6 +21,12 @@ def copy_to_lend(network: nn.Module) -> nn.Module:
     for weight in copy.parameters():
         weight.requires_grad_(weight.is_floating_point())
     return copy
+
+
+def explain_score(network: nn.Module, score: str) -> None:
+    """Let a copy's outputs be the scores that are explained; its modules stay, so that layers are found by name."""
+    if score == "margin":
+        network.register_forward_hook(lambda _module, _inputs, logits: margins(logits))
 
 
 @contextmanager

@@ -125,6 +125,8 @@ def select_methods(
 def check_methods_given(methods: Any) -> list[Any]:
     """One or several methods as a list, in which those that are not salgen's are a `ForeignMethod` each.
 
+    Their names are those of a mapping, or before the ``=`` of ``"NAME=package.module:function"``.
+
     Raises
     ------
     SalgenError
@@ -143,6 +145,8 @@ def check_methods_given(methods: Any) -> list[Any]:
 
 
 def _named(given: Any, name: str | None) -> Any:
+    if name is None and isinstance(given, str) and "=" in given.partition(":")[0]:
+        name, _, given = given.partition("=")
     salgens = isinstance(given, str) and given.partition(":")[0] in METHODS.entries
     if not salgens and is_foreign(given):
         return foreign_method(given, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Tensor
@@ -12,13 +12,14 @@ from zennit.core import BasicHook, ParamMod
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.pattern_moments import NO_CEILING
 from salgen.evaluation.attribution.patterns import Patterns
 from salgen.evaluation.attribution.propagation.relevance_network import RelevanceNetwork, Rules
 from salgen.evaluation.attribution.propagation.scaled_backward import project, projected
 from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevance, relevance_network
 from salgen.evaluation.methods.lrp import RelevanceMethod
-from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.parameters import param
 
 NAMES = ("pattern-net", "pattern-attribution")
@@ -39,6 +40,7 @@ class PatternMethod(RelevanceMethod):
     name: ClassVar[str]
     reference: ClassVar[str] = REFERENCE
     needs: ClassVar[frozenset[str]] = frozenset({"model", "patterns"})
+    version: ClassVar[str] = "2"
     defined_for: ClassVar[str] = "networks of convolutions, linear maps, batch norm, ReLU, pooling, sums and dropout"
 
     project: bool = param(
@@ -62,6 +64,13 @@ class PatternMethod(RelevanceMethod):
         SalgenError
             If the patterns are another model's.
         """
+        signal = self._signal(context, replaced)
+        overflown = ~signal.isfinite().flatten(1).all(dim=1)
+        if self.project and bool(overflown.any()):  # as between the bottlenecks of a dense block
+            signal[overflown] = self._signal(_in_double(context), replaced)[overflown].to(signal)
+        return signal
+
+    def _signal(self, context: AttributionContext, replaced: Replacement) -> Tensor:
         network = relevance_network(context, self.name)
         weights, patterns = _weights_and_patterns(context, network)
         places = zip(weights, patterns, strict=True)
@@ -92,6 +101,14 @@ class PatternAttribution(PatternMethod):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         return self.through(context, lambda weight, pattern: weight * pattern)
+
+
+def _in_double(context: AttributionContext) -> AttributionContext:
+    """The same question to a copy of the network in double precision."""
+    network = private_copy(context.model.network, context.model.network).double()
+    return context.again(
+        PassRequirements(), model=replace(context.model, network=network), inputs=context.inputs.double()
+    )
 
 
 def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork) -> tuple[list[Tensor], list[Tensor]]:

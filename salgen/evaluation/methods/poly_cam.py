@@ -66,7 +66,10 @@ class PolyCam(Explanation):
         """Raise a SalgenError if there is no layer, or one that gives no channels, or is named twice."""
         names = self._layers(model, image)
         if not names:
-            raise SalgenError(f"{self.name} finds no ReLU with a spatial output in the model: name layers=")
+            raise SalgenError(
+                f"{self.name} finds no ReLU with a spatial output in the model: name layers=, or choose a method that "
+                "takes any layer, such as grad-cam, layer-cam or score-cam"
+            )
         for name in names:
             layer_grid(model, image, name)
         running = [name for name in NetworkTrace.of(model, image).outputs if name in names]

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,7 @@ from salgen.errors import SalgenError, reason, unknown_name
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.normalisation import IMAGENET_MEAN, IMAGENET_STD, Normalisation
 from salgen.evaluation.models.start_weights import read_tensors
+from salgen.parameters import parse_call, python_value
 
 HOW_TO_NORMALISE = (
     "give a torch.nn.Module of images in [0, 1], (mean, std), or what has a mean and std: torchvision's Normalize or "
@@ -150,29 +152,38 @@ def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> 
 # By name ----------------------------------------------------------------------------------------------
 
 
-def _torchvision(name: str, weights: Path) -> OwnNetwork:
+def _torchvision(call: str, weights: Path) -> OwnNetwork:
     from torchvision.models import get_model, list_models
 
+    name, options = _name_and_options(call)
     if name not in list_models():
         raise unknown_name("model of torchvision", name, list_models())
+    with torch.device("meta"), catch_warnings(action="ignore", category=FutureWarning):
+        template = get_model(name, weights=None, **options)  # without memory: for the name of its last weights
+    if hasattr(template, "transform_input") and "transform_input" not in options:
+        raise SalgenError(
+            f"its weights do not say whether {name} changes its input: write torchvision:{name}:transform_input=true:"
+            "weights=FILE for torchvision's own weights and what was trained on from them, false for others"
+        )
     tensors = read_tensors(weights)
-    with torch.device("meta"):  # without memory: only the name of its last weights is asked for
-        head = list(get_model(name, weights=None).state_dict())[-1]
+    head = list(template.state_dict())[-1]
     outputs = {"num_classes": len(tensors[head])} if head in tensors else {}
-    network = get_model(name, weights=None, **outputs)
+    with catch_warnings(action="ignore", category=FutureWarning):
+        network = get_model(name, weights=None, **options, **outputs)
     return OwnNetwork(_loaded(network, tensors, weights), Normalisation(IMAGENET_MEAN, IMAGENET_STD))
 
 
-def _timm(name: str, weights: Path) -> OwnNetwork:
+def _timm(call: str, weights: Path) -> OwnNetwork:
     import timm
 
+    name, options = _name_and_options(call)
     if not timm.is_model(name):
         raise unknown_name("model of timm", name, timm.list_models())
     tensors = read_tensors(weights)
-    settings: Any = timm.create_model(name, num_classes=0).default_cfg
+    settings: Any = timm.create_model(name, num_classes=0, **options).default_cfg
     head = settings["classifier"]
     bias = tensors.get(f"{head}.bias")
-    network = timm.create_model(name, num_classes=settings["num_classes"] if bias is None else len(bias))
+    network = timm.create_model(name, num_classes=settings["num_classes"] if bias is None else len(bias), **options)
     return OwnNetwork(_loaded(network, tensors, weights), _normalisation(settings["mean"], settings["std"]))
 
 
@@ -184,6 +195,11 @@ def _hugging_face(name: str, folder: Path) -> OwnNetwork:
     prepared = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
     normalise = normalisation(prepared) if prepared.get("do_normalize", True) and prepared else None
     return OwnNetwork(Logits(model), normalise, _labels(model))
+
+
+def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
+    name, pairs = parse_call(call)
+    return name, {key: python_value(text) for key, text in pairs.items()}
 
 
 def _labels(model: Any) -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from salgen.errors import SalgenError, SalgenWarning, unknown_name
+from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.reductions import SIGNED
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.evaluation.report.console import accuracy_line, no_verdict
@@ -162,7 +161,7 @@ class Run(os.PathLike[str]):
         """
         outcome = self._verdict(metric, variant, samples, model)
         if reason := no_verdict(self._tables, outcome.model):
-            warnings.warn(f"{self.path}: {reason}", SalgenWarning, stacklevel=2)
+            warn(f"{self.path}: {reason}")
             return []
         return [self._tables.method_label(outcome.model, key) for key in (*outcome.winners, *outcome.tied)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -15,7 +14,7 @@ from salgen.datasets.execution.executors import Executor
 from salgen.datasets.format.manifest import FILE as MANIFEST
 from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.foreign_methods import ForeignMethodError
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import Conventions
@@ -133,7 +132,7 @@ def say_what_is_added(run: Path, held: RunRecord, methods: Collection[str], metr
     """Warn that a run is extended, and with which methods and metrics."""
     earlier = {*held.metrics, *(method.call for method in held.methods)}
     if added := [call for call in (*methods, *metrics) if call not in earlier]:
-        warnings.warn(f"{run} holds this experiment already: adding {', '.join(added)}", SalgenWarning, stacklevel=3)
+        warn(f"{run} holds this experiment already: adding {', '.join(added)}")
 
 
 @contextmanager
@@ -218,7 +217,7 @@ def execute_run(
         try:
             return _execute(plan, run, started, source=source, executor=executor, command=command)
         except ForeignMethodError as failure:
-            warnings.warn(f"{failure}: left out of {run}", SalgenWarning, stacklevel=2)
+            warn(f"{failure}: left out of {run}")
             methods = {call: method for call, method in plan.methods.items() if call != failure.call}
             plan = replace(plan, methods=methods, left_out={**plan.left_out, failure.call: str(failure)})
 
@@ -264,7 +263,7 @@ def _warn_of_chance(runner: ModelRunner) -> None:
     if near_chance(accuracy, chance):
         name = f"{runner.model.name} seed {runner.model.seed}"
         message = f"{name} has not learnt the task (accuracy {accuracy:.1%}, chance {chance:.1%}): its maps mean little"
-        warnings.warn(message, SalgenWarning, stacklevel=2)
+        warn(message)
 
 
 def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:

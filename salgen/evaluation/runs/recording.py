@@ -179,8 +179,10 @@ def _notes(plan: Plan, uncertified: str) -> Iterable[str]:
             f"The maps of {', '.join(names)} were read from files: that they explain {plan.models[0].name}, and the "
             "class that the run explains, is the word of whoever made them."
         )
-    if plan.left_out:
-        yield f"Not defined for {plan.models[0].name} or failed, hence left out: {', '.join(plan.left_out)}."
+    failed = {call: why for call, why in plan.left_out.items() if why.startswith(f"method {call!r} failed: ")}
+    if undefined := [call for call in plan.left_out if call not in failed]:
+        yield f"Not defined for {plan.models[0].name}, hence left out: {', '.join(undefined)}."
+    yield from (f"Left out: {why}." for why in failed.values())
     if uncertified:
         yield f"No reliance certificates: {uncertified}."
 

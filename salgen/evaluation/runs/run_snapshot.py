@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 from salgen.datasets.format import manifest as manifests
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenWarning
+from salgen.errors import warn
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
@@ -32,7 +31,7 @@ def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path)
             message = (
                 f"the weights of {model.name} are not kept: metrics that query the model cannot be scored from maps"
             )
-            warnings.warn(message, SalgenWarning, stacklevel=2)
+            warn(message)
 
 
 def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:

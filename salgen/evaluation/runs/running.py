@@ -6,7 +6,6 @@ import dataclasses
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.attribution.file_maps import Maps, paths_by_name
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
@@ -268,7 +267,7 @@ def _with_reliance(
     except SalgenError as error:
         if reliance:
             raise
-        warnings.warn(f"{model} is trained plainly, not for reliance: {error}", SalgenWarning, stacklevel=3)
+        warn(f"{model} is trained plainly, not for reliance: {error}")
         return settings
     return chosen
 
@@ -316,7 +315,7 @@ def _run_metrics(
         )
     groups = [call for call in calls or () if call == ALL or call in FAMILIES]
     if left_out := "; ".join(_left_out_metrics(groups, chosen, offered)):
-        warnings.warn(f"metrics left out of {', '.join(groups)}: {left_out}", SalgenWarning, stacklevel=3)
+        warn(f"metrics left out of {', '.join(groups)}: {left_out}")
     return chosen
 
 

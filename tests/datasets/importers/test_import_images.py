@@ -20,8 +20,10 @@ from own_image_files import (
     write_images,
     write_labels,
     write_masks,
+    write_metadata,
     write_yolo,
 )
+from PIL import Image
 
 import salgen
 from salgen.datasets.importers.layouts.own_images.outlines import Polygons
@@ -212,6 +214,62 @@ def test_image_folders_of_hugging_face(tmp_path, form, split):
     assert made.available == ({"train": 4, "val": 0, "test": 0} if split else {"train": 0, "val": 0, "test": 4})
 
 
+@pytest.mark.parametrize("column", ["objects", "mask", "mask_file_name"])
+def test_image_folders_of_hugging_face_with_masks_or_objects(tmp_path, column):
+    root = write_metadata(tmp_path / "data", column)
+    (root / "masks").mkdir()  # what the tables name comes first
+    made = opened(root)
+    assert made.plugin.tasks == {"label": NAMES}
+    assert made.available == {"train": 2, "val": 0, "test": 2}
+    found = by_name(made, "train") | by_name(made)
+    assert found.keys() == {"test/a0", "train/a1", "test/b0", "train/b1"}
+    for name, sample in found.items():
+        label, box = BOXES[name.partition("/")[2]]
+        assert made.plugin.classes[sample.labels["label"]] == label
+        np.testing.assert_array_equal(sample.regions["object"], painted(box))
+    named = opened(root, *sorted(root.glob("*/metadata.jsonl")))
+    assert named.source.digest == made.source.digest
+    before = made.source.digest
+    first = next((root / "test").glob("them/*" if column != "objects" else "metadata.jsonl"))
+    if column == "objects":
+        first.write_text(first.read_text().replace("[[3,", "[[4,"))
+    else:
+        Image.fromarray(painted((1, 1, 9, 9))).save(first)
+    assert opened(root).source.digest != before
+
+
+def test_objects_of_hugging_face_in_other_forms(images, tmp_path):
+    """A dict for each object, JSON in a CSV file, no categories, and clusters of images without a label."""
+    table = tmp_path / "them.csv"
+    table.write_text(
+        "file_name,objects,cluster\n"
+        'a0.png,"[{""bbox"": [3, 2, 9, 7], ""category"": 1}, {""bbox"": [20, 1, 4, 4], ""category"": 0}]",p\n'
+        'b0.png,"{""bbox"": [[0, 0, 8, 20], [1, 2]], ""category"": [1, 1]}",p\n'
+        "b1.png,,q\n"
+    )
+    made = opened(images, table, labels=table)
+    found = {(s.recipe.parameters["item"], s.labels["label"]): s for s in samples(made)}
+    assert made.plugin.tasks == {"label": ("0", "1")}
+    assert found.keys() == {("a0.png", 0), ("a0.png", 1), ("b0.png", 1)}
+    np.testing.assert_array_equal(found["a0.png", 1].regions["object"], painted((3, 2, 12, 9)))
+    np.testing.assert_array_equal(found["b0.png", 1].regions["object"], painted((0, 0, 8, 20)))
+    assert {made.cluster(sample.recipe) for sample in found.values()} == {"p"}
+    assert "annotation that is no row of numbers (1; the first: them.csv row 3)" in made.source.notes
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text('{"file_name": "a0.png", "label": "cat", "objects": {"bbox": [[3, 2, 9, 7]]}}')
+    np.testing.assert_array_equal(
+        by_name(opened(images, bare, labels=bare))["a0"].regions["object"], painted(BOXES["a0"][1])
+    )
+
+
+def test_a_class_that_one_of_several_annotations_lacks_is_not_another_ones(images, tmp_path):
+    cats = write_coco(tmp_path / "cats.json", objects=[("a0", "cat", (1, 1, 9, 9))])
+    dogs = tmp_path / "dogs.csv"
+    dogs.write_text("image,label,x0,y0,x1,y1\na0,dog,12,2,20,18\na1,dog,1,1,9,9\n")
+    made = opened(images, cats, dogs, labels=write_labels(tmp_path / "l.csv", {"a0": "cat", "a1": "dog"}))
+    assert by_name(made)["a0"].alternatives == ()
+
+
 def test_an_image_of_several_classes_is_a_sample_for_each_in_test_and_one_elsewhere(images, tmp_path):
     objects = [
         *(("a0", "cat", (1, 1, 5, 5)), ("a0", "dog", (6, 2, 26, 18)), ("a0", "cat", (20, 15, 28, 20))),
@@ -267,8 +325,6 @@ def test_images_without_a_mask_are_kept_and_not_scored(images, tmp_path):
 def test_levels_of_the_object_in_mask_pictures(images, tmp_path):
     masks, labels = write_masks(tmp_path / "masks", level=3), write_labels(tmp_path / "labels.csv")
     for path in masks.iterdir():
-        from PIL import Image
-
         Image.fromarray(np.asarray(Image.open(path)) + np.uint8(1)).save(path)  # 4 within, 1 around
     with pytest.raises(SalgenError, match=r"a0.png: is empty, full or too small .* --set mask_values=1"):
         opened(images, masks, labels=labels).source.notes  # noqa: B018

@@ -66,7 +66,7 @@ def test_folders_that_are_missing_or_empty(tmp_path, images, masks, labels):
     assert fault(tmp_path, images).startswith(f"{images}: has no masks beside it; say where they are")
     assert fault(tmp_path, images, labels.with_suffix(".xml")).startswith(f"{labels.with_suffix('.xml')}: expected")
     (tmp_path / "them.xml").write_text("<a/>")
-    assert "not a known form of annotations; give COCO instances (.json), boxes (.csv), YOLO" in fault(
+    assert "not a known form of annotations; give COCO instances (.json), a table of boxes, masks or" in fault(
         tmp_path, images, tmp_path / "them.xml"
     )
 
@@ -246,3 +246,20 @@ def test_parameters_that_do_not_fit(tmp_path, images, masks, labels):
         generator("images")
     (images / "notes.txt").write_text("not a picture")
     assert len(BOXES) == notes(images, masks, labels)[1]
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"mask": "no.png"}, "row 1: {}/no.png is no file: name the image's mask, as seen from the table's folder"),
+        ({"objects": {"bbox": [[1, 2, 3, 4]], "categories": []}}, "row 1: column 'objects' must hold {{'bbox': [[x, y"),
+        ({"objects": 5}, "row 1: column 'objects' must hold"),
+        ({"objects": [{"category": 1}]}, "row 1: column 'objects' must hold"),
+        ({"objects": []}, "nothing says of which class an image is"),
+        ({"box": []}, "has the columns file_name, box; a box needs x0,y0,x1,y1, or"),
+    ],
+)
+def test_a_table_of_hugging_face_that_marks_nothing(tmp_path, images, row, says):
+    table = tmp_path / "them.jsonl"
+    table.write_text(json.dumps({"file_name": "a0.png", **row}))
+    assert says.format(tmp_path) in fault(tmp_path, images, table)

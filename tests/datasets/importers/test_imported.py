@@ -134,7 +134,7 @@ def test_a_map_is_scored_by_the_mask_that_suits_it_best(folder, tmp_path):
     run = evaluate(folder, metrics=["m-gt", "iou"], out=tmp_path / "run", **how)
     rows = pq.read_table(run / "scores.parquet").to_pandas().query("method in ('gradient', 'sobel')")
     record = json.loads((run / "run.json").read_text())
-    assert "images of tiles cannot be drawn again on other backgrounds" in record["certificates"]["reason"]
+    assert "images by 'tiles' cannot be drawn again on other backgrounds" in record["certificates"]["reason"]
     (batch,) = open_dataset(folder, "test").batches(20)
     trained = salgen.evaluation.training.checkpoints.load_checkpoint(run / "scnn-seed0").classifier
     targets = batch.labels

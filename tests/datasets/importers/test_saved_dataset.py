@@ -93,6 +93,20 @@ def test_a_detection_dataset_of_torchvision(tmp_path):
         np.testing.assert_array_equal(masks[0], mask)
 
 
+def test_voc_detection_of_torchvision(tmp_path):
+    root = tmp_path / "VOCdevkit" / "VOC2012"
+    for folder in ("JPEGImages", "Annotations", "ImageSets/Main"):
+        (root / folder).mkdir(parents=True)
+    (root / "ImageSets" / "Main" / "train.txt").write_text("\n".join(BOXES))
+    for seed, (name, (label, (left, top, right, bottom))) in enumerate(BOXES.items()):
+        picture(seed).save(root / "JPEGImages" / f"{name}.jpg", format="PNG")
+        corners = {"xmin": left + 1, "ymin": top + 1, "xmax": right, "ymax": bottom}  # from 1, the last ones included
+        box = "".join(f"<{key}>{value}</{key}>" for key, value in corners.items())
+        text = f"<annotation><object><name>{label}</name><bndbox>{box}</bndbox></object></annotation>"
+        (root / "Annotations" / f"{name}.xml").write_text(text)
+    assert_equal(read_back(datasets.VOCDetection(tmp_path, year="2012", image_set="train"), tmp_path / "out"))
+
+
 def test_splits_several_masks_none_and_levels(tmp_path):
     (image, label, mask), second = ITEMS[0], painted((0, 0, 5, 5))
     train = Items([(image, label, np.stack([mask, second])), (image, "dog", None), (image, "dog", np.zeros((H, W)))])
@@ -115,6 +129,7 @@ def test_splits_several_masks_none_and_levels(tmp_path):
         ((ITEMS[0][0], "cat", np.zeros((3, 3))), "the mask has shape (3, 3), but the image has 20 x 28 pixels"),
         ((np.full((H, W, 3), -1.5), "cat", None), "values outside of 0 to 1: leave its normalisation out"),
         ((np.zeros((2, 3, 4, 5)), "cat", None), "the image has shape (2, 3, 4, 5)"),
+        ((ITEMS[0][0], {"annotation": {"object": [{"name": "cat"}]}}), "item 0 of the dataset: 'bndbox'; an item is"),
         ((ITEMS[0][0], 5, None), "label 5 is none of the 2 classes"),
     ],
 )

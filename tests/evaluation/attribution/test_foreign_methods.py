@@ -522,8 +522,59 @@ def test_what_is_no_method_is_said_in_one_line(methods, says):
     assert "\n" not in str(caught.value)
 
 
-def test_they_explain_the_logit():
-    with pytest.raises(SalgenError, match="it explains the target's logit: score=margin is for salgen's own methods"):
-        salgen.explain(cnn(), IMAGES, method=low, score="margin")
+class Margins(nn.Module):
+    """A network's logits less the best other one each, a class at a time; layers are named as the network's."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+        self.cam_layer = f"network.{network.cam_layer}"
+
+    def forward(self, images):
+        logits = self.network(images)
+        others = [torch.cat([logits[:, :k], logits[:, k + 1 :]], 1).max(dim=1).values for k in range(logits.shape[1])]
+        return logits - torch.stack(others, 1)
+
+
+def test_a_margin_is_the_output_that_they_explain(network):
+    """As of a module around the network, called directly; methods find the layers of the network itself."""
+    around, layer = Margins(network), network.get_submodule(network.cam_layer)
+    reshape = grid_of_tokens if isinstance(network, torchvision.models.VisionTransformer) else None
+    with zennit.attribution.Gradient(around, lrp()) as attributor:
+        relevance = attributor(leaf(), one_hot())[1]
+    object_of = captum.attr.Saliency(network)
+    wanted = {
+        "function": (gradient, gradient(around, leaf(), TARGETS)),
+        "captum": (captum.attr.InputXGradient, captum.attr.InputXGradient(around).attribute(leaf(), target=TARGETS)),
+        "lift": (captum.attr.DeepLift, captum.attr.DeepLift(around).attribute(leaf(), target=TARGETS)),
+        "object": (object_of, captum.attr.Saliency(around).attribute(leaf(), target=TARGETS)),
+        "their cam": (
+            pytorch_grad_cam.GradCAM,
+            pytorch_grad_cam.GradCAM(around, [layer], reshape)(leaf(), targets=goals()),
+        ),
+        "cam object": (
+            cam(pytorch_grad_cam.GradCAM, network),
+            pytorch_grad_cam.GradCAM(around, [layer], reshape)(leaf(), targets=goals()),
+        ),
+        "zennit": (lrp(), relevance),
+        "zennit object": (zennit.attribution.Gradient(network, lrp()), relevance),
+    }
+    methods = {name: method for name, (method, _) in wanted.items()}
+    found = salgen.explain_all(network, IMAGES, methods=methods, score="margin", **GIVEN)
+    for name, (_, expected) in wanted.items():
+        assert same(found[name], expected), name
+    own = salgen.explain(network, IMAGES, method="gradient", score="margin", **GIVEN)
+    assert torch.allclose(found["function"].values, own.values, atol=1e-6)
+    assert not torch.equal(
+        found["function"].values,
+        salgen.explain_all(network, IMAGES, methods={"mine": gradient}, **GIVEN)["mine"].values,
+    )
+
+
+def test_they_explain_a_model_and_a_margin_is_over_other_classes():
+    lone = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 1))
+    for targets in (0, None):
+        with pytest.raises(SalgenError, match="score='margin' needs two classes or more"):
+            salgen.explain(lone, IMAGES, targets, method=low, score="margin")
     with pytest.raises(SalgenError, match="method 'low' explains a model: give one"):
         salgen.explain(None, IMAGES, method=low)

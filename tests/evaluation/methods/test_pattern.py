@@ -182,6 +182,42 @@ def test_projection_keeps_a_deep_network_from_overflowing(images):
     assert torch.allclose(found.abs().amax(dim=(1, 2, 3)), torch.ones(6))
 
 
+class Dense(nn.Module):
+    """Each layer takes the outputs of all before it, as in a DenseNet: there is no bottleneck within."""
+
+    def __init__(self, layers=5):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(2 + k, 1, 3, padding=1, bias=False) for k in range(layers))
+        self.head = nn.Linear((2 + layers) * 64, 2, bias=False)
+
+    def forward(self, signal):
+        signals = [signal]
+        for layer in self.layers:
+            signals.append(layer(torch.cat(signals, dim=1)).relu())
+        return self.head(torch.cat(signals, dim=1).flatten(1))
+
+
+def test_what_overflows_between_bottlenecks_is_explained_in_double_precision(images):
+    torch.manual_seed(0)
+    net, steep = Dense(), []
+    for weight in net.parameters():
+        weight.data = weight.detach().abs() + 0.1
+        flat = weight.detach().double().flatten(1)
+        pattern = flat / flat.pow(2).sum(dim=1, keepdim=True)
+        pattern[:, -1] += 1e12
+        pattern[:, -2] -= 1e12 * flat[:, -1] / flat[:, -2]
+        steep.append(pattern.view_as(weight))
+    patterns, inputs = Patterns(tuple(steep), (0,) * 6), images.abs() + 0.1
+    found = raw(net, inputs, 0, "pattern-net", patterns)
+    assert torch.isfinite(found).all()
+    assert {weight.dtype for weight in net.parameters()} == {torch.float32}
+    largest = raw(net.double(), inputs.double(), 0, "pattern-net:project=false", patterns).double()
+    expected = raw(net, inputs.double(), 0, "pattern-net", patterns)
+    assert not torch.isfinite(largest).all()  # beyond single precision, in which maps are given
+    torch.testing.assert_close(found, expected)
+    assert torch.allclose(found.abs().amax(dim=(1, 2, 3)), torch.ones(6))
+
+
 def test_bottlenecks_are_what_every_path_passes():
     leaf = torch.rand(3, 4, requires_grad=True)
     trunk = leaf.sin()

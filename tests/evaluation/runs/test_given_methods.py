@@ -195,9 +195,11 @@ def test_a_method_that_fails_is_left_out_and_the_others_stand(data, folder):
     with pytest.warns(SalgenWarning, match="method '.*' failed: .*: left out of .*run") as caught:
         run = evaluated(data, folder / "run", methods, metrics=[*METRICS, "parameter-randomization"])
     assert sum("left out" in str(warning.message) for warning in caught) == 3
+    assert {warning.filename for warning in caught if warning.category is SalgenWarning} == {__file__}
     record = RunRecord.read(run / "run.json")
     assert {"raises", "later", "bound"}.isdisjoint(method.call for method in record.methods)
     assert "method 'raises' failed: TypeError" in record.left_out["raises"]
+    assert "Left out: method 'later' failed: RuntimeError: no more." in record.notes
     assert record.left_out["later"] == "method 'later' failed: RuntimeError: no more"
     assert "bound to another model" in record.left_out["bound"]
     found, expected = of(run, "gradient"), of(alone, "gradient")
@@ -228,6 +230,9 @@ def test_the_command(data, folder, capsys):
     printed = capsys.readouterr().out
     assert {"mine:factor=2", "Saliency", "gradient"} <= {line.split(" ")[0] for line in printed.splitlines()}
     assert set(records(folder / "run")) >= {"mine:factor=2", "Saliency", "gradient"}
+    assert main([*words, "-m", "half of it=my_methods:mine:factor=0.5", "-m", "gradient"]) == 0
+    assert records(folder / "run")["half of it"].foreign.parameters == {"factor": 0.5}
+    capsys.readouterr()
     assert main([*words, "-m", "my_methods:nothing"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "method my_methods:nothing: cannot be imported: AttributeError" in line

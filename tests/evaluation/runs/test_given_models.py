@@ -180,6 +180,43 @@ def test_a_network_of_a_library_takes_local_weights(library, name, normalise, su
     torch.testing.assert_close(logits(data, images, f"{library}:{name}:weights={file}"), expected)
 
 
+FAMILIES = (
+    *("torchvision:mobilenet_v3_small", "torchvision:resnet18", "torchvision:squeezenet1_1"),
+    *(f"torchvision:googlenet:transform_input={value}" for value in ("true", "false")),
+    *("timm:test_convnext", "timm:test_efficientnet", "timm:test_vit:img_size=64", "timm:mobilenetv3_small_050"),
+)
+LARGE = (  # several seconds each
+    *("torchvision:mobilenet_v2", "torchvision:efficientnet_b0", "torchvision:convnext_tiny", "torchvision:swin_t"),
+    *("torchvision:densenet121", "torchvision:vit_b_16:image_size=64", "torchvision:vgg11", "timm:vgg11"),
+    *("timm:mobilenetv2_035", "timm:swin_tiny_patch4_window7_224:img_size=64", "timm:densenet121"),
+)
+
+
+@pytest.mark.parametrize("call", [*FAMILIES, *(pytest.param(call, marks=pytest.mark.torture) for call in LARGE)])
+@pytest.mark.filterwarnings("ignore:The default weight initialization:FutureWarning")
+def test_every_family_of_a_library_gives_its_logits(call, data, images, tmp_path):
+    """With the normalisation that the library states for its own weights; of training alone are GoogLeNet's heads."""
+    library, name, *rest = call.split(":")
+    options = dict(pair.split("=") for pair in rest)
+    options = {key: int(value) if value.isdigit() else value == "true" for key, value in options.items()}
+    torch.manual_seed(0)
+    if library == "torchvision":
+        module = torchvision.models.get_model(name, weights=None, num_classes=2, **options)
+        states = torchvision.models.get_model_weights(name).DEFAULT.transforms()
+    else:
+        module = timm.create_model(name, num_classes=2, **options)
+        states = timm.data.create_transform(**timm.data.resolve_model_data_config(module)).transforms[-1]
+    for parameter in module.parameters():
+        if not parameter.any():  # such as the last layer of torchvision's vision transformer
+            nn.init.normal_(parameter)
+    torch.save(module.state_dict(), tmp_path / "weights.pth")
+    found = logits(data, images[:2], f"{call}:weights={tmp_path / 'weights.pth'}")
+    with torch.no_grad():
+        expected = module.eval()(Normalize(states.mean, states.std)(images[:2]))
+    torch.testing.assert_close(found, expected)
+    assert not torch.allclose(found[:, 0], found[:, 1])
+
+
 @pytest.mark.parametrize(
     ("model", "how", "says"),
     [
@@ -187,6 +224,8 @@ def test_a_network_of_a_library_takes_local_weights(library, name, normalise, su
         ("timm:resnet81:weights=x.pth", {}, "unknown model of timm"),
         ("torchvision:resnet18", {}, "torchvision:NAME:weights=FILE"),
         ("torchvision:resnet18:weights=x.pth", {}, "there is no such file"),
+        ("torchvision:googlenet:weights=x.pth", {}, "googlenet changes its input: write torchvision:googlenet:tra"),
+        ("torchvision:vit_b_16:size=64:weights=x.pth", {}, "unexpected keyword argument 'size'"),
         ("huggingface:nowhere", {}, "model huggingface:nowhere cannot be loaded"),
         (network(5), {}, r"gives \(1, 5\) for one image: .* classes= says which"),
         (network(5), {"classes": [3, 7]}, r"classes = \[3, 7\]: give the numbers, 0 to 4, of hero, villain"),

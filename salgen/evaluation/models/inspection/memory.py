@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import forward_pass
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
@@ -58,11 +57,7 @@ class MicroBatches:
         self.size = failed // 2
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        warnings.warn(
-            f"out of memory with {failed} images at once: going on with {self.size} (max_memory sets a limit)",
-            SalgenWarning,
-            stacklevel=3,
-        )
+        warn(f"out of memory with {failed} images at once: going on with {self.size} (max_memory sets a limit)")
 
 
 def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, passes: int) -> int:

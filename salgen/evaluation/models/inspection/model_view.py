@@ -184,6 +184,13 @@ def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
     return start.scatter_(1, other_logits.argmax(dim=1, keepdim=True), -1.0)
 
 
+def margins(logits: Tensor) -> Tensor:
+    """Each class's logit less the best other one, (N, K), of two classes or more."""
+    highest = logits.topk(2, dim=1).values
+    best, second = highest[:, :1], highest[:, 1:]
+    return logits - torch.where(logits == best, second, best)
+
+
 def _private(model: nn.Module) -> nn.Module:
     try:
         private = private_copy(model, model)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from salgen.errors import SalgenError, SalgenWarning
+from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
@@ -128,11 +127,9 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
             f"{reason[:300]}"
         ) from error
     if found.sums_to_one:
-        warnings.warn(
+        warn(
             "the model's outputs are positive and sum to 1, as after a softmax: methods explain logits, so let it "
-            "return what goes into the softmax",
-            SalgenWarning,
-            stacklevel=2,
+            "return what goes into the softmax"
         )
     return found
 
@@ -149,11 +146,9 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
         If it draws random numbers, or takes one image but not two.
     """
     if not _batch_independent.of("", view, image):
-        warnings.warn(
+        warn(
             "the model's answer for an image depends on the other images of its batch, and so do its maps: "
-            "use batch_size=1, or make it independent of them",
-            SalgenWarning,
-            stacklevel=3,
+            "use batch_size=1, or make it independent of them"
         )
 
 

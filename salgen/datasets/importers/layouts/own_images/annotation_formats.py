@@ -11,30 +11,22 @@ from typing import Any
 import numpy as np
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size
+from salgen.datasets.importers.layouts.own_images.annotated_tables import ABSENT, is_table, read_table
 from salgen.datasets.importers.layouts.own_images.annotations import (
     UNKNOWN,
     Annotations,
     Object,
     box_outline,
     image_of,
-    in_order,
-    numbers_of,
     polygons_outline,
 )
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
-from salgen.datasets.importers.layouts.own_images.label_table import FILE, LABEL, column, read_rows
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline, RunLengths
 from salgen.datasets.importers.layouts.own_images.yolo import holds_texts, read_yolo
 from salgen.datasets.libraries.coco import run_lengths
 from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
-
-ABSENT = "annotation of an image that is not in the folder"
-CORNERS = (  # the columns of a box: left, top, right, bottom
-    *(("x0", "y0", "x1", "y1"), ("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax")),
-    *(("x_min", "y_min", "x_max", "y_max"), ("left", "top", "right", "bottom")),
-)
 
 
 def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
@@ -90,29 +82,6 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
 
 
-def read_boxes(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
-    """A CSV file with a row for each box: image, label where there is one, and the edges in pixels."""
-    objects: dict[str, list[Object]] = defaultdict(list)
-    for row in read_rows(path):
-        place, columns = row
-        corners = next((names for names in CORNERS if set(names) <= columns.keys()), None)
-        if corners is None:
-            expected = ", or ".join(",".join(names) for names in CORNERS)
-            raise SalgenError(f"{path}: has the columns {', '.join(columns)}; a box needs {expected}")
-        item = tree.find(column(row, FILE), place)
-        size = tree.sizes.get(item or "")
-        label = column(row, LABEL) if set(LABEL) & columns.keys() else None
-        try:
-            if item is None:
-                raise UnusableError(ABSENT)
-            if size is not None:  # a broken image is counted as such
-                objects[item].append(Object(label, box_outline(numbers_of(columns[name] for name in corners), size)))
-        except UnusableError as error:
-            skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
-    labels = {each.category for of_image in objects.values() for each in of_image if each.category is not None}
-    return Annotations(objects, tuple(in_order(labels)), {"annotations": path})
-
-
 @dataclass(frozen=True)
 class Format:
     """A format: what it is called, whether a path is of it, and its reader."""
@@ -124,7 +93,7 @@ class Format:
 
 FORMATS = (
     Format("COCO instances (.json)", lambda path: path.suffix.lower() == ".json", read_coco),
-    Format("boxes (.csv)", lambda path: path.suffix.lower() == ".csv", read_boxes),
+    Format("a table of boxes, masks or objects (.csv, .jsonl)", is_table, read_table),
     Format(
         "YOLO (a folder of .txt, or its data.yaml or classes.txt)",
         lambda path: holds_texts(path) if path.is_dir() else path.suffix.lower() in (".yaml", ".yml", ".txt", ".names"),

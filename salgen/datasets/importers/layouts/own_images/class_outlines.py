@@ -26,11 +26,12 @@ def labels_of(
     SalgenError
         If none of them says a class.
     """
+    stated = {item: row.label for item, row in rows.items() if row.label is not None}
     categories = tuple(dict.fromkeys(name for each in annotations for name in each.categories))
     labels: dict[str, list[str]] = {}
     for item in items:
-        if rows:
-            found, lacking = [rows[item].label] if item in rows else [], "image without a row in the table of labels"
+        if stated:
+            found, lacking = [stated[item]] if item in stated else [], "image without a row in the table of labels"
         elif categories:
             objects = [one for each in annotations for one in each.objects.get(item, [])]
             found, lacking = [one.category for one in objects if one.category], "image without an object"
@@ -40,7 +41,7 @@ def labels_of(
             labels[item] = list(dict.fromkeys(found))
         else:
             skipped.add(lacking, item)
-    if not labels and not rows and not categories:
+    if not labels and not stated and not categories:
         raise SalgenError(
             f"{tree.root}: nothing says of which class an image is; give --labels a table with file and label, or put "
             "the images into a folder for each class"
@@ -51,10 +52,11 @@ def labels_of(
 
 def outlines_of(item: str, name: str, annotations: Sequence[Annotations]) -> list[list[Outline]]:
     """Each annotator's outlines of a class in an image: of its objects, or of all if no category is called so."""
+    is_category = any(name in each.categories for each in annotations)
     marked = []
     for each in annotations:
         objects: Iterable[Object] = each.objects.get(item, [])
-        if name in each.categories:
+        if is_category and each.categories:
             objects = (one for one in objects if one.category == name)
         marked.append([one.outline for one in objects])
     return [outlines for outlines in marked if outlines]

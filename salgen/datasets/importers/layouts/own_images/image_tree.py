@@ -62,7 +62,7 @@ class ImageTree:
 
     @classmethod
     def at(cls, root: Path, but: Iterable[Path], skipped: Skipped) -> ImageTree:
-        """The images of a folder, without those in folders `but` within it; broken ones are counted.
+        """The images of a folder, without files and those in folders `but` within it; broken ones are counted.
 
         Raises
         ------
@@ -72,11 +72,11 @@ class ImageTree:
         if not root.is_dir():
             raise SalgenError(f"{root}: expected a folder of images here")
         top = root.resolve()
-        hidden = [path for path in (each.resolve() for each in but) if path.is_relative_to(top) and path != top]
+        hidden = {path for path in (each.resolve() for each in but) if path.is_relative_to(top) and path != top}
         files = {
             path.relative_to(root).as_posix(): path
             for path in pictures_below(root)
-            if not any(path.resolve().is_relative_to(folder) for folder in hidden)
+            if hidden.isdisjoint((path.resolve(), *path.resolve().parents))
         }
         broken = broken_items({item: [path] for item, path in files.items()})
         for item, why in broken.items():

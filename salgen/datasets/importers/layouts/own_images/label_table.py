@@ -14,15 +14,17 @@ from salgen.errors import SalgenError, reason
 
 FILE = ("file", "file_name", "filename", "image", "image_path", "path")
 LABEL = ("label", "class", "category", "class_name")
+MASK = ("mask", "mask_file_name", "mask_file", "mask_path")
+OBJECTS = "objects"
 
 Row = tuple[str, Mapping[str, Any]]  # the place, as messages name it, and the columns in lower case
 
 
 @dataclass(frozen=True)
 class LabelRow:
-    """An image's label, and where the table has them its split and its cluster."""
+    """An image's label, split and cluster, where the table has them."""
 
-    label: str
+    label: str | None
     split: str | None
     cluster: str | None
 
@@ -73,29 +75,40 @@ def read_labels(path: Path, tree: ImageTree) -> dict[str, LabelRow]:
     Raises
     ------
     SalgenError
-        If the table cannot be read, names no image of the folder, or one twice, or a split of another name.
+        If the table cannot be read, names no image of the folder, or one twice, or a split of another name; or if rows
+        have no label and mark no object.
     """
     labels: dict[str, LabelRow] = {}
-    folder = path.parent.relative_to(tree.root) if path.parent.is_relative_to(tree.root) else Path()
     for row in read_rows(path):
         place, values = row
-        name = column(row, FILE)
-        item = tree.find((folder / name).as_posix(), place)
+        item = image_of_row(row, path, tree)
         if item is None:
-            raise SalgenError(f"{place}: {tree.root} has no image {name!r}: correct the name, or remove the row")
+            raise SalgenError(
+                f"{place}: {tree.root} has no image {column(row, FILE)!r}: correct the name, or remove the row"
+            )
         if item in labels:
             raise SalgenError(f"{place}: {item} is named twice: give each image one row")
         split = str(values.get("split") or "").strip().lower()
         if split and split not in SPLIT_FOLDERS:
             raise SalgenError(f"{place}: split {split!r} is unknown: write train, val or test")
         cluster = str(values.get("cluster") or "").strip()
-        labels[item] = LabelRow(column(row, LABEL), SPLIT_FOLDERS.get(split), cluster or None)
+        unlabelled = not set(LABEL) & values.keys() and {*MASK, OBJECTS} & values.keys()
+        labels[item] = LabelRow(None if unlabelled else column(row, LABEL), SPLIT_FOLDERS.get(split), cluster or None)
     return labels
 
 
-def metadata_of(tree: ImageTree) -> list[Path]:
+def image_of_row(row: Row, path: Path, tree: ImageTree) -> str | None:
+    """The image that a row of a table names, as seen from the table's folder if that is among the images."""
+    folder = path.parent.relative_to(tree.root) if path.parent.is_relative_to(tree.root) else Path()
+    return tree.find((folder / column(row, FILE)).as_posix(), row[0])
+
+
+def metadata_in(folder: Path) -> list[Path]:
     """Hugging Face's tables: in the folder itself, or one in each folder of a split."""
     names = ("metadata.csv", "metadata.jsonl")
-    return [
-        path for pattern in ("{}", "*/{}") for name in names for path in sorted(tree.root.glob(pattern.format(name)))
-    ]
+    return [path for pattern in ("{}", "*/{}") for name in names for path in sorted(folder.glob(pattern.format(name)))]
+
+
+def marks_objects(path: Path) -> bool:
+    """Whether the rows of one of these name masks or list objects."""
+    return any({*MASK, OBJECTS} & columns.keys() for _, columns in read_rows(path))

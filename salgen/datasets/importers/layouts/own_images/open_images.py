@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from salgen.datasets.importers.layouts.broken import broken_items
+from salgen.datasets.importers.layouts.own_images.annotated_tables import is_table, masks_named_in
 from salgen.datasets.importers.layouts.own_images.annotation_formats import read_annotations_at
 from salgen.datasets.importers.layouts.own_images.annotations import Annotations
 from salgen.datasets.importers.layouts.own_images.class_outlines import labels_of, largest_class, outlines_of
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped
-from salgen.datasets.importers.layouts.own_images.label_table import LabelRow, metadata_of, read_labels
+from salgen.datasets.importers.layouts.own_images.label_table import LabelRow, read_labels
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.importers.layouts.own_images.own_images import OwnImage, OwnImages, Reading
 from salgen.datasets.importers.layouts.own_images.own_split import about_splits, assign_splits
@@ -30,11 +31,11 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     """
     given, skipped = Paths.of(text), Skipped()
     root = given.images
-    tree = ImageTree.at(root, given.masks, skipped)
+    named = [picture for path in given.masks if is_table(path) and path.is_file() for picture in masks_named_in(path)]
+    tree = ImageTree.at(root, [*given.masks, *named], skipped)
     annotations = [read_annotations_at(path, tree, skipped, reading.mask_values) for path in given.masks]
-    tables = [given.labels] if given.labels else metadata_of(tree)
     rows: dict[str, LabelRow] = {}
-    for table in tables:
+    for table in given.labels:
         rows |= read_labels(table, tree)
     damaged = _damaged_masks(annotations, tree)
     for item, why in damaged.items():
@@ -65,7 +66,8 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     files = {f"images/{item}": tree.files[item] for item in images}
     files |= {f"masks-{n}/{name}": path for n, each in enumerate(annotations) for name, path in each.files.items()}
     files = {name: path for name, path in files.items() if path.is_file()}  # a broken mask may be a link to nowhere
-    files |= {f"labels/{path.relative_to(root) if path.is_relative_to(root) else ''}": path for path in tables}
+    files |= {f"labels/{path.relative_to(root) if path.is_relative_to(root) else n or ''}": path
+              for n, path in enumerate(given.labels)}  # fmt: skip
     return OwnImages(
         files=files,
         splits={f"images/{item}": split for item, split in splits.items()},

@@ -20,7 +20,7 @@ from salgen.types import Mask
 
 FORMS = (
     "(image, label, mask), or (image, target) with target a dict of 'labels' and 'masks' or 'boxes' "
-    "(torchvision.datasets.wrap_dataset_for_transforms_v2 gives these)"
+    "(torchvision.datasets.wrap_dataset_for_transforms_v2 gives these), or VOCDetection's 'annotation'"
 )
 
 
@@ -169,7 +169,12 @@ def _masks(mask: Any, size: tuple[int, ...], values: tuple[int, ...]) -> Iterato
 
 
 def _objects(target: Mapping[str, Any], size: tuple[int, ...]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Label and outline of each object of torchvision's detection targets."""
+    """Label and outline of each object of torchvision's detection targets, or of VOC's, whose corners count from 1."""
+    if "annotation" in target:
+        for entry in target["annotation"].get("object", ()):
+            left, top, right, bottom = (float(entry["bndbox"][name]) for name in ("xmin", "ymin", "xmax", "ymax"))
+            yield entry["name"], _bbox(left - 1, top - 1, right, bottom)
+        return
     labels = np.asarray(target["labels"]).tolist()
     if "masks" in target:
         masks = np.asarray(target["masks"])
@@ -179,10 +184,13 @@ def _objects(target: Mapping[str, Any], size: tuple[int, ...]) -> Iterator[tuple
             )
         yield from ((label, _run_lengths(mask != 0)) for label, mask in zip(labels, masks, strict=True))
         return
-    for label, (left, top, right, bottom) in zip(
-        labels, np.asarray(target["boxes"]).reshape(-1, 4).tolist(), strict=True
-    ):
-        yield label, {"bbox": [left, top, right - left, bottom - top]}
+    boxes = np.asarray(target["boxes"]).reshape(-1, 4).tolist()
+    yield from ((label, _bbox(*box)) for label, box in zip(labels, boxes, strict=True))
+
+
+def _bbox(left: float, top: float, right: float, bottom: float) -> dict[str, Any]:
+    """A box in COCO's form."""
+    return {"bbox": [left, top, right - left, bottom - top]}
 
 
 def _run_lengths(mask: Mask) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from salgen.datasets.importers.layouts.own_images.label_table import marks_objects, metadata_in
 from salgen.errors import SalgenError
 
 
@@ -19,14 +20,16 @@ class Paths:
         The folder of images, or one that holds it as `images`.
     masks
         One path for each annotator, or for each part of the images. If none is given, what is called `masks` (a folder,
-        ``masks.json`` or ``masks.csv``; ``masks-2`` is a second annotator's) or `data.yaml` in the folder.
+        ``masks.json`` or ``masks.csv``; ``masks-2`` is a second annotator's) or `data.yaml` in the folder; before these
+        Hugging Face's tables, where they name masks or list objects.
     labels
-        A table; if none is given, `labels.csv` in the folder, or the images' ``metadata.csv`` or ``metadata.jsonl``.
+        A table; if none is given, `labels.csv` in the folder, or Hugging Face's: ``metadata.csv`` or ``metadata.jsonl``
+        in the folder or that of the images, or in each split's.
     """
 
     images: Path
     masks: tuple[Path, ...]
-    labels: Path | None
+    labels: tuple[Path, ...]
 
     @classmethod
     def of(cls, text: str) -> Paths:
@@ -34,8 +37,11 @@ class Paths:
         images, *pairs = re.split(r":(masks|labels)=", text)
         parts = [(name, Path(path).expanduser()) for name, path in zip(pairs[::2], pairs[1::2], strict=True)]
         folder = Path(images).expanduser()
-        masks = tuple(path for name, path in parts if name == "masks")
-        labels = [path for name, path in parts if name == "labels"]
+        inner = folder / "images"
+        root = inner if inner.is_dir() else folder
+        metadata = dict.fromkeys([*metadata_in(folder), *metadata_in(root)])
+        masks = tuple(path for name, path in parts if name == "masks") or tuple(filter(marks_objects, metadata))
+        labels = tuple(path for name, path in parts if name == "labels")
         if len(labels) > 1:
             raise SalgenError(f"{text}: give the labels in one table")
         if not masks and folder.is_dir():
@@ -47,6 +53,5 @@ class Paths:
                 f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
             )
         if not labels:
-            labels = [path for path in [folder / "labels.csv"] if path.is_file()]
-        inner = folder / "images"
-        return cls(inner if inner.is_dir() else folder, masks, labels[0] if labels else None)
+            labels = tuple(filter(Path.is_file, [folder / "labels.csv"])) or tuple(metadata)
+        return cls(root, masks, labels)
