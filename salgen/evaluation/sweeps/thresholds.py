@@ -128,16 +128,16 @@ def thresholds(
 
     Notes
     -----
-    Each draw takes the clusters again, as many as there are, at all doses and for all methods alike, and S - 1 of the
-    S trainings of each dose: so few make the variance between trainings unbiased (McCarthy and Snowden 1985). A value
-    counts as often as its cluster was drawn, times 1 + k (its training's count over the expected one - 1); k² is the
-    share of the variance between trainings that is not noise of their images, which the clusters bring already.
+    Each draw takes the clusters again, as many as there are, and S - 1 of the S training seeds, at all doses and for
+    all methods alike: trainings with one seed begin with the same weights at every dose. S - 1 make the variance
+    between trainings unbiased (McCarthy and Snowden 1985). A value counts as often as its cluster was drawn, times
+    1 + k (its seed's count over the expected one - 1); k² is the share of the variance between trainings that is not
+    noise of their images, which the clusters bring already.
     With one training the interval is about these models.
 
     Ends are quantiles of the draws' thresholds; where no dose of a draw lies on the slope, it counts with the doses on
-    both sides. They are quantiles further out than 2.5 %, as Student's are beyond the normal's, with S - 1 degrees of
-    freedom for each dose on the slope (Hesterberg 2015, expanded percentiles). Simulated coverage is in
-    docs/thresholds.md.
+    both sides. They are quantiles further out than 2.5 %, as Student's with S - 1 degrees of freedom are beyond the
+    normal's (Hesterberg 2015, expanded percentiles). Simulated coverage is in docs/thresholds.md.
 
     References
     ----------
@@ -174,7 +174,7 @@ def _threshold(
     dose = float(axis.doses(place)) if found else np.nan
     sign = -1.0 if axis.falling else 1.0
     slope = sign * curve.slopes[0] * (np.log(2) if axis.log else 1.0)
-    share = _share(trainings, int(curve.on_slope[0]))
+    share = _share(trainings)
     row = Threshold(
         outcome, dose, *_interval(*_ends(drawn, axis), share), float(slope), float(curve.ceiling[0]), misfit
     )
@@ -195,10 +195,10 @@ def _ends(drawn: Curves, axis: Axis) -> tuple[Float64, Float64]:
     return (high, low) if axis.falling else (low, high)
 
 
-def _share(trainings: int, doses: int) -> float:
-    """The share of draws beyond each end of an interval, given the number of doses on the slope."""
+def _share(trainings: int) -> float:
+    """The share of draws beyond each end of an interval."""
     share = (1 - LEVEL) / 2
-    return share if trainings == 1 else float(ndtr(stdtrit((trainings - 1) * max(doses, 1), share)))
+    return share if trainings == 1 else float(ndtr(stdtrit(trainings - 1, share)))
 
 
 def _interval(low: Float64, high: Float64, share: float) -> tuple[float, float]:
@@ -206,14 +206,14 @@ def _interval(low: Float64, high: Float64, share: float) -> tuple[float, float]:
 
 
 def _drawn(shape: tuple[int, ...], draws: int, seed: int) -> tuple[Float64, Float64]:
-    """How often each draw has each cluster, float64 (B, G), and each training of each dose, (B, D, S)."""
-    doses, trainings, clusters = shape
+    """How often each draw has each cluster, float64 (B, G), and each training seed, (B, S)."""
+    _, trainings, clusters = shape
     of_clusters = Stream(seed, "thresholds", "clusters").integers(clusters, draws * clusters)
     times = _multiplicities(of_clusters.reshape(draws, clusters), clusters)
     if trainings == 1:
-        return times, np.ones((draws, doses, 1))
-    chosen = Stream(seed, "thresholds", "trainings").integers(trainings, draws * doses * (trainings - 1))
-    return times, _multiplicities(chosen.reshape(draws * doses, trainings - 1), trainings).reshape(draws, doses, -1)
+        return times, np.ones((draws, 1))
+    chosen = Stream(seed, "thresholds", "trainings").integers(trainings, draws * (trainings - 1))
+    return times, _multiplicities(chosen.reshape(draws, trainings - 1), trainings)
 
 
 def _multiplicities(chosen: NDArray[np.int64], count: int) -> Float64:
@@ -226,7 +226,7 @@ def _resampled(trials: Trials, of_clusters: Float64, of_trainings: Float64) -> t
     """The means and the numbers of images in each draw, float64 (B, D) each."""
     trainings = trials.sums.shape[1]
     times = 1 + trials.own_share * (of_trainings * (trainings / max(trainings - 1, 1)) - 1)
-    sums, counts = (np.einsum("bds,dsb->bd", times, part @ of_clusters.T) for part in (trials.sums, trials.counts))
+    sums, counts = (np.einsum("bs,dsb->bd", times, part @ of_clusters.T) for part in (trials.sums, trials.counts))
     return _ratio(sums, counts), counts
 
 

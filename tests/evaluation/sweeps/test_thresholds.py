@@ -52,9 +52,8 @@ def test_values_are_summed_over_the_images_of_each_cluster():
 def test_a_draw_has_as_many_clusters_and_one_training_less():
     of_clusters, of_trainings = _drawn((8, 3, 40), 200, 0)
     assert (of_clusters.sum(axis=1) == 40).all()
-    assert (of_trainings.sum(axis=2) == 2).all()
-    assert of_trainings.mean(axis=0) == pytest.approx(np.full((8, 3), 2 / 3), abs=0.2)
-    assert not np.array_equal(of_trainings[:, 0], of_trainings[:, 1])
+    assert (of_trainings.sum(axis=1) == 2).all()
+    assert of_trainings.mean(axis=0) == pytest.approx(np.full(3, 2 / 3), abs=0.2)
     assert (_drawn((8, 1, 40), 5, 0)[1] == 1).all()
 
 
@@ -79,7 +78,7 @@ def own_share_of(trials):
 @pytest.mark.parametrize("between", [0.0, 0.3])
 def test_means_of_a_draw_are_those_of_loops(between):
     trials, rng = observer(0, trainings=3, clusters=6, between=between), np.random.default_rng(0)
-    of_clusters, of_trainings = rng.integers(0, 3, (4, 6)).astype(float), rng.multinomial(2, [1 / 3] * 3, (4, 8))
+    of_clusters, of_trainings = rng.integers(0, 3, (4, 6)).astype(float), rng.multinomial(2, [1 / 3] * 3, 4)
     share = own_share_of(trials)
     assert 0 < share < 1
     means, counts = _resampled(trials, of_clusters, of_trainings)
@@ -87,7 +86,7 @@ def test_means_of_a_draw_are_those_of_loops(between):
         for dose in range(8):
             values, images = 0.0, 0.0
             for training in range(3):
-                weight = 1 + share * (of_trainings[draw, dose, training] * 3 / 2 - 1)
+                weight = 1 + share * (of_trainings[draw, training] * 3 / 2 - 1)
                 for cluster in range(6):
                     values += of_clusters[draw, cluster] * weight * trials.sums[dose, training, cluster]
                     images += of_clusters[draw, cluster] * weight * trials.counts[dose, training, cluster]
@@ -114,9 +113,8 @@ def test_a_dose_without_scores_does_not_count():
 
 
 def test_few_trainings_have_wider_intervals_as_students():
-    assert _share(1, 3) == pytest.approx(0.025)
-    assert _share(3, 3) == pytest.approx(norm.cdf(t.ppf(0.025, 6)))
-    assert _share(3, 0) == _share(3, 1) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
+    assert _share(1) == pytest.approx(0.025)
+    assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
 
 
 @pytest.mark.parametrize(("level", "outcome"), [(0.5, NOT_REACHED), (1.0, EVERYWHERE)])
@@ -168,14 +166,15 @@ def test_slopes_are_per_doubling_or_per_unit():
         assert row.slope == pytest.approx((psi(more) - psi(row.threshold)) / step, rel=1e-2)
 
 
-@pytest.mark.parametrize("between", [0.0, 0.3])
-def test_intervals_cover_the_threshold_of_a_simulated_observer(between):
-    """Of 60 studies, which docs/thresholds.md has more of: at least 86 % where 95 % are aimed at."""
+@pytest.mark.parametrize(("between", "trainings"), [(0.0, 1), (0.3, 5)])
+def test_intervals_cover_the_threshold_of_a_simulated_observer(between, trainings):
+    """Of 100 studies, which docs/thresholds.md has more of: at least 88 % where 95 % are aimed at."""
     truth = 0.15 * ((0.95 - 0.5) / 0.25 - 1) ** (-1 / 4)
     rows = [
-        thresholds(DOSES, observer(seed, between=between), {}, Axis(), draws=100, seed=seed)[0][1] for seed in range(60)
+        thresholds(DOSES, observer(seed, trainings=trainings, between=between), {}, Axis(), draws=100, seed=seed)[0][1]
+        for seed in range(1000, 1100)
     ]
-    assert np.mean([row.low <= truth <= row.high for row in rows]) >= 0.86
+    assert np.mean([row.low <= truth <= row.high for row in rows]) >= 0.88
     assert np.median([row.threshold for row in rows]) == pytest.approx(truth, rel=0.05)
     assert np.median([row.ceiling for row in rows]) == pytest.approx(0.95, abs=0.02)
     assert np.median([np.log2(row.high / row.low) for row in rows]) < 1.5
