@@ -151,7 +151,7 @@ def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, 
     means
         float64 (B, D): mean performance, in [0, 1].
     weights
-        float64 (B, D): how many images each mean is of; 0 where there is none.
+        float64 (B, D): how many images each mean is of; 0 where there is none. Rows of zeros never reach a threshold.
     chance
         The level of guessing, in [0, 1).
     shape
@@ -182,7 +182,7 @@ def fit(places: Float64, means: Float64, weights: Float64, chance: float = 0.5, 
     unit, sigmoid = (places - places[0]) / width, SHAPES[shape]
     steepest = np.diff(sigmoid.inverse(np.array([SPAN, 1 - SPAN])))[0] / np.diff(unit).min()
     bounds = ((-1.0, 2.0), (np.log(FLATTEST), np.log(steepest)), (chance, 1.0))
-    shares = weights / weights.sum(axis=1, keepdims=True)
+    shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), TINY)
     starts = _starts(unit, means, shares, bounds, chance, sigmoid)
     found = _maximised(
         starts,

@@ -94,6 +94,14 @@ def test_doses_count_by_their_images():
     assert fit(PLACES, extra[None], weights).thresholds == pytest.approx(fit(PLACES, means[None], weights).thresholds)
 
 
+def test_a_row_without_images_reaches_no_threshold():
+    weights = np.stack([np.zeros(8), np.full(8, 300.0)])
+    alone = fit_one(observed(0)).thresholds[0]
+    found = fit(PLACES, np.stack([np.full(8, 0.5), observed(0)]), weights).thresholds
+    assert found[0] == np.inf
+    assert found[1] == pytest.approx(alone, abs=1e-7)
+
+
 CURVES = {
     "centre": st.floats(-3.5, -0.5),
     "steepness": st.floats(0.5, 30),
