@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.results.opening import evaluate, open, rescore
     from salgen.evaluation.results.run import Run
     from salgen.evaluation.scoring.scoring import score
+    from salgen.evaluation.sweeps.sweep import sweep
     from salgen.evaluation.training.collate import collate
     from salgen.evaluation.training.training import train
     from salgen.evaluation.verification.verifying import verify
@@ -43,6 +44,7 @@ _PUBLIC = {
     "report": "salgen.evaluation.report:report",
     "rescore": "salgen.evaluation.results.opening:rescore",
     "score": "salgen.evaluation.scoring.scoring:score",
+    "sweep": "salgen.evaluation.sweeps.sweep:sweep",
     "train": "salgen.evaluation.training.training:train",
     "unpack": "salgen.datasets.archives.unpacking:unpack",
     "verify": "salgen.evaluation.verification.verifying:verify",
@@ -64,6 +66,7 @@ __all__ = [
     "report",
     "rescore",
     "score",
+    "sweep",
     "train",
     "unpack",
     "verify",

@@ -29,6 +29,7 @@ COMMANDS = (
     "report",
     "leaderboard",
     "reproduce",
+    "sweep",
     "metrics",
     "find",
 )

@@ -1,0 +1,105 @@
+"""`salgen sweep`: how weak a cause a model and saliency methods still find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from salgen.cli.options import (
+    DEFAULT_MODEL,
+    command_line,
+    help_with,
+    max_memory,
+    methods,
+    plugin_name,
+    required_name,
+    scale,
+    seeds,
+    settings,
+    split_names,
+)
+from salgen.errors import SalgenError
+from salgen.parameters import parse_pairs
+from salgen.registry import GENERATORS
+
+
+def _tables(params: dict[str, Any]) -> dict[str, type]:
+    from salgen.generators.factory import plugin_class
+
+    name = params.get("name")
+    return {f"Parameters of {name}, the numbers among them as doses": plugin_class(name)} if name else {}
+
+
+@click.command("sweep", add_help_option=False)
+@plugin_name
+@click.option(
+    "--dose",
+    metavar="PARAMETER=LOW:HIGH:COUNT",
+    help="A numeric parameter and at least six values: with equal ratios, COUNTlin with even steps, or VALUE,VALUE,...",
+)
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="As for salgen evaluate.")
+@methods
+@click.option("--methods", "method_names", metavar="A,B", help="As for salgen evaluate.")
+@scale
+@click.option("--train", type=int, metavar="N", help="Training samples of a dose.  [default: the scale's]")
+@click.option("--val", type=int, metavar="N", help="Validation samples of a dose.  [default: the scale's]")
+@click.option("--test", type=int, metavar="N", help="Test samples of a dose.  [default: the scale's]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the data, the same at all doses.")
+@settings
+@click.option(
+    "--training",
+    "training_pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A training setting or parameter of the model.",
+)
+@seeds
+@click.option("--reliance/--no-reliance", default=None, help="As for salgen evaluate.")
+@click.option("--split", help="Split to evaluate on.  [default: test]")
+@click.option("--limit", type=int, metavar="N", help="Consider the first N samples of the split only.")
+@click.option(
+    "--shape",
+    type=click.Choice(["logistic", "weibull", "normal"]),
+    default="logistic",
+    show_default=True,
+    help="Function that is fitted.",
+)
+@max_memory
+@click.option("--out", type=click.Path(), metavar="FOLDER", help="Folder.  [default: sweeps/NAME-PARAMETER]")
+@help_with(_tables)
+def command(
+    name: str | None,
+    dose: str | None,
+    method_calls: tuple[str, ...],
+    method_names: str | None,
+    pairs: tuple[str, ...],
+    training_pairs: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Make data of the generator NAME at several doses, evaluate each, and fit thresholds.
+
+    A parameter of the generator is the dose: how strong, large or noisy the cause is. The threshold is the dose at
+    which accuracy, or a method's ROC-AUC, is halfway from chance to perfect. A stopped sweep continues when the same
+    command runs again. --set takes the generator's other parameters. Show them with: salgen sweep NAME --help
+    """
+    from salgen.evaluation.sweeps.sweep import TABLE, sweep
+
+    name = required_name(name, GENERATORS)
+    if dose is None:
+        raise SalgenError("give the --dose, such as --dose depth=0.02:0.7:8; salgen sweep NAME --help lists parameters")
+    counts = {split: options.pop(split) for split in ("train", "val", "test")}
+    parameters = dict(parse_pairs(pairs))
+    folder = sweep(
+        name,
+        dose,
+        methods=[*method_calls, *split_names(method_names, "--methods")] or None,
+        splits={split: count for split, count in counts.items() if count is not None},
+        source=parameters.pop("source", None),
+        parameters=parameters,
+        settings=parse_pairs(training_pairs, "--training"),
+        command=command_line(),
+        **options,
+    )
+    click.echo((folder / TABLE).read_text(encoding="utf-8"), nl=False)
+    click.echo(f"report: {folder / 'report.html'}")

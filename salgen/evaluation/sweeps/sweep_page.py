@@ -1,0 +1,182 @@
+"""The page of a sweep: all curves on one sheet, the thresholds in order, and what the doses look like."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from salgen.datasets.reading.reader import open_dataset
+from salgen.evaluation.report import page
+from salgen.evaluation.report.formatting import call, number
+from salgen.evaluation.report.runs import Run
+from salgen.evaluation.report.templates import templates
+from salgen.evaluation.results.plot import COLOURS
+from salgen.evaluation.sweeps.dose import Dose
+from salgen.evaluation.sweeps.psychometric import Axis, Curves
+from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND, NOT_REACHED, Threshold, Trials
+from salgen.files import atomic_path, write_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MODEL = "model"
+ORDER = (EVERYWHERE, FOUND, NOT_REACHED)
+SHEET, DOSES = "curves.png", "doses.png"
+COLUMNS = 4  # panels side by side
+ENOUGH = 5  # trainings from which on intervals cover what they say, simulated in docs/thresholds.md
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model or a method: what was measured of it, and its curve."""
+
+    name: str
+    measure: str
+    role: str
+    trials: Trials
+    curve: Curves
+    threshold: Threshold
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A finished sweep: its doses, data sets and runs, and its subjects, the model first."""
+
+    generator: str
+    dose: Dose
+    axis: Axis
+    shape: str
+    chance: float
+    data: list[Path]
+    runs: list[Run]
+    subjects: list[Subject]
+
+    @property
+    def in_order(self) -> list[Subject]:
+        """The subjects by their thresholds, those that find the weakest cause first."""
+        return sorted(self.subjects, key=self._standing)
+
+    @property
+    def trainings(self) -> int:
+        """The number of trainings of each dose."""
+        return int(self.subjects[0].trials.sums.shape[1])
+
+    def _standing(self, subject: Subject) -> tuple[int, float, str]:
+        row = subject.threshold
+        place = row.threshold * (-1 if self.axis.falling else 1) if row.outcome == FOUND else 0.0
+        return ORDER.index(row.outcome), place, subject.name
+
+    def interval(self, subject: Subject) -> str:
+        """The interval of a threshold in words; its ends are within the doses, or open."""
+        low, high, doses = subject.threshold.low, subject.threshold.high, self.dose.values
+        if low == -np.inf and high == np.inf:
+            return "open"
+        if low == high and np.isinf(low):
+            return f"{'above' if low > 0 else 'below'} {doses[-1] if low > 0 else doses[0]:g}"
+        start = f"below {doses[0]:g}" if low == -np.inf else f"{low:.3g}"
+        return f"{start} to {f'above {doses[-1]:g}' if high == np.inf else f'{high:.3g}'}"
+
+
+def write_page(sweep: Sweep, folder: Path, command: Sequence[str] | None = None) -> None:
+    """Write ``curves.png``, ``doses.png`` and ``report.html``."""
+    for name, figure in ((SHEET, curves_figure(sweep)), (DOSES, doses_figure(sweep))):
+        with atomic_path(folder / name) as temporary:
+            figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
+    here, report = Path(__file__).parent, Path(page.__file__).parent
+    environment = templates(here)
+    environment.filters |= {"number": number, "call": call}
+    html = environment.get_template("sweep.html.j2").render(
+        style=(report / page.STYLE).read_text(encoding="utf-8"),
+        sweep=sweep,
+        command=shlex.join(command) if command else "",
+        pictures={name: base64.b64encode((folder / name).read_bytes()).decode() for name in (SHEET, DOSES)},
+        few=sweep.trainings < ENOUGH,
+        found=FOUND,
+        difference=_difference,
+    )
+    write_text(folder / page.PAGE, html.strip() + "\n")
+
+
+def _difference(row: Threshold) -> str:
+    """A method's threshold less the model's, and the interval, in words; empty where nothing is known of it."""
+    if np.isinf(row.minus_low) and np.isinf(row.minus_high):
+        return "" if row.minus_low < row.minus_high else row.outcome
+    ends = [f"{end:+.2g}" if np.isfinite(end) else "open" for end in (row.minus_low, row.minus_high)]
+    text = (
+        f"{row.minus_model:+.2g} ({ends[0]} to {ends[1]})" if row.minus_model == row.minus_model else " to ".join(ends)
+    )
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def curves_figure(sweep: Sweep) -> Figure:
+    """A panel for each subject in the order of thresholds: means, curve, and the threshold with its interval."""
+    from matplotlib.figure import Figure
+
+    rows = -(-len(sweep.subjects) // COLUMNS)
+    figure = Figure(figsize=(2.7 * COLUMNS, 0.6 + 2.0 * rows), layout="constrained")
+    axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
+    for ax, subject in zip(axes, sweep.in_order, strict=False):
+        _draw(ax, sweep, subject)
+    for ax in axes[len(sweep.subjects) :]:
+        ax.set_axis_off()
+    figure.supxlabel(f"{sweep.dose.parameter} of {sweep.generator}", fontsize="medium")
+    return figure
+
+
+def _draw(ax: Axes, sweep: Sweep, subject: Subject) -> None:
+    colour = {MODEL: "tab:red", **COLOURS}[subject.role]
+    doses, row = sweep.dose.array, subject.threshold
+    fine = (np.geomspace if sweep.dose.log else np.linspace)(doses[0], doses[-1], 200)
+    for level, style in ((subject.curve.chance, ":"), ((1 + subject.curve.chance) / 2, "--")):
+        ax.axhline(level, color="0.75", linestyle=style, linewidth=0.8)
+    if not (row.low == -np.inf and row.high == np.inf) and row.low != row.high:
+        ax.axvspan(max(row.low, doses[0]), min(row.high, doses[-1]), color=colour, alpha=0.15, linewidth=0)
+    if row.outcome == FOUND:
+        ax.axvline(row.threshold, color=colour, linewidth=1.0)
+    ax.plot(
+        fine, subject.curve.at(np.sort(sweep.axis.places(fine)))[0][:: -1 if sweep.axis.falling else 1], color=colour
+    )
+    ax.plot(doses, subject.trials.of_trainings, ".", color=colour, markersize=3, alpha=0.5)
+    ax.plot(doses, subject.trials.means, "o", color=colour, markersize=4)
+    if sweep.dose.log:
+        ax.set_xscale("log")
+    ticks = doses[[0, len(doses) // 2, -1]]
+    ax.set_xticks(ticks, [f"{dose:.3g}" for dose in ticks])
+    ax.set_xticks([], minor=True)
+    ax.set_ylim(0.0, 1.02)
+    ax.set_title(f"{subject.name} ({subject.measure})" if subject.role == MODEL else subject.name, fontsize="small")
+
+
+def doses_figure(sweep: Sweep) -> Figure:
+    """The same sample at each dose: its image, its twin if there is one, and its mask."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1.3 * len(sweep.data), 4.2), layout="constrained")
+    axes = figure.subplots(3, len(sweep.data), squeeze=False)
+    for column, (path, run, dose) in enumerate(zip(sweep.data, sweep.runs, sweep.dose.values, strict=True)):
+        dataset = open_dataset(path, run.split)
+        item = dataset[dataset.ids.index(run.cube.samples[0])]
+        for ax, title, picture in zip(
+            axes[:, column],
+            ("image", "twin", "mask"),
+            (item["image"], item["twin"], item["mask"][np.newaxis]),
+            strict=True,
+        ):
+            ax.set_xticks([])
+            ax.set_yticks([])
+            if picture is not None:
+                ax.imshow(
+                    picture.squeeze() if len(picture) == 1 else picture.transpose(1, 2, 0), "gray", vmin=0, vmax=1
+                )
+            if column == 0:
+                ax.set_ylabel(title, fontsize="small")
+        axes[0, column].set_title(f"{dose:g}", fontsize="small")
+    figure.suptitle(f"{sweep.dose.parameter} of {sweep.generator}", fontsize="medium")
+    return figure

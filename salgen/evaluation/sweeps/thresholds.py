@@ -1,0 +1,234 @@
+"""Thresholds with bootstrap intervals: trainings and clusters of samples are drawn anew, and curves fitted again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from salgen.evaluation.statistics.clusters import cluster_sums
+from salgen.evaluation.statistics.training_noise import training_variances
+from salgen.evaluation.sweeps.psychometric import Axis, Curves, fit
+from salgen.seeding import Stream
+from salgen.types import Float64
+
+DRAWS = 1000
+LEVEL = 0.95
+FOUND, NOT_REACHED, EVERYWHERE = "found", "not reached", "reached at every dose"
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Performance at D doses under S trainings each, summed over the images of each of G clusters.
+
+    Attributes
+    ----------
+    sums, counts
+        float64 (D, S, G): of values in [0, 1], and of images. A cluster has one number at all doses.
+    """
+
+    sums: Float64
+    counts: Float64
+
+    @classmethod
+    def of(cls, values: Sequence[Float64], clusters: Sequence[Sequence[str]], names: Sequence[str]) -> Trials:
+        """Of each dose's values (S, N), NaN where undefined, and each image's cluster, one of the names."""
+        number = {name: place for place, name in enumerate(names)}
+        sums, counts = np.zeros((2, len(values), len(values[0]), len(names)))
+        for dose, (of_dose, members) in enumerate(zip(values, clusters, strict=True)):
+            places = np.array([number[name] for name in members], dtype=np.int64)
+            for part, array in ((sums, np.nan_to_num(of_dose)), (counts, np.isfinite(of_dose))):
+                of_clusters = cluster_sums(array.T.astype(np.float64), places).T
+                part[dose, :, : of_clusters.shape[1]] = of_clusters
+        return cls(sums, counts)
+
+    @property
+    def means(self) -> Float64:
+        """float64 (D,): over all trainings and images."""
+        return _ratio(self.sums.sum(axis=(1, 2)), self.counts.sum(axis=(1, 2)))
+
+    @property
+    def own_share(self) -> float:
+        """k: the root of the share of the variance between trainings that is not noise of their images."""
+        if self.sums.shape[1] == 1:
+            return 0.0
+        scored = self.counts.any(axis=(1, 2))
+        of_clusters = _ratio(self.sums[scored], self.counts[scored], np.nan).transpose(1, 2, 0)
+        own = training_variances(of_clusters, np.arange(self.sums.shape[2])).sum()
+        between = np.nanmean(of_clusters, axis=1).var(axis=0, ddof=1).sum() / len(of_clusters)
+        return float(np.sqrt(own / between)) if between > 0 else 0.0
+
+    @property
+    def of_trainings(self) -> Float64:
+        """float64 (D, S)."""
+        return _ratio(self.sums.sum(axis=2), self.counts.sum(axis=2))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The dose at which performance is halfway from chance to perfect, with a 95 % interval.
+
+    Attributes
+    ----------
+    outcome
+        `FOUND`, `NOT_REACHED` at any of the doses, or `EVERYWHERE`: reached at every dose.
+    threshold, low, high
+        In units of the dose; NaN unless it was found. The interval's ends are infinite beyond the doses.
+    slope
+        How much performance grows there per doubling of the dose, or per unit on an axis that is not logarithmic; NaN
+        unless the threshold was found.
+    ceiling
+        1 - λ.
+    misfit
+        The largest distance of a dose's mean from the curve.
+    minus_model, minus_low, minus_high
+        Less the model's threshold, with the interval of the difference.
+    """
+
+    outcome: str
+    threshold: float
+    low: float
+    high: float
+    slope: float
+    ceiling: float
+    misfit: float
+    minus_model: float = np.nan
+    minus_low: float = -np.inf
+    minus_high: float = np.inf
+
+
+def thresholds(
+    doses: Float64,
+    model: Trials,
+    methods: Mapping[str, Trials],
+    axis: Axis,
+    *,
+    chance: float = 0.5,
+    shape: str = "logistic",
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> tuple[tuple[Curves, Threshold], dict[str, tuple[Curves, Threshold]]]:
+    """The fitted curves and the thresholds of a model and of methods.
+
+    Parameters
+    ----------
+    doses
+        float64 (D,).
+    model, methods
+        Its accuracy, and the methods' scores by their names; clusters have the same numbers in all of them.
+    chance
+        The accuracy of guessing; a random map has 0.5.
+    shape
+        See :func:`~salgen.evaluation.sweeps.psychometric.fit`.
+    draws, seed
+        Of the bootstrap.
+
+    Notes
+    -----
+    Each draw takes the clusters again, as many as there are, and S - 1 of the S training seeds, at all doses and for
+    all methods alike: trainings with one seed begin with the same weights at every dose. S - 1 make the variance
+    between trainings unbiased (McCarthy and Snowden 1985). A value counts as often as its cluster was drawn, times
+    1 + k (its seed's count over the expected one - 1); k² is the share of the variance between trainings that is not
+    noise of their images, which the clusters bring already.
+    With one training the interval is about these models.
+
+    Ends are quantiles of the draws' thresholds; where no dose of a draw lies on the slope, it counts with the doses on
+    both sides. They are quantiles further out than 2.5 %, as Student's with S - 1 degrees of freedom are beyond the
+    normal's (Hesterberg 2015, expanded percentiles). Simulated coverage is in docs/thresholds.md.
+
+    References
+    ----------
+    McCarthy and Snowden 1985, *The bootstrap and finite population sampling*, Vital and Health Statistics 2(95);
+    Hesterberg 2015, *What teachers should know about the bootstrap*, The American Statistician 69(4).
+    """
+    places = axis.places(doses)
+    weights = _drawn(model.sums.shape, draws, seed)
+    fitted = {
+        name: (
+            fit(places, trials.means[np.newaxis], trials.counts.sum(axis=(1, 2))[np.newaxis], level, shape),
+            fit(places, *_resampled(trials, *weights), level, shape),
+        )
+        for name, trials, level in (
+            ("", model, chance),
+            *((name, trials, 0.5) for name, trials in methods.items()),
+        )
+    }
+    rows = {}
+    for name, (curve, drawn) in fitted.items():
+        misfit = np.abs(curve.at(places)[0] - (methods[name] if name else model).means)
+        rows[name] = (
+            curve,
+            _threshold(curve, drawn, axis, float(misfit.max()), model.sums.shape[1], fitted[""] if name else None),
+        )
+    return rows.pop(""), rows
+
+
+def _threshold(
+    curve: Curves, drawn: Curves, axis: Axis, misfit: float, trainings: int, model: tuple[Curves, Curves] | None
+) -> Threshold:
+    place, found = curve.thresholds[0], bool(np.isfinite(curve.thresholds[0]))
+    outcome = FOUND if found else NOT_REACHED if place > 0 else EVERYWHERE
+    dose = float(axis.doses(place)) if found else np.nan
+    sign = -1.0 if axis.falling else 1.0
+    slope = sign * curve.slopes[0] * (np.log(2) if axis.log else 1.0)
+    share = _share(trainings)
+    row = Threshold(
+        outcome, dose, *_interval(*_ends(drawn, axis), share), float(slope), float(curve.ceiling[0]), misfit
+    )
+    if model is None:
+        return row
+    (lows, highs), (model_lows, model_highs) = _ends(drawn, axis), _ends(model[1], axis)
+    with np.errstate(invalid="ignore"):  # infinite less infinite may be anything
+        below, above = lows - model_highs, highs - model_lows
+    ends = _interval(np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above), share)
+    of_model = model[0].thresholds[0]
+    difference = dose - float(axis.doses(of_model)) if np.isfinite(of_model) else np.nan
+    return replace(row, minus_model=difference, minus_low=ends[0], minus_high=ends[1])
+
+
+def _ends(drawn: Curves, axis: Axis) -> tuple[Float64, Float64]:
+    """The lower and the upper dose of each draw between which its threshold may lie."""
+    low, high = (axis.doses(end) for end in drawn.bounds)
+    return (high, low) if axis.falling else (low, high)
+
+
+def _share(trainings: int) -> float:
+    """The share of draws beyond each end of an interval."""
+    share = (1 - LEVEL) / 2
+    return share if trainings == 1 else float(ndtr(stdtrit(trainings - 1, share)))
+
+
+def _interval(low: Float64, high: Float64, share: float) -> tuple[float, float]:
+    return float(np.quantile(low, share, method="lower")), float(np.quantile(high, 1 - share, method="higher"))
+
+
+def _drawn(shape: tuple[int, ...], draws: int, seed: int) -> tuple[Float64, Float64]:
+    """How often each draw has each cluster, float64 (B, G), and each training seed, (B, S)."""
+    _, trainings, clusters = shape
+    of_clusters = Stream(seed, "thresholds", "clusters").integers(clusters, draws * clusters)
+    times = _multiplicities(of_clusters.reshape(draws, clusters), clusters)
+    if trainings == 1:
+        return times, np.ones((draws, 1))
+    chosen = Stream(seed, "thresholds", "trainings").integers(trainings, draws * (trainings - 1))
+    return times, _multiplicities(chosen.reshape(draws, trainings - 1), trainings)
+
+
+def _multiplicities(chosen: NDArray[np.int64], count: int) -> Float64:
+    """How often each of `count` things was chosen in each row, float64 (rows, count)."""
+    places = chosen + count * np.arange(len(chosen))[:, np.newaxis]
+    return np.bincount(places.ravel(), minlength=len(chosen) * count).reshape(-1, count).astype(np.float64)
+
+
+def _resampled(trials: Trials, of_clusters: Float64, of_trainings: Float64) -> tuple[Float64, Float64]:
+    """The means and the numbers of images in each draw, float64 (B, D) each."""
+    trainings = trials.sums.shape[1]
+    times = 1 + trials.own_share * (of_trainings * (trainings / max(trainings - 1, 1)) - 1)
+    sums, counts = (np.einsum("bs,dsb->bd", times, part @ of_clusters.T) for part in (trials.sums, trials.counts))
+    return _ratio(sums, counts), counts
+
+
+def _ratio(sums: Float64, counts: Float64, empty: float = 0.5) -> Float64:
+    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, empty), where=counts > 0), dtype=np.float64)

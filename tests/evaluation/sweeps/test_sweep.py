@@ -1,0 +1,175 @@
+"""A sweep from doses to thresholds, stopped and continued."""
+
+import csv
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import salgen
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.sweeps import sweep as module
+from salgen.evaluation.sweeps.dose import Dose
+from salgen.evaluation.sweeps.sweep_page import Subject, Sweep
+from salgen.evaluation.sweeps.thresholds import Threshold
+
+DOSE = "depth=0.05:0.9:6"
+PARAMETERS = {"image_size": (32, 32), "diameter": 6, "slices": 8}
+SETTINGS = {"widths": (4,), "hidden": 4, "epochs": 1}
+ARGUMENTS = {
+    "scale": "demo",
+    "methods": ["gradient"],
+    "splits": {"train": 8, "val": 4, "test": 8},
+    "parameters": PARAMETERS,
+    "settings": SETTINGS,
+    "seeds": 2,
+    "reliance": False,
+}
+WRITTEN = ("thresholds.csv", "curves.png", "doses.png", "report.html")
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*has not learnt the task")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return salgen.sweep("perlin-lesions", DOSE, tmp_path_factory.mktemp("sweep") / "one", **ARGUMENTS)
+
+
+def found(folder):
+    dose = Dose.parse(DOSE, "perlin-lesions")
+    places = [folder / f"depth={value:g}" for value in dose.values]
+    runs = read_runs([place / "run" for place in places])
+    return module.fitted("perlin-lesions", dose, [place / "data" for place in places], runs), runs
+
+
+def test_each_dose_is_a_data_set_and_a_run(folder):
+    values = Dose.parse(DOSE, "perlin-lesions").values
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == sorted(f"depth={v:g}" for v in values)
+    for value in values:
+        place = folder / f"depth={value:g}"
+        assert salgen.open(place / "data").spec.parameters["depth"] == value
+        assert len(salgen.open(place / "run").record.models) == 2
+
+
+def test_means_are_those_of_the_runs(folder):
+    sweep, runs = found(folder)
+    subjects = {subject.name: subject for subject in sweep.subjects}
+    for number, run in enumerate(runs):
+        accuracies = [model.accuracy for model in run.models]
+        assert subjects["lesion-cnn"].trials.of_trainings[number] == pytest.approx(accuracies)
+        for name in ("gradient", "sobel", "oracle"):
+            row = run.row("lesion-cnn", (name, next(m for _, k, m in run.cube.series if k == name)), "roc-auc",
+                          run.variant_of("roc-auc"))  # fmt: skip
+            assert subjects[name].trials.means[number] == pytest.approx(row.mean)
+    assert sweep.chance == 0.5
+    assert (sweep.subjects[0].role, subjects["gradient"].role) == ("model", "method")
+    assert (subjects["sobel"].role, subjects["oracle"].role) == ("floor", "ceiling")
+
+
+def test_the_table_has_a_row_for_each_subject_in_order(folder):
+    sweep, _ = found(folder)
+    with open(folder / "thresholds.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["subject"] for row in rows] == [subject.name for subject in sweep.in_order]
+    by_name = {row["subject"]: row for row in rows}
+    assert by_name["oracle"]["outcome"] == "reached at every dose"
+    assert by_name["constant"]["outcome"] == "not reached"
+    assert by_name["constant"]["threshold"] == ""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert all(name in page for name in by_name)
+
+
+def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeypatch):
+    evaluate, done = module.evaluate, []
+
+    def stop_in_the_middle(*given, **named):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(given)
+        return evaluate(*given, **named)
+
+    again = tmp_path / "again"
+    monkeypatch.setattr(module, "evaluate", stop_in_the_middle)
+    with pytest.raises(KeyboardInterrupt):
+        salgen.sweep("perlin-lesions", DOSE, again, **ARGUMENTS)
+    assert not (again / "thresholds.csv").exists()
+    monkeypatch.setattr(module, "evaluate", evaluate)
+    kept = {path: path.stat().st_mtime_ns for path in again.rglob("*.safetensors")}
+    salgen.sweep("perlin-lesions", DOSE, again, **ARGUMENTS)
+    assert kept
+    assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    assert [name for name in WRITTEN if (folder / name).read_bytes() != (again / name).read_bytes()] == []
+
+
+def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["salgen", "sweep"])
+    words = ["--train", "8", "--val", "4", "--test", "8", "--seeds", "2", "--scale", "demo", "--no-reliance"]
+    words += ["--set", "image_size=32,32", "--set", "diameter=6", "--set", "slices=8", "--methods", "gradient"]
+    words += ["--training", "widths=4", "--training", "hidden=4", "--training", "epochs=1", "--out", str(folder)]
+    assert main(["sweep", "perlin-lesions", "--dose", DOSE, *words]) == 0
+    assert capsys.readouterr().out.startswith((folder / "thresholds.csv").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "give the NAME of a generator"),
+        (["perlin-lesions"], "give the --dose, such as"),
+        (["perlin-lesions", "--dose", "window=1:2:6"], "not a number"),
+        (["perlin-lesions", "--dose", "depth=0.1:2:6"], "depth = 1.1: must be"),
+    ],
+)
+def test_faults_of_the_command_are_one_line(words, says, capsys):
+    assert main(["sweep", *words]) == 2
+    err = capsys.readouterr().err.strip()
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+def test_help_lists_the_parameters(capsys):
+    assert main(["sweep", "perlin-lesions", "--help"]) == 0
+    assert "share of intensity lost at a lesion's centre" in capsys.readouterr().out
+
+
+def test_an_unknown_shape_is_refused():
+    with pytest.raises(SalgenError, match="unknown shape 'probit'"):
+        salgen.sweep("perlin-lesions", DOSE, shape="probit")
+
+
+def test_images_of_several_classes_have_no_common_chance(tmp_path, monkeypatch):
+    data = SimpleNamespace(manifest=SimpleNamespace(multi_label=("object",)))
+    monkeypatch.setattr(module, "make", lambda *given, **named: tmp_path)
+    monkeypatch.setattr(module, "open_dataset", lambda path: data)
+    with pytest.raises(SalgenError, match="images of perlin-lesions show several classes"):
+        salgen.sweep("perlin-lesions", DOSE, tmp_path / "sweep", **ARGUMENTS)
+
+
+def test_doses_with_other_shares_of_the_classes_are_refused(folder):
+    sweep, runs = found(folder)
+    runs[2].models[0] = replace(runs[2].models[0], chance=0.625)
+    with pytest.raises(SalgenError, match=r"guessing is right on 50.0% to 62.5% of the images"):
+        module.fitted("perlin-lesions", sweep.dose, sweep.data, runs)
+
+
+def subject(name, outcome, threshold=np.nan, low=-np.inf, high=np.inf):
+    row = Threshold(outcome, threshold, low, high, np.nan, 1.0, 0.0)
+    return Subject(name, "roc-auc", "method", None, None, row)
+
+
+def test_subjects_stand_in_the_order_of_what_they_find():
+    subjects = [
+        subject("c", "not reached", low=np.inf),
+        subject("b", "found", 0.4, 0.3, np.inf),
+        subject("a", "found", 0.2, 0.1, 0.3),
+        subject("d", "reached at every dose", high=-np.inf),
+        subject("e", "not reached"),
+    ]
+    for falling, order in ((False, "dabce"), (True, "dbace")):
+        axis = module.Axis(falling=falling)
+        sweep = Sweep("perlin-lesions", Dose("depth", (0.1, 0.7), True), axis, "logistic", 0.5, [], [], subjects)
+        assert "".join(one.name for one in sweep.in_order) == order
+        words = [sweep.interval(one) for one in subjects]
+        assert words == ["above 0.7", "0.3 to above 0.7", "0.1 to 0.3", "below 0.1", "open"]
