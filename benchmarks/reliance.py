@@ -20,7 +20,7 @@ from salgen.evaluation.report.reliance_effect import RelianceEffect, reliance_ef
 from salgen.evaluation.report.runs import Run, read_runs
 from salgen.evaluation.runs.artifacts.certificates import FILE
 from salgen.evaluation.runs.running import evaluate
-from salgen.generators.declarations import Redrawable
+from salgen.generators.declarations import Movable
 from salgen.registry import GENERATORS
 
 SCALE, SEEDS = os.environ.get("SCALE", "demo"), int(os.environ.get("SEEDS", "1"))
@@ -33,9 +33,9 @@ LESION_MODEL, MODEL = "lesion-cnn", "scnn"
 
 
 def names() -> list[str]:
-    """The generators that draw images and can draw a background again."""
+    """The generators that draw images to learn from, and can draw a background again and the feature elsewhere."""
     drawn = [name for name in GENERATORS.names() if isinstance(GENERATORS.load(name), type)]
-    return [name for name in drawn if issubclass(GENERATORS.load(name), Redrawable)]
+    return [name for name in drawn if issubclass(GENERATORS.load(name), Movable)]
 
 
 def runs(name: str, folder: Path) -> list[Run]:

@@ -243,7 +243,7 @@ class Attributed(Protocol):
     def attribution(self, parameters: Mapping[str, Any]) -> Float32:
         """Signed values, float32 (K, rows, columns), of the K classes of the first task.
 
-        Rows and columns divide the image into equal rectangles, single pixels at the finest: a value is the sum over its
-        rectangle.
+        Rows and columns divide the image into equal rectangles, single pixels at the finest: a value is the sum over
+        its rectangle.
         """
         ...

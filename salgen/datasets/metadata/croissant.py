@@ -175,7 +175,7 @@ def _field(split: str, column: Column) -> dict[str, Any]:
         return {**described, "subField": [_number(split, column, name) for name in column.members]}
     inner = "bytes" if column.kind in (Kind.IMAGE, Kind.IMAGES) else None
     # Version 1.1 says `isArray`; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` only.
-    several = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
+    several: dict[str, Any] = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
     if column.kind is Kind.ARRAY:
         several = {"isArray": True, "arrayShape": ",".join(map(str, column.shape))}
     return {**described, "dataType": TYPES[column.kind], "source": _source(split, column.name, inner), **several}

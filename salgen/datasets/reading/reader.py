@@ -146,7 +146,8 @@ class Dataset:
         ``id``; ``image`` float32 (C, H, W) in [0, 1]; each task's class number; of tasks with several
         classes in an image ``<task>_present``, bool (K,); ``mask`` bool (H, W);
         ``alternative_masks`` bool (k, H, W); ``regions``, name to bool (H, W); ``twin`` as the image, or None;
-        ``recipe``; where it is known ``attribution``, float32 (K, rows, columns). Its method ``show()`` gives a picture of image, mask and twin.
+        ``recipe``; where it is known ``attribution``, float32 (K, rows, columns). Its method ``show()`` gives a
+        picture of image, mask and twin.
         """
         batch = self._one(index)
         twin = batch.twins[0]  # first: a rendered image is painted together with its twin

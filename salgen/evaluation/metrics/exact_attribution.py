@@ -1,7 +1,7 @@
 """Agreement of a map with the exact attribution of a designed network.
 
-A map is summed over the rectangles (pixels, patches or slots) that the exact attribution is stated for, in float64: s; the
-exact values are e. Signs count, so maps should not have been made absolute (``reduce=sum``).
+A map is summed over the rectangles (pixels, patches or slots) that the exact attribution is stated for, in float64:
+s; the exact values are e. Signs count, so maps should not have been made absolute (``reduce=sum``).
 """
 
 from __future__ import annotations

@@ -98,7 +98,10 @@ class Protocol(ABC):
 
     @abstractmethod
     def datasets(self) -> Mapping[str, Mapping[str, Any]]:
-        """The data sets in order, each with its arguments of `make`, such as the `source` of a user's own copy."""
+        """The data sets in order, each with its arguments of `make`, such as the `source` of a user's own copy.
+
+        One is called as its generator, unless `name` says another one.
+        """
 
     @abstractmethod
     def experiments(self, scale: str) -> Sequence[Experiment]:
@@ -121,7 +124,7 @@ class Protocol(ABC):
         return experiment.methods
 
     def trained_network(self, dataset: str, model: str) -> str | None:
-        """A network as ``package.module:function`` if it is not to be trained."""
+        """A network as ``package.module:function``, or a designed one, if it is not to be trained."""
         return None
 
     def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:
@@ -144,7 +147,7 @@ class Protocol(ABC):
             for model in self.networks_on(dataset, scale):
                 MODELS.load(model)
             if how.get("source") is not None:
-                generator(dataset, how["source"], scale)
+                generator(how.get("name", dataset), how["source"], scale)
 
     def run(
         self,
@@ -168,7 +171,7 @@ class Protocol(ABC):
         common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace, "command": command}
         experiments, runs, reliant = self.experiments(scale), RunFolders(out), RunFolders(out)
         for dataset, how in self.datasets().items():
-            data = make(dataset, out / dataset, scale=scale, seed=self.seed, **how)
+            data = make(**{"name": dataset, **how}, out=out / dataset, scale=scale, seed=self.seed)
             for model in self.networks_on(dataset, scale):
                 for experiment in experiments:
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
@@ -200,14 +203,16 @@ class Protocol(ABC):
         splits = open_dataset(data).spec.splits
         for split in (split for split in experiment.splits if split in splits):
             trained = list(runs.of(experiment.trained_in or experiment.name).get((data.name, model), {}).values())
-            subject = self.trained_network(data.name, model) or (trained[0] / f"{model}-seed0" if trained else model)
+            given = self.trained_network(data.name, model)
+            subject = given or (trained[0] / f"{model}-seed0" if trained else model)
+            is_trained = given is None and subject == model
             part = split.removeprefix("test").removeprefix("_")
             folder = experiment.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")
             run = evaluate(
                 data,
                 model=subject,
-                settings=self.settings(data.name, model, common["scale"]) if subject == model else None,
-                reliance=reliance if subject == model else None,
+                settings=self.settings(data.name, model, common["scale"]) if is_trained else None,
+                reliance=reliance if is_trained else None,
                 split=split,
                 out=runs.out / (f"{folder}-reliance" if reliance else folder),
                 **{"metrics": metrics or None, **experiment.arguments, **common},

@@ -128,10 +128,10 @@ class ChunkInputs:
         """Exact attributions of what is explained, float32 (N, rows, columns): of a logit, or of a margin."""
         rows, exact = np.arange(len(self.batch)), self.batch.attributions
         if self.plan.conventions.score == "logit":
-            return exact[rows, self.targets]
+            return np.asarray(exact[rows, self.targets])
         others = self.model.probabilities(self.batch.images)
         others[rows, self.targets] = -1.0
-        return exact[rows, self.targets] - exact[rows, others.argmax(axis=1)]
+        return np.asarray(exact[rows, self.targets] - exact[rows, others.argmax(axis=1)])
 
     @cached_property
     def _samples(self) -> ImageSet:

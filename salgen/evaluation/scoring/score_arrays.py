@@ -83,8 +83,8 @@ def as_attributions(attributions: Any, shape: tuple[int, ...]) -> Float32:
     fits = array.ndim == 3 and len(array) == shape[0] and array.size
     if not fits or array.dtype.kind != "f" or shape[1] % array.shape[1] or shape[2] % array.shape[2]:
         raise SalgenError(
-            f"attributions are {array.dtype} of shape {array.shape} and maps have {shape}: must be floating-point (N, rows, "
-            "columns), whose rows and columns divide those of the maps"
+            f"attributions are {array.dtype} of shape {array.shape} and maps have {shape}: must be floating-point "
+            "(N, rows, columns), whose rows and columns divide those of the maps"
         )
     _check_finite(array, "attributions")
     return array.astype(np.float32, copy=False)

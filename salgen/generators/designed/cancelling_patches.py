@@ -25,13 +25,14 @@ SIGNS = (-1, 1)  # of the classes
 
 @dataclass(frozen=True)
 class CancellingPatches(DesignedImages):
-    """Red patches count for red and blue ones for blue, unless the patch to their right is green; the larger sum is the class.
+    """Red patches count for red and blue ones for blue, unless the patch to their right is green.
 
-    Made for the network cancellation. With x the excess of red over blue in the left patch of a pair and c its right
-    patch's green, 0 or 1, the logit of `red` is the sum of x (1 - c) over all pairs, and that of `blue` its negative.
-    The exact attribution gives a left patch x and a green one -x, so that a cancelled pair has a sum of 0: the Shapley
-    value in which a canceller joins after what it cancels (asymmetric Shapley value, Frye et al. 2020). Green of
-    left patches, and red and blue of right ones, are noise that the network does not read.
+    The class is the colour with the larger sum. Made for the network cancellation. With x the excess of red over blue
+    in the left patch of a pair and c its right patch's green, 0 or 1, the logit of `red` is the sum of x (1 - c) over
+    all pairs, and that of `blue` its negative. The exact attribution gives a left patch x and a green one -x, so that a
+    cancelled pair has a sum of 0: the Shapley value in which a canceller joins after what it cancels (asymmetric
+    Shapley value, Frye et al. 2020). Green of left patches, and red and blue of right ones, are noise that the network
+    does not read.
 
     The mask is the evidence: the left patches that count for the class. The twin shows them in the other colour.
     """
@@ -56,7 +57,7 @@ class CancellingPatches(DesignedImages):
         return {"label": CLASSES}
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """The class, the signed level of each pair (0 for none), which pairs are cancelled, and the key of the noise."""
+        """The class, each pair's signed level (0 for none), which pairs are cancelled, and the key of the noise."""
         label, pairs = context.balanced("label"), self._pairs[0] * self._pairs[1]
         levels = 55 + context.stream("levels").integers(201, pairs)
         levels *= 2 * context.stream("signs").integers(2, pairs) - 1

@@ -9,6 +9,7 @@ from salgen.evaluation.attribution.explaining import explain, explain_all
 from salgen.evaluation.attribution.method_selection import Selection
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.runs.given_models import is_designed
 from salgen.parameters import call_text
 from salgen.registry import METHODS, MODELS
 from salgen.testing.methods import state_of
@@ -63,7 +64,8 @@ def quick_methods():
 KINDS = [(1, torch.float64), (3, torch.float32)]
 # With --torture, each model in both, and each method asked for alone on each; else in turn, and of those that differ
 # only in depth or groups, one.
-NAMES = [name for name in MODELS.names() if repeats.torture or name not in ("resnet50", "resnext50", "vgg19")]
+TRAINED = [name for name in MODELS.names() if not is_designed(name)]
+NAMES = [name for name in TRAINED if repeats.torture or name not in ("resnet50", "resnext50", "vgg19")]
 DRAWN = [
     (name, *kind) for number, name in enumerate(NAMES) for kind in (KINDS if repeats.torture else [KINDS[number % 2]])
 ]
@@ -118,7 +120,7 @@ SMOKE = ["gradient", "guided-backprop", "grad-cam", "eigen-cam", "lrp-z", "raw-a
 
 
 # Those of up to 12 million weights, and with --torture the others.
-FULL_SIZE = MODELS.names() if repeats.torture else ["lesion-cnn", "scnn", "resnet18"]
+FULL_SIZE = TRAINED if repeats.torture else ["lesion-cnn", "scnn", "resnet18"]
 
 
 @pytest.mark.parametrize("name", FULL_SIZE)

@@ -11,6 +11,7 @@ from torch import nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.normalisation import imagenet_normalisation
+from salgen.evaluation.runs.given_models import is_designed
 from salgen.registry import MODELS
 
 TORCHVISION = {
@@ -21,7 +22,7 @@ TORCHVISION = {
     "resnext50": ("resnext50_32x4d", 25_028_904, "layer4.2"),
     "vit-b-16": ("vit_b_16", 86_567_656, "vit.encoder.layers.encoder_layer_11.ln_1"),
 }
-NAMES = MODELS.names()
+NAMES = [name for name in MODELS.names() if not is_designed(name)]
 CONVOLUTIONAL = [name for name in TORCHVISION if name != "vit-b-16"]
 
 

@@ -14,6 +14,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
@@ -21,7 +22,7 @@ from salgen.registry import MODELS
 
 # Of two networks that differ only in depth or groups, one; with --torture both.
 LEFT_OUT = {"lesion-cnn"} | (set() if repeats.torture else {"resnet50", "resnext50", "vgg19"})
-NAMES = [name for name in MODELS.names() if name not in LEFT_OUT]
+NAMES = [name for name in MODELS.names() if name not in LEFT_OUT and not is_designed(name)]
 SEAMS = {name: MODELS.load(name).seams for name in NAMES}
 
 

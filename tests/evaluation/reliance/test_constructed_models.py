@@ -9,7 +9,7 @@ import pytest
 
 from salgen.evaluation.reliance.reliance import TOLERATED, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer, _images
-from salgen.generators.declarations import Redrawable
+from salgen.generators.declarations import Movable, Redrawable
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
@@ -17,7 +17,9 @@ SAMPLES, REDRAWS = 2, 3
 NAMES = [
     name
     for name in GENERATORS.names()
-    if isinstance(GENERATORS.load(name), type) and issubclass(GENERATORS.load(name), Redrawable)
+    if isinstance(GENERATORS.load(name), type)
+    and issubclass(GENERATORS.load(name), Redrawable)
+    and issubclass(GENERATORS.load(name), Movable)
 ]
 
 

@@ -66,10 +66,10 @@ class Metric(Protocol):
         Inputs that it needs besides the map: ``"mask"`` (at least one pixel of it in the scored region),
         ``"negatives"`` (at least one pixel outside it), ``"image"``, ``"target"``, ``"correct"`` (whether
         it is classified rightly), ``"model"``, ``"method"`` (which can explain again), ``"twin"`` (the
-        image's twin), ``"attribution"`` (the exact one of a designed network), ``"training"``, or second maps: ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the
-        twins with a patch that the model ignores), ``"paired_maps"``, ``"paired_twin_maps"``,
-        ``"paired_patched_maps"`` (by a second model: of the images, of the twins, of these with a patch that it
-        ignores), ``"shuffled_maps"`` (by a model trained on permuted labels).
+        image's twin), ``"attribution"`` (the exact one of a designed network), ``"training"``, or second maps:
+        ``"twin_maps"`` (of the twins), ``"patched_maps"`` (of the twins with a patch that the model ignores),
+        ``"paired_maps"``, ``"paired_twin_maps"``, ``"paired_patched_maps"`` (by a second model: of the images, of the
+        twins, of these with a patch that it ignores), ``"shuffled_maps"`` (by a model trained on permuted labels).
     takes_empty_masks
         Whether an empty mask has a value too, though the metric needs ``"mask"``.
     only_correct

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
-from salgen.generators.designed.cancelling_patches import SIGNS, CancellingPatches
 
 if TYPE_CHECKING:
     from salgen.evaluation.models.classifier import Classifier
+    from salgen.generators.designed.cancelling_patches import CancellingPatches
 
 NAMES = ("cancellation",)
 STRENGTH = 100.0  # of a canceller
@@ -35,6 +35,7 @@ class Cancellation(DesignedNetwork):
         from torch import nn
 
         from salgen.evaluation.models.classifier import Classifier
+        from salgen.generators.designed.cancelling_patches import SIGNS
 
         side, (height, width) = generator.patch, generator.image_size
         pairs = (height // side) * (width // (2 * side))

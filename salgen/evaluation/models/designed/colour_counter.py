@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, channel_identity, set_weights
-from salgen.generators.designed.coloured_cells import COLOURS, ColouredCells
 from salgen.parameters import param
 
 if TYPE_CHECKING:
     from torch import nn
 
     from salgen.evaluation.models.classifier import Classifier
+    from salgen.generators.designed.coloured_cells import ColouredCells
 
 NAMES = ("colour-counter", "colour-counter-vit")
 
@@ -122,6 +122,8 @@ def detectors(classes: int, copies: int) -> OrderedDict[str, nn.Module]:
     """Layers from levels (N, 3, h, w) to 1 at pixels of each class's colour and 0 elsewhere, (N, copies x K, h, w)."""
     import torch
     from torch import nn
+
+    from salgen.generators.designed.coloured_cells import COLOURS
 
     colours = torch.tensor(COLOURS[:classes], dtype=torch.float32)
     read = torch.eye(3).repeat_interleave(3, 0).repeat(classes, 1)  # red three times, green, blue, for each class

@@ -8,12 +8,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
 
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork, set_weights
-from salgen.generators.designed.logic_slots import LogicSlots
 
 if TYPE_CHECKING:
     from torch import nn
 
     from salgen.evaluation.models.classifier import Classifier
+    from salgen.generators.designed.logic_slots import LogicSlots
 
 NAMES = ("slot-logic",)
 

@@ -1,0 +1,141 @@
+"""Designed networks compute what they state, and the stated attributions are those of the networks, by brute force."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+import torch
+
+from salgen.generators.declarations import Edit
+from salgen.generators.designed.coloured_cells import COLOURS
+from salgen.generators.designed.designed_images import NEUTRAL
+from salgen.generators.factory import generator
+from salgen.registry import MODELS
+
+SAMPLES = range(6)
+FUNCTIONS = ["and", "or", "xor", "mod", "pairs"]
+
+
+def designed(model, name, **parameters):
+    drawn = generator(name, **parameters)
+    return drawn, MODELS.create(model).design(drawn.plugin).eval()
+
+
+def logits(network, images):
+    """Logits (N, K) of images uint8 (N, H, W, 3)."""
+    pixels = torch.from_numpy(np.stack(images).transpose(0, 3, 1, 2) / 255.0).float()
+    with torch.inference_mode():
+        return network(pixels).numpy().astype(float)
+
+
+def recipes(drawn):
+    return [drawn.recipe(1, "test", index) for index in SAMPLES]
+
+
+COUNTERS = [
+    ("colour-counter", {}),
+    ("colour-counter", {"image_size": (18, 36), "classes": 4, "spot": 1}),
+    ("colour-counter-vit", {"cell": 6, "spot": 1}),
+]
+
+
+@pytest.mark.parametrize(("model", "parameters"), COUNTERS)
+def test_counters_count(model, parameters):
+    drawn, network = designed(model, "coloured-cells", **parameters)
+    for recipe in recipes(drawn):
+        found = logits(network, [drawn.render(recipe).image])[0]
+        np.testing.assert_allclose(found, drawn.plugin.attribution(recipe.parameters).sum(axis=(1, 2)), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("model", "parameters"), COUNTERS)
+def test_taking_away_any_set_of_cells_takes_away_their_values(model, parameters):
+    """Additive over cells: so the stated value is that of occlusion, and Shapley's."""
+    drawn, network = designed(model, "coloured-cells", **parameters)
+    side, random = drawn.plugin.cell, np.random.default_rng(0)
+    for recipe in recipes(drawn)[:2]:
+        image, exact = drawn.render(recipe).image, drawn.plugin.attribution(recipe.parameters)
+        sets = [random.random(exact.shape[1:]) < share for share in (0.02, 0.1, 0.5, 0.9)]
+        single = np.zeros(exact.shape[1:], dtype=bool)
+        single.flat[exact[0].argmax()] = True
+        for chosen in [*sets, single]:
+            without = image.copy()
+            without[chosen.repeat(side, 0).repeat(side, 1)] = NEUTRAL
+            before, after = logits(network, [image, without])
+            np.testing.assert_allclose(before - after, exact[:, chosen].sum(axis=1), rtol=1e-4, atol=0.01)
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(10, 0.0), (200, 0.0), (400, 1.0625), (5000, 1.02)])
+def test_integrated_gradients_miss_a_colour_that_the_path_meets_at_its_end(steps, expected):
+    """Midpoint rule from black: a pixel of the colour counts in the last 1/425 of the path alone."""
+    _, network = designed("colour-counter", "coloured-cells", image_size=(18, 18), classes=2, spot=1)
+    network = network.double()
+    pixel = torch.full((1, 3, 18, 18), NEUTRAL / 255, dtype=torch.float64)
+    pixel[0, :, 4, 7] = torch.tensor(COLOURS[0], dtype=torch.float64) / 255
+    total = 0.0
+    for step in range(steps):
+        at = (pixel * (step + 0.5) / steps).requires_grad_()
+        (gradient,) = torch.autograd.grad(network(at)[0, 0], at)
+        total += float((gradient * pixel)[0, :, 4, 7].sum()) / steps
+    assert total == pytest.approx(expected, abs=1e-6)
+
+
+def shapley(value, players):
+    """Shapley's value of each player by its definition, over all coalitions of the others."""
+    count = len(players)
+    shares = []
+    for player in players:
+        others = [other for other in players if other != player]
+        shares.append(
+            sum(
+                (value({*part, player}) - value({*part})) / (count * comb(count - 1, size))
+                for size in range(count)
+                for part in combinations(others, size)
+            )
+        )
+    return np.array(shares)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_shares_of_slots_are_shapley_values_of_the_network(function):
+    drawn, network = designed("slot-logic", "logic-slots", function=function, image_size=(16, 16))
+    plugin = drawn.plugin
+    for recipe in recipes(drawn):
+        discs = recipe.parameters["discs"]
+        subsets = [part for size in range(len(discs) + 1) for part in combinations(discs, size)]
+        images = [plugin.render({**recipe.parameters, "discs": list(part)}, None, Edit()).image for part in subsets]
+        values = dict(zip(map(frozenset, subsets), logits(network, images), strict=True))
+        for part in subsets:
+            np.testing.assert_allclose(values[frozenset(part)], plugin.logits(part), atol=1e-6)
+        expected = np.zeros((len(plugin.tasks["label"]), plugin.slots))
+        if discs:
+            expected[:, discs] = shapley(lambda part, of=values: of[frozenset(part)], discs).T
+        exact = plugin.attribution(recipe.parameters).reshape(len(expected), -1)
+        np.testing.assert_allclose(exact, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_slot_logic_knows_every_class(function):
+    drawn, network = designed("slot-logic", "logic-slots", function=function, grid=3)
+    samples = [drawn.render(recipe) for recipe in recipes(drawn)]
+    found = logits(network, [sample.image for sample in samples]).argmax(axis=1)
+    assert found.tolist() == [sample.labels["label"] for sample in samples]
+
+
+def test_a_canceller_that_joins_after_its_patch_takes_away_its_value():
+    """In any order with left patches before the green ones beside them, each adds its stated value."""
+    drawn, network = designed("cancellation", "cancelling-patches", image_size=(24, 24), patch=4)
+    random = np.random.default_rng(0)
+    for recipe in recipes(drawn)[:3]:
+        image, exact = drawn.render(recipe).image, drawn.plugin.attribution(recipe.parameters)
+        rows, columns = exact.shape[1:]
+        order = sorted(np.ndindex(rows, columns), key=lambda cell: (random.random() / 2 + cell[1] % 2, cell))
+        shown = np.zeros_like(image)
+        stages = [shown.copy()]
+        for row, column in order:
+            patch = np.s_[4 * row : 4 * row + 4, 4 * column : 4 * column + 4]
+            shown[patch] = image[patch]
+            stages.append(shown.copy())
+        gained = np.diff(logits(network, stages), axis=0)
+        np.testing.assert_allclose(gained, [exact[:, row, column] for row, column in order], atol=1e-5)
+        assert stages[-1].tobytes() == image.tobytes()

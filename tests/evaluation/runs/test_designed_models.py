@@ -1,0 +1,73 @@
+"""Designed networks in runs: nothing is trained, and maps are compared with the data set's exact attributions."""
+
+import numpy as np
+import pytest
+
+import salgen
+from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.verification.spot_checks import _differing
+from salgen.errors import SalgenError
+from salgen.generators.factory import generator_of
+
+METHODS = ["gradient", "input-x-gradient", "random"]
+HOW = {"model": "colour-counter", "metrics": ["attribution", "roc-auc"], "reduce": "sum", "limit": 4}
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    splits = {"train": 2, "val": 2, "test": 6}
+    folder = tmp_path_factory.mktemp("designed")
+    return salgen.make("coloured-cells", folder / "cells", splits=splits, parameters={"image_size": (27, 27)})
+
+
+def means(run, metric):
+    table = run.summary
+    return table[table["metric"] == metric].drop_duplicates("method").set_index("method")["mean"]
+
+
+def test_gradients_of_a_counter_are_exact(cells, tmp_path):
+    run = salgen.evaluate(cells, methods=METHODS, out=tmp_path / "run", keep_maps=True, **HOW)
+    assert means(run, "attribution-cosine")[["gradient", "input-x-gradient"]].tolist() == pytest.approx([1, 1])
+    assert means(run, "false-attribution")["gradient"] == pytest.approx(0, abs=1e-6)
+    assert means(run, "attribution-cosine")["random"] < 0.9
+    again = salgen.rescore(run.path, path=cells, metrics=["attribution"], out=tmp_path / "again")
+    for name in ("attribution-cosine", "completeness-error"):
+        np.testing.assert_allclose(means(again, name), means(run, name))
+
+
+def test_a_margin_has_signed_attributions(cells, tmp_path):
+    run = salgen.evaluate(cells, methods=["gradient"], score="margin", out=tmp_path / "run", **HOW)
+    assert means(run, "attribution-cosine")["gradient"] == pytest.approx(1)
+    assert means(run, "attribution-sign-share")["gradient"] == pytest.approx(1)
+
+
+def test_recipes_alone_have_attributions_too(cells, tmp_path):
+    drawn = salgen.make(
+        "coloured-cells",
+        tmp_path / "recipes",
+        splits={"train": 2, "val": 2, "test": 6},
+        parameters={"image_size": (27, 27)},
+        recipes_only=True,
+    )
+    rendered, stored = (salgen.open(path, "test")[3]["attribution"] for path in (drawn, cells))
+    np.testing.assert_array_equal(rendered, stored)
+
+
+def test_a_changed_attribution_is_found(cells, tmp_path):
+    dataset = open_dataset(cells, "test")
+    (batch,) = dataset.batches(1, [0])
+    generator = generator_of(dataset.spec, None)
+    assert _differing(generator, dataset, batch) == []
+    batch.attributions = batch.attributions + 1
+    assert _differing(generator, dataset, batch) == ["attribution"]
+
+
+def test_what_does_not_fit_is_said(cells, tmp_path):
+    with pytest.raises(SalgenError, match="designed for images of logic-slots, not of coloured-cells"):
+        salgen.evaluate(cells, **{**HOW, "model": "slot-logic"}, out=tmp_path / "run")
+    with pytest.raises(SalgenError, match="is designed, not trained"):
+        salgen.train(cells, tmp_path / "model", model="colour-counter")
+    with pytest.raises(SalgenError, match="a designed network is evaluated"):
+        salgen.evaluate(cells, model="scnn", metrics=["attribution-cosine"], out=tmp_path / "run")
+    with pytest.raises(SalgenError, match="unknown parameter of colour-counter 'copy'"):
+        salgen.evaluate(cells, **{**HOW, "model": "colour-counter:copy=3"}, out=tmp_path / "run")
