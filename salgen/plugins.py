@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.protocols.paper_table import PaperTable, Row
     from salgen.evaluation.protocols.protocol import Experiment, Protocol
     from salgen.generators.declarations import (
+        Attributed,
         Context,
         Edit,
         Finite,
@@ -80,7 +81,9 @@ _NAMES = {
     ),
     "salgen.evaluation.protocols.paper_table": "PaperTable Row",
     "salgen.evaluation.protocols.protocol": "Experiment Protocol",
-    "salgen.generators.declarations": "Context Edit Finite Fitting Labelled Movable Redrawable Rendered Scale",
+    "salgen.generators.declarations": (
+        "Attributed Context Edit Finite Fitting Labelled Movable Redrawable Rendered Scale"
+    ),
     "salgen.generators.drawing.photographs": "photographs",
     "salgen.generators.drawing.pictures": "read_levels read_rgb resize_nearest resize_rgb",
     "salgen.generators.drawing.shapes": "oval paint polygon",
@@ -95,6 +98,7 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names.s
 
 __all__ = [
     "OWN_COPY",
+    "Attributed",
     "AttributionContext",
     "Claim",
     "ClassActivation",

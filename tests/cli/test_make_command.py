@@ -50,7 +50,7 @@ def refused(capsys, arguments):
         (["gtsrb-square"], "give --set source=PATH of GTSRB, or download; without one, salgen make drawn-signs"),
         (["imagenet-s5"], "did you mean 'imagenet-s50'"),
         (["perlin-lesions", "--no-such-option"], "no-such-option"),
-        ([], "give the NAME of a generator: bam, drawn-figures, drawn-lights"),
+        ([], "give the NAME of a generator: bam, cancelling-patches, coloured-cells"),
     ],
 )
 def test_what_is_refused_leaves_nothing(arguments, says, capsys, tmp_path):
