@@ -72,7 +72,7 @@ ALLOWED_FROM_MAPS = ("path", "from_maps", "metrics", "out", "replace", "limit", 
     "--metrics",
     metavar="A,B",
     help="Metrics as name or name:key=value; families (ranking, localization, faithfulness, contrast, sensitivity, "
-    "sanity, diagnostic); or all. A value 0.3|0.5 stands for both.  [default: those that rank pixels]",
+    "sanity, diagnostic, attribution); or all. A value 0.3|0.5 stands for both.  [default: those that rank pixels]",
 )
 @click.option(
     "--paired-model",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError, SalgenWarning, unknown_name
+from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.report.runs import Run, read_runs
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.running import evaluate
@@ -176,9 +175,7 @@ def _methods_of_all(runs: Sequence[Run]) -> list[str]:
     calls = [[method for _, method, _ in run.cube.series] for run in runs]
     shared = [call for call in calls[0] if all(call in others for others in calls)]
     if left_out := sorted({call for of_run in calls for call in of_run} - set(shared)):
-        warnings.warn(
-            f"without a curve, as they have no scores at some dose: {', '.join(left_out)}", SalgenWarning, stacklevel=3
-        )
+        warn(f"without a curve, as they have no scores at some dose: {', '.join(left_out)}")
     return shared
 
 
