@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import Experiment, Protocol
 from salgen.parameters import param
-from salgen.registry import GENERATORS
+from salgen.registry import GENERATORS, METHODS
 
 NAMES = ("designed",)
 
@@ -23,7 +23,7 @@ DATASETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     },
     "cancelling-patches": ("cancelling-patches", {}, "cancellation"),
 }
-METHODS = (
+SHOWN = (  # the methods in the tables
     *("gradient", "input-x-gradient", "integrated-gradients", "gradient-shap", "guided-backprop", "occlusion"),
     *("lrp-z", "lrp-alpha-beta", "grad-cam", "random"),
 )
@@ -39,7 +39,7 @@ def _table(dataset: str) -> PaperTable:
     generator, _, network = DATASETS[dataset]
     kind = GENERATORS.load(generator).attribution_kind
     rows = [Row(label, metric) for label, metric in METRICS.items()]
-    return PaperTable(f"{network} on {dataset}", f"The exact attribution is the {kind}.", dataset, METHODS, rows)
+    return PaperTable(f"{network} on {dataset}", f"The exact attribution is the {kind}.", dataset, SHOWN, rows)
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,17 @@ class Designed(Protocol):
 
     name: ClassVar[str] = "designed"
     reference: ClassVar[str] = "this project; networks with weights in closed form"
-    methods: ClassVar[tuple[str, ...]] = METHODS
     networks: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
         ("demo", "small", "full"), tuple(dict.fromkeys(network for _, _, network in DATASETS.values()))
     )
     title: ClassVar[str] = "Agreement with the exact attributions"
 
     limit: int = param(16, "test images of each data set that are scored", low=1)
+
+    @property
+    def methods(self) -> tuple[str, ...]:  # type: ignore[override]  # those of the registry
+        """All methods but the controls."""
+        return tuple(name for name in METHODS.names() if not METHODS.load(name).control)
 
     @property
     def tables(self) -> tuple[PaperTable, ...]:  # type: ignore[override]  # reads the generators' own words

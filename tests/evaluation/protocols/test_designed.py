@@ -1,0 +1,48 @@
+"""`salgen reproduce designed`: each network on the data sets that are made for it, nothing trained."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from salgen.evaluation.protocols import designed
+from salgen.evaluation.protocols.designed import DATASETS, Designed
+from salgen.registry import GENERATORS, METHODS, MODELS
+
+CALLS = ("gradient", "lrp-z", "random")
+
+
+@dataclass(frozen=True)
+class Quick(Designed):
+    """Three methods, on few and small images."""
+
+    def datasets(self):
+        splits = {"train": 2, "val": 2, "test": 8}
+        every = super().datasets()
+        return {name: {**every[name], "splits": splits} for name in ("or-slots", "cancelling-patches")}
+
+    def experiments(self, scale):
+        return [replace(experiment, methods=CALLS) for experiment in super().experiments(scale)]
+
+
+def test_every_designed_network_is_run_on_its_generator():
+    for generator, values, network in DATASETS.values():
+        assert MODELS.load(network).generator == generator
+        GENERATORS.create(generator, values)
+    named = {network for _, _, network in DATASETS.values()}
+    assert named == {name for name in MODELS.names() if hasattr(MODELS.load(name), "design")}
+    assert not {name for name in Designed().methods if METHODS.load(name).control}
+    Designed().check("demo", ())
+
+
+def test_tables_have_the_means_of_runs_without_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(designed, "SHOWN", CALLS)
+    chosen = ("or-slots", "cancelling-patches")
+    monkeypatch.setattr(designed, "DATASETS", {name: DATASETS[name] for name in chosen})
+    found = Quick(limit=6).run(tmp_path / "out", "demo")
+    assert [table.title for table in found.tables] == [f"{DATASETS[name][2]} on {name}" for name in chosen]
+    assert "Shapley value" in found.tables[0].caption
+    cosine = {table.title: table.rows[0].means for table in found.tables}
+    assert cosine["slot-logic on or-slots"]["lrp-z"] == pytest.approx(1)
+    assert cosine["slot-logic on or-slots"]["gradient"] < 0  # zeros where two discs or more make OR true
+    assert not list((tmp_path / "out").rglob("model.safetensors"))
+    assert "the number that the paper prints" not in found.page.read_text(encoding="utf-8")
