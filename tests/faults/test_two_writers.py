@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -20,14 +21,15 @@ DONE = ("already exists", "is not empty")
 @pytest.mark.parametrize("name", NAMES)
 def test_while_one_is_at_work_the_other_is_refused(stage, name):
     work = stage.works[name]
-    for _ in range(5):
+    second = None
+    for _ in range(20):
         place = work.place()
         first = start(work.arguments, place)
         while not begun(place):
-            assert first.process.is_alive()
-        os.kill(first.pid, signal.SIGSTOP)
+            assert first.process.is_alive() or begun(place)
+        if not stopped(first):
+            continue
         try:
-            assert first.process.is_alive()
             second = finish(work.arguments, place)
         finally:
             os.kill(first.pid, signal.SIGCONT)
@@ -36,6 +38,13 @@ def test_while_one_is_at_work_the_other_is_refused(stage, name):
     assert_refused(second, BUSY)
     assert first.wait().status == 0
     assert_equal(place, work.usual[0])
+
+
+def stopped(first):
+    """Whether a process could be stopped before it was done."""
+    with suppress(ProcessLookupError):
+        os.kill(first.pid, signal.SIGSTOP)
+    return first.process.is_alive()
 
 
 def begun(place):
