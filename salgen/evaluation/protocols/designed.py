@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import Experiment, Protocol
-from salgen.parameters import param
+from salgen.parameters import by_parameters, param
 from salgen.registry import GENERATORS, METHODS
 
 NAMES = ("designed",)
@@ -59,9 +59,9 @@ class Designed(Protocol):
 
     limit: int = param(16, "test images of each data set that are scored", low=1)
 
-    @property
-    def methods(self) -> tuple[str, ...]:  # type: ignore[override]  # those of the registry
-        """All methods but the controls."""
+    @by_parameters(SHOWN)
+    def methods(self) -> tuple[str, ...]:
+        """All methods but the controls; as ``-m designed`` those of the tables."""
         return tuple(name for name in METHODS.names() if not METHODS.load(name).control)
 
     @property
