@@ -129,8 +129,8 @@ class ChunkInputs:
         rows, exact = np.arange(len(self.batch)), self.batch.attributions
         if self.plan.conventions.score == "logit":
             return np.asarray(exact[rows, self.targets])
-        others = self.model.probabilities(self.batch.images)
-        others[rows, self.targets] = -1.0
+        others = self.model.logits(self.batch.images).cpu().numpy()  # probabilities may all be 0
+        others[rows, self.targets] = -np.inf
         return np.asarray(exact[rows, self.targets] - exact[rows, others.argmax(axis=1)])
 
     @cached_property

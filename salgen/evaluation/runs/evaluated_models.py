@@ -62,11 +62,14 @@ class EvaluatedModel:
         """The model as methods see it: a private copy that shares its weights."""
         return ModelView.of(self.classifier)
 
+    def logits(self, images: Float32) -> torch.Tensor:
+        """Logits (n, K) of images (n, C, H, W)."""
+        with torch.inference_mode():
+            return self.view.logits(self.view.normalise(self.view.like(torch.from_numpy(images))))
+
     def probabilities(self, images: Float32) -> Float32:
         """Probabilities (n, K) of images (n, C, H, W)."""
-        with torch.inference_mode():
-            logits = self.view.logits(self.view.normalise(self.view.like(torch.from_numpy(images))))
-        return np.asarray(self.view.probabilities(logits).cpu().numpy(), dtype=np.float32)
+        return np.asarray(self.view.probabilities(self.logits(images)).cpu().numpy(), dtype=np.float32)
 
     def predict(self, images: Float32, labels: Classes) -> Classes:
         """The predicted class of each image (n, C, H, W), int64 (n,); see :func:`predicted_classes` for `labels`."""

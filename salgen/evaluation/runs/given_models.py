@@ -175,13 +175,12 @@ def given_model(
     if not isinstance(model, (str, Path)):
         advice = "; its .classifier is one" if hasattr(model, "classifier") else ""
         raise SalgenError(f"model = {model!r}: must be text, a path or a torch.nn.Module{advice}")
-    if is_designed(str(model)):
-        return GivenModel(str(model))
-    if ":" in str(model) and not Path(model).exists():
+    designed = is_designed(str(model))
+    if ":" in str(model) and not designed and not Path(model).exists():
         return GivenModel(str(model), None, preprocess, classes)
     if preprocess is not None or classes is not None:
         raise SalgenError(f"preprocess and classes are for networks trained elsewhere, and {model} is salgen's")
-    return model
+    return GivenModel(str(model)) if designed else model
 
 
 def is_designed(model: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.generators.declarations import Context, Edit, Rendered
-from salgen.generators.designed.designed_images import DesignedImages, enlarged, float32
+from salgen.generators.designed.designed_images import DesignedImages, enlarged
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -102,7 +102,7 @@ class CancellingPatches(DesignedImages):
         levels, cancelled = self._values(parameters)
         values = levels / 255.0
         patches = np.stack([values, -values * cancelled], axis=2).reshape(values.shape[0], -1)
-        return float32([sign * patches for sign in SIGNS])
+        return np.asarray([sign * patches for sign in SIGNS], dtype=np.float32)
 
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """All patches but the evidence, with noise in the channels that do not count."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered
-from salgen.generators.designed.designed_images import NEUTRAL, DesignedImages, enlarged, float32
+from salgen.generators.designed.designed_images import NEUTRAL, DesignedImages, enlarged
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -106,7 +106,7 @@ class ColouredCells(DesignedImages):
     def attribution(self, parameters: Mapping[str, Any]) -> Float32:
         """Float32 (K, rows, columns): for each class the pixels of its colour in each cell."""
         masks = [self._cells(own) for own in parameters["spots"]]
-        return float32(masks) * self.cell**2
+        return np.asarray(masks, dtype=np.float32) * self.cell**2
 
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """The noise with the spots of other colours."""

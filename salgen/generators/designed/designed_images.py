@@ -12,7 +12,6 @@ from salgen.errors import SalgenError
 from salgen.generators.declarations import Scale
 from salgen.generators.painted_base import Painted
 from salgen.sources import Nothing, Source
-from salgen.types import Float32
 
 NEUTRAL = 16  # a grey level that no feature of a designed image has
 
@@ -59,8 +58,3 @@ class DesignedImages(Painted):
 def enlarged(cells: np.ndarray[Any, Any], side: int) -> np.ndarray[Any, Any]:
     """Each cell of an array (rows, columns, ...) as `side` x `side` pixels."""
     return np.asarray(cells.repeat(side, axis=0).repeat(side, axis=1))
-
-
-def float32(values: Any) -> Float32:
-    """An array as float32."""
-    return np.asarray(values, dtype=np.float32)

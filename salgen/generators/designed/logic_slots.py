@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.generators.declarations import Context, Edit, Rendered
-from salgen.generators.designed.designed_images import DesignedImages, float32
+from salgen.generators.designed.designed_images import DesignedImages
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -156,7 +156,7 @@ class LogicSlots(DesignedImages):
             shares[0] = -shares[1]
         elif discs:
             shares[:, discs] = (self.logits(discs) - self.logits([]))[:, np.newaxis] / len(discs)
-        return float32(shares.reshape(-1, self.grid, self.grid))
+        return shares.reshape(-1, self.grid, self.grid).astype(np.float32)
 
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """Grey noise all over the image."""

@@ -41,6 +41,14 @@ def test_a_margin_has_signed_attributions(cells, tmp_path):
     assert means(run, "attribution-sign-share")["gradient"] == pytest.approx(1)
 
 
+def test_the_best_other_class_of_a_margin_is_found_where_all_probabilities_are_zero(tmp_path):
+    """Counts that are hundreds apart: the second and the third class have a probability of 0 both."""
+    splits = {"train": 2, "val": 2, "test": 6}
+    wide = salgen.make("coloured-cells", tmp_path / "wide", splits=splits, parameters={"image_size": (108, 108)})
+    run = salgen.evaluate(wide, methods=["gradient"], score="margin", out=tmp_path / "run", **HOW)
+    assert means(run, "attribution-cosine")["gradient"] == pytest.approx(1)
+
+
 def test_recipes_alone_have_attributions_too(cells, tmp_path):
     drawn = salgen.make(
         "coloured-cells",
@@ -65,6 +73,8 @@ def test_a_changed_attribution_is_found(cells, tmp_path):
 def test_what_does_not_fit_is_said(cells, tmp_path):
     with pytest.raises(SalgenError, match="designed for images of logic-slots, not of coloured-cells"):
         salgen.evaluate(cells, **{**HOW, "model": "slot-logic"}, out=tmp_path / "run")
+    with pytest.raises(SalgenError, match="preprocess and classes are for networks trained elsewhere"):
+        salgen.evaluate(cells, **HOW, classes=[2, 1, 0], out=tmp_path / "run")
     with pytest.raises(SalgenError, match="is designed, not trained"):
         salgen.train(cells, tmp_path / "model", model="colour-counter")
     with pytest.raises(SalgenError, match="a designed network is evaluated"):
