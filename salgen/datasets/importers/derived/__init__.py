@@ -1,0 +1,1 @@
+"""Data sets that are made from the images of another one."""
