@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Explanation
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.attribution.reductions import resize
@@ -35,6 +36,16 @@ class FullGrad(Explanation):
     reduction: ClassVar[str] = "sum"  # of one channel
     signed: ClassVar[bool] = False
     defined_for: ClassVar[str] = "any network; its theory is of ReLU networks"
+
+    def check(self, model: ModelView, image: Tensor) -> None:
+        """Refuse a network in which a layer with a bias runs on parts of the image beside each other."""
+        outputs = NetworkTrace.of(model, image).outputs
+        for name in biases(model, image):
+            if outputs[name][0] != 1:
+                raise SalgenError(
+                    f"{self.name}: layer {name!r} runs on {outputs[name][0]} parts of an image by themselves, so its "
+                    "bias has no place in it: choose another method, such as input-x-gradient"
+                )
 
     def required_passes(self, model: ModelView, image: Tensor) -> PassRequirements:
         """The gradients at the input and at every bias."""

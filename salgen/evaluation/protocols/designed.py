@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salgen.evaluation.protocols.paper_table import PaperTable, Row
-from salgen.evaluation.protocols.protocol import Experiment, Protocol
+from salgen.evaluation.protocols.protocol import OUT, Experiment, Protocol
 from salgen.parameters import by_parameters, param
 from salgen.registry import GENERATORS, METHODS
 
@@ -22,6 +22,15 @@ DATASETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
         for function in ("and", "or", "xor", "mod", "pairs")
     },
     "cancelling-patches": ("cancelling-patches", {}, "cancellation"),
+    "difull-grids": ("image-grids", {}, "difull"),
+    "dipart-grids": ("image-grids", {}, "dipart"),
+    "gridpg-grids": ("image-grids", {"setting": "gridpg"}, "gridpg"),
+}
+CELLS, AROUND = "bam", "scnn"  # the images in the grids, and the network that is trained on them
+GRIDS = {  # network to what its table says
+    "difull": "The logit depends on the target's cell alone: a map that says so has 1.",
+    "dipart": "The logit depends on other cells only near the border of the target's: a map that says so has nearly 1.",
+    "gridpg": "The network sees all cells, and how much it uses each is not known, only where the class is.",
 }
 SHOWN = (  # the methods in the tables
     *("gradient", "input-x-gradient", "integrated-gradients", "gradient-shap", "guided-backprop", "occlusion"),
@@ -37,6 +46,10 @@ METRICS = {
 
 def _table(dataset: str) -> PaperTable:
     generator, _, network = DATASETS[dataset]
+    if network in GRIDS:
+        rows = [Row("share in the cell", "energy-pointing-game")]
+        caption = f"The share of a map's positive mass in the target's cell. {GRIDS[network]}"
+        return PaperTable(f"{network} on {dataset}", caption, dataset, SHOWN, rows)
     kind = GENERATORS.load(generator).attribution_kind
     rows = [Row(label, metric) for label, metric in METRICS.items()]
     return PaperTable(f"{network} on {dataset}", f"The exact attribution is the {kind}.", dataset, SHOWN, rows)
@@ -44,10 +57,11 @@ def _table(dataset: str) -> PaperTable:
 
 @dataclass(frozen=True)
 class Designed(Protocol):
-    """Score every method against the exact attributions of every designed network.
+    """Score every method on every designed network.
 
-    Nothing is trained. Channels are summed with their signs. A method that is not defined for a network is
-    left out there, with its reason on the page.
+    Where a network has exact attributions maps are compared with these. The networks for grids of images are around one
+    that is trained on the images, and of their maps the share in a cell is scored. Channels are summed with their
+    signs. A method that is not defined for a network is left out there, with its reason on the page.
     """
 
     name: ClassVar[str] = "designed"
@@ -55,7 +69,7 @@ class Designed(Protocol):
     networks: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
         ("demo", "small", "full"), tuple(dict.fromkeys(network for _, _, network in DATASETS.values()))
     )
-    title: ClassVar[str] = "Agreement with the exact attributions"
+    title: ClassVar[str] = "Agreement with what the networks compute"
 
     limit: int = param(16, "test images of each data set that are scored", low=1)
 
@@ -70,8 +84,10 @@ class Designed(Protocol):
         return tuple(map(_table, DATASETS))
 
     def datasets(self) -> dict[str, dict[str, Any]]:
-        """A data set for each network, and of slots one for each function."""
-        return {name: {"name": made, "parameters": values} for name, (made, values, _) in DATASETS.items()}
+        """The images in the grids, and a data set for each network, of slots one for each function."""
+        made = {name: {"name": generator, "parameters": values} for name, (generator, values, _) in DATASETS.items()}
+        grids = {name: {**made[name], "source": f"{OUT}/{CELLS}"} for name in made if DATASETS[name][2] in GRIDS}
+        return {**({CELLS: {}} if grids else {}), **made, **grids}
 
     def stand_ins(self) -> list[str]:
         """None: the images are made for the networks."""
@@ -79,13 +95,22 @@ class Designed(Protocol):
 
     def networks_on(self, dataset: str, scale: str) -> Sequence[str]:
         """The network that a data set is made for."""
-        return (DATASETS[dataset][2],)
+        return (AROUND if dataset == CELLS else DATASETS[dataset][2],)
 
-    def trained_network(self, dataset: str, model: str) -> str:
-        """The network itself: it is designed."""
-        return model
+    def trained_network(self, dataset: str, model: str) -> str | None:
+        """The network itself, as it is designed; for grids around the one that is trained on their images."""
+        if dataset == CELLS:
+            return None
+        return f"{model}:model={OUT}/{CELLS}-run/{AROUND}-seed0" if model in GRIDS else model
 
     def experiments(self, scale: str) -> list[Experiment]:
-        """One run for each data set, by all methods."""
+        """One run for each data set, by all methods; of the images in the grids by one, as they are there to train."""
         how = {"limit": self.limit, "reduce": "sum", "metrics": ["attribution", "roc-auc"]}
-        return [Experiment(name, [name], ["all"], how, folder="{data}-run") for name in DATASETS]
+        grids = {**how, "metrics": ["energy-pointing-game", "roc-auc"]}
+        return [
+            Experiment(CELLS, [CELLS], ["gradient"], {"limit": self.limit}, folder="{data}-run", extra_methods=False),
+            *(
+                Experiment(name, [name], ["all"], grids if network in GRIDS else how, folder="{data}-run")
+                for name, (_, _, network) in DATASETS.items()
+            ),
+        ]

@@ -21,6 +21,8 @@ from salgen.generators.factory import generator
 from salgen.parameters import param
 from salgen.registry import MODELS
 
+OUT = "{out}"  # in the texts of a protocol: the folder of the study
+
 
 class Reproduction(NamedTuple):
     """Result of a protocol: the run folders, the report, the paper's tables with this study's means, and its claims."""
@@ -100,7 +102,8 @@ class Protocol(ABC):
     def datasets(self) -> Mapping[str, Mapping[str, Any]]:
         """The data sets in order, each with its arguments of `make`, such as the `source` of a user's own copy.
 
-        One is called as its generator, unless `name` says another one.
+        One is called as its generator, unless `name` says another one. In a source ``{out}`` is the study's folder, so
+        that ``{out}/bam`` is the data set `bam` of the same protocol.
         """
 
     @abstractmethod
@@ -124,7 +127,10 @@ class Protocol(ABC):
         return experiment.methods
 
     def trained_network(self, dataset: str, model: str) -> str | None:
-        """A network as ``package.module:function``, or a designed one, if it is not to be trained."""
+        """A network as ``package.module:function``, or a designed one, if it is not to be trained.
+
+        ``{out}`` is the study's folder, so that it may be around a network that an experiment before has trained.
+        """
         return None
 
     def settings(self, dataset: str, model: str, scale: str) -> Mapping[str, Any] | None:
@@ -146,7 +152,7 @@ class Protocol(ABC):
         for dataset, how in self.datasets().items():
             for model in self.networks_on(dataset, scale):
                 MODELS.load(model)
-            if how.get("source") is not None:
+            if how.get("source") is not None and OUT not in how["source"]:
                 generator(how.get("name", dataset), how["source"], scale)
 
     def run(
@@ -171,7 +177,9 @@ class Protocol(ABC):
         common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace, "command": command}
         experiments, runs, reliant = self.experiments(scale), RunFolders(out), RunFolders(out)
         for dataset, how in self.datasets().items():
-            data = make(**{"name": dataset, **how}, out=out / dataset, scale=scale, seed=self.seed)
+            source = how.get("source") and how["source"].replace(OUT, str(out))
+            arguments = {"name": dataset, **how, "source": source}
+            data = make(**arguments, out=out / dataset, scale=scale, seed=self.seed)
             for model in self.networks_on(dataset, scale):
                 for experiment in experiments:
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
@@ -204,7 +212,9 @@ class Protocol(ABC):
         for split in (split for split in experiment.splits if split in splits):
             trained = list(runs.of(experiment.trained_in or experiment.name).get((data.name, model), {}).values())
             given = self.trained_network(data.name, model)
-            subject = given or (trained[0] / f"{model}-seed0" if trained else model)
+            subject = (given and given.replace(OUT, str(runs.out))) or (
+                trained[0] / f"{model}-seed0" if trained else model
+            )
             is_trained = given is None and subject == model
             part = split.removeprefix("test").removeprefix("_")
             folder = experiment.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")

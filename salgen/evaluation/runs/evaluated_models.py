@@ -142,7 +142,7 @@ def load_model(dataset: Dataset, model: str | Path | GivenModel, run: Path, any_
             "settings": model.settings(classifier),
             "training_seconds": None,
         }
-        return EvaluatedModel(str(model), 0, classifier, model.digest(classifier, dataset), run, origin)
+        return EvaluatedModel(model.name, 0, classifier, model.digest(classifier, dataset), run, origin)
     if not Path(model).exists():
         MODELS.load(str(model))  # raises with the nearest registered name
     checkpoint = load_checkpoint(Path(model))

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, install, reason
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.designed.grid_networks import GridNetwork
+from salgen.evaluation.models.inspection.layers import last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.evaluation.models.normalisation import Normalisation
 from salgen.evaluation.models.own_networks import (
@@ -24,9 +27,12 @@ from salgen.evaluation.models.own_networks import (
     own_network,
     places_of,
 )
+from salgen.evaluation.training.checkpoints import load_checkpoint
+from salgen.generators.factory import plugin_class
 from salgen.import_paths import imported
-from salgen.parameters import parse_call
-from salgen.registry import GENERATORS, MODELS
+from salgen.parameters import build, parse_call
+from salgen.registry import MODELS
+from salgen.types import Float32
 
 HUGGING_FACE = "huggingface"
 FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
@@ -34,7 +40,7 @@ FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weigh
 
 @dataclass(frozen=True, eq=False)
 class GivenModel:
-    """A trained network as it was given; as text it is its name in the tables.
+    """A trained network as it was given.
 
     Attributes
     ----------
@@ -55,6 +61,12 @@ class GivenModel:
         return self.text
 
     @property
+    def name(self) -> str:
+        """Its name in the tables: without the folder of a network that it is around."""
+        name, values = parse_call(self.text) if self.designed else (self.text, {})
+        return f"{name}:model={Path(values['model']).name}" if "model" in values else self.text
+
+    @property
     def importable(self) -> bool:
         """True if another process can load it by its text alone."""
         return self.module is None and self.preprocess is None and self.classes is None
@@ -69,17 +81,20 @@ class GivenModel:
         """
         if self.designed:
             return self._designed(dataset)
-        own = self._network()
         task, names = next(iter(dataset.tasks.items()))
+        return self._classifier(names, task in dataset.manifest.multi_label, _first_image(dataset))
+
+    def _classifier(self, names: Sequence[str], several: bool, image: Float32) -> Classifier:
+        """The network for images (C, H, W) like this one, of classes with these names."""
+        own = self._network()
         normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess)
-        several = task in dataset.manifest.multi_label
         classifier = Classifier(own.module, normalise, own.cam_layer, multi_label=several).eval()
         weights = next(own.module.parameters(), None)
         if self.module is None or weights is None:
             classifier.to("cuda" if torch.cuda.is_available() else "cpu")
         else:
             classifier.to(weights.device)  # the normalisation may be on another one
-        logits = self._logits(classifier, dataset)
+        logits = self._logits(classifier, image)
         outputs = own.outputs if self.classes is None and set(names) <= set(own.outputs) else self.classes
         if outputs is None and logits.shape[1] == len(names):
             return classifier
@@ -98,8 +113,10 @@ class GivenModel:
 
         Logits are rounded to four digits, so that the number of threads does not change them.
         """
-        rounded = " ".join(f"{value:.3e}" for value in self._logits(classifier, dataset).flatten().tolist())
-        return weights_digest(classifier, f"{self.text}\n{classifier!r}\n{rounded}")
+        rounded = " ".join(
+            f"{value:.3e}" for value in self._logits(classifier, _first_image(dataset)).flatten().tolist()
+        )
+        return weights_digest(classifier, f"{self.name}\n{classifier!r}\n{rounded}")
 
     def settings(self, classifier: Classifier) -> dict[str, Any]:
         """What was stated or found beside the network, as JSON values."""
@@ -122,7 +139,12 @@ class GivenModel:
         if spec.generator != network.generator:
             raise SalgenError(f"model {name} is designed for images of {network.generator}, not of {spec.generator}")
         size = {"image_size": spec.image_size, "bit_depth": spec.bit_depth}
-        classifier: Classifier = network.design(GENERATORS.create(spec.generator, {**spec.parameters, **size}))
+        generator = build(plugin_class(spec.generator), {**spec.parameters, **size})
+        classifier: Classifier
+        if isinstance(network, GridNetwork):
+            classifier = network.wrap(generator, _of_cells(network, generator, _first_image(dataset)))
+        else:
+            classifier = network.design(generator)
         return classifier.eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
     def _network(self) -> OwnNetwork:
@@ -143,15 +165,15 @@ class GivenModel:
         except Exception as error:  # a damaged folder may fail in any way
             raise SalgenError(f"model {self.text} cannot be loaded: {reason(error)}") from error
 
-    def _logits(self, classifier: Classifier, dataset: Dataset) -> torch.Tensor:
-        """The logits (1, K) of the data set's first image."""
-        image, view = torch.from_numpy(dataset[0]["image"][None]), ModelView.of(classifier)
+    def _logits(self, classifier: Classifier, image: Float32) -> torch.Tensor:
+        """The logits (1, K) of an image (C, H, W)."""
+        view = ModelView.of(classifier)
         try:
             with torch.inference_mode():
-                logits = view.network(view.normalise(view.like(image)))
+                logits = view.network(view.normalise(view.like(torch.from_numpy(image[None]))))
         except Exception as error:  # a user's network may fail in any way
             why = str(error).strip().partition("\n")[0]
-            raise SalgenError(f"model {self.text} fails on an image {tuple(image.shape)}: {why}") from error
+            raise SalgenError(f"model {self.text} fails on an image {(1, *image.shape)}: {why}") from error
         if not isinstance(logits, torch.Tensor) or logits.ndim != 2 or len(logits) != 1:
             shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
             raise SalgenError(f"model {self.text} gives {shape} for one image: must be logits (1, K)")
@@ -187,6 +209,36 @@ def is_designed(model: str) -> bool:
     """True if a model's name, or its call, is that of a designed network."""
     name = model.partition(":")[0]
     return name in MODELS.entries and hasattr(MODELS.load(name), "design")
+
+
+def _of_cells(network: GridNetwork, generator: Any, grid: Float32) -> Classifier:
+    """The trained network of a grid network, with the layer of its last maps as `cam_layer`; None if it has none."""
+    if not network.model:
+        raise SalgenError(
+            f"model {network.name}: give the trained network that it is around: {network.name}:model=FOLDER"
+        )
+    height, width = (extent // generator.cells for extent in generator.image_size)
+    cell = np.ascontiguousarray(grid[:, :height, :width])
+    if Path(network.model).exists():
+        trained = load_checkpoint(Path(network.model))
+        has, needed = (trained.card.channels, *trained.card.class_names), (len(cell), *generator.classes)
+        if has != needed:
+            raise SalgenError(
+                f"model {network.name}: channels and classes of {network.model} are {', '.join(map(str, has))}, and "
+                f"those of the images in the grids {', '.join(map(str, needed))}"
+            )
+        classifier = trained.classifier
+    else:
+        classifier = GivenModel(network.model)._classifier(generator.classes, False, cell)
+    view = ModelView.of(classifier)
+    image = view.normalise(view.like(torch.from_numpy(cell[None])))
+    name = classifier.cam_layer or last_spatial_layer(view, image)
+    classifier.cam_layer = name if layer_grid(view, image, name).are_maps else None
+    return classifier
+
+
+def _first_image(dataset: Dataset) -> Float32:
+    return np.asarray(dataset[0]["image"])
 
 
 def check_models_importable(*models: Any) -> None:

@@ -328,7 +328,7 @@ def _offered(dataset: Dataset, model: str | Path | GivenModel, paired: bool) -> 
         offered |= {"paired_maps", *(PAIRED_TWINS if dataset.manifest.twins else ())}
     if isinstance(model, (str, Path)):
         offered |= BY_NAME_ONLY
-    elif model.designed:
+    elif model.designed and dataset.manifest.attribution:
         offered.add("attribution")
     return frozenset(offered)
 

@@ -32,6 +32,11 @@ class Grid:
     whole: bool = True
     pixels: Tensor | None = field(default=None, compare=False)
 
+    @property
+    def are_maps(self) -> bool:
+        """True for outputs (n, K, h, w)."""
+        return self.channel_axis == 1 and self.whole and self.pixels is None
+
     @classmethod
     def of(cls, shape: tuple[int, ...], places: Places | None) -> Grid | None:
         """The arrangement of an output of one image, of that shape (1, ...); None if it cannot be told.

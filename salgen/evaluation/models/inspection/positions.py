@@ -284,12 +284,19 @@ def _spread_out(places: Places | None, source: Tensor, output: Tensor) -> Places
     mean = _each(lambda part: part.nanmean(dim=1, keepdim=True), places)
     if source.shape[2:] == output.shape[2:]:
         return mean
-    if output.ndim != 4 or len(output) > 1:
+    if output.ndim != 4:
         return None
+    if len(output) > 1:  # parts of the image, each of which keeps its own extent
+        return _each(lambda part: _stretched(part.expand(len(output), 1, *source.shape[2:]), output), mean)
     rows, columns = (part[0, 0].expand(source.shape[2:]) for part in mean)
     if is_grid(rows, columns):
         return _even(output)
     return _each(lambda part: part.mT, _even(output.mT)) if is_grid(rows.mT, columns.mT) else None
+
+
+def _stretched(part: Tensor, output: Tensor) -> Tensor:
+    """Places (n, 1, h, w) of a grid's pixels as those of another grid with the same corners."""
+    return functional.interpolate(part, output.shape[2:], mode="bilinear", align_corners=True)
 
 
 def is_grid(rows: Tensor, columns: Tensor) -> bool:

@@ -1,0 +1,103 @@
+"""Grids show images of another data set, each as the target of one grid, and the mask is the target's cell."""
+
+import numpy as np
+import pytest
+
+import salgen
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+from salgen.generators.factory import generator
+
+SIZE = (27, 36)
+SPLITS = {"train": 4, "val": 2, "test": 13}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """Images of four colours, one of which the last sample of `test` shows alone."""
+    out = tmp_path_factory.mktemp("grids") / "base"
+    return salgen.make("coloured-cells", out, splits=SPLITS, parameters={"image_size": SIZE, "classes": 4})
+
+
+def samples(base, **parameters):
+    made = generator("image-grids", str(base), **parameters)
+    return [made.sample(3, "test", index) for index in range(SPLITS["test"])]
+
+
+def parts(image, cells):
+    """The cells of an image, row by row."""
+    height, width = SIZE
+    assert image.shape[:2] == (cells * height, cells * width)
+    corners = [(row * height, column * width) for row in range(cells) for column in range(cells)]
+    return [image[top : top + height, left : left + width] for top, left in corners]
+
+
+def number_of(picture, images):
+    """The place of a picture among images (N, C, H, W)."""
+    (place,) = [k for k, image in enumerate(images) if np.array_equal(image.transpose(1, 2, 0), picture)]
+    return place
+
+
+@pytest.mark.parametrize("cells", [2, 3])
+@pytest.mark.parametrize("setting", ["disconnected", "gridpg"])
+def test_a_grid_shows_its_target_among_others(base, cells, setting):
+    if (cells, setting) == (3, "gridpg"):
+        with pytest.raises(SalgenError, match="has 4 classes, and 3x3 cells of different ones need 9"):
+            samples(base, cells=cells, setting=setting)
+        return
+    dataset = salgen.open(base)
+    images, labels = dataset.images(), dataset.column("label")
+    targets = []
+    for sample in samples(base, cells=cells, setting=setting):
+        numbers = [number_of(part, images) for part in parts(sample.image, cells)]
+        masks = [part.all() for part in parts(sample.regions["cell"], cells)]
+        assert sample.regions["cell"].sum() == np.prod(SIZE)
+        (cell,) = np.flatnonzero(masks)
+        targets.append(numbers[cell])
+        classes = labels[numbers]
+        same = [k for k in np.flatnonzero(classes == classes[cell]) if k != cell]
+        if setting == "gridpg":
+            assert sample.labels == {"label": classes[cell]}
+            assert sample.present == {"label": tuple(sorted(classes))}
+            assert len(set(classes)) == cells**2
+            assert not sample.regions["copy"].any()
+        else:
+            assert sample.labels == {"label": cell * 4 + classes[cell]}
+            assert sample.present == {"label": tuple(k * 4 + label for k, label in enumerate(classes))}
+            (copy,) = np.flatnonzero([part.all() for part in parts(sample.regions["copy"], cells)])
+            assert copy in same
+            assert numbers[copy] != numbers[cell]
+            assert len(same) == 1 or cells == 3  # four classes fill nine cells
+    assert sorted(targets) == list(range(SPLITS["test"]))
+
+
+def test_targets_lie_in_all_cells_and_clusters_are_those_of_their_images(base, tmp_path):
+    grids = salgen.make("image-grids", tmp_path / "grids", source=str(base), splits=SPLITS)
+    opened, own = salgen.open(grids), salgen.open(base)
+    assert set(opened.column("target")) == {0.0, 1.0, 2.0, 3.0}
+    assert sorted(opened.clusters) == sorted(own.clusters)
+    assert opened.tasks["label"][:5] == (
+        *("orange at 1,1", "green at 1,1", "violet at 1,1", "yellow at 1,1"),
+        "orange at 1,2",
+    )
+    assert all(item["twin"] is None for item in opened)
+    assert not verify(grids, source=str(base))
+
+
+def test_grids_of_recipes_alone_are_the_same(base, tmp_path):
+    how = {"source": str(base), "splits": {"test": 5}, "recipes_only": True}
+    recipes = salgen.open(salgen.make("image-grids", tmp_path / "recipes", **how), source=str(base))
+    whole = salgen.open(salgen.make("image-grids", tmp_path / "whole", **{**how, "recipes_only": False}))
+    np.testing.assert_array_equal(recipes.images(), whole.images())
+
+
+def test_what_cannot_be_put_into_grids_is_refused(base, tmp_path):
+    with pytest.raises(SalgenError, match="give --set source=DATA"):
+        generator("image-grids")
+    with pytest.raises(SalgenError, match="does not exist"):
+        generator("image-grids", str(tmp_path / "absent"))
+    several = salgen.make("multi-objects", tmp_path / "several", splits={"train": 1, "val": 1, "test": 1}, scale="demo")
+    with pytest.raises(SalgenError, match="show several classes"):
+        generator("image-grids", str(several))
+    with pytest.raises(SalgenError, match="test = 14: coloured-cells has only 13"):
+        salgen.make("image-grids", tmp_path / "grids", source=str(base), splits={"test": 14})
