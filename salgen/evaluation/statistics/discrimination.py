@@ -49,15 +49,16 @@ class Discrimination:
         wins = _wins(values[positive], values[~positive])
         members = np.unique(seeds, return_inverse=True)[1].reshape(-1)
         count = int(members.max(initial=-1)) + 1
+        positives, negatives = wins.shape
         if not wins.size:
-            return cls(np.nan, *wins.shape, count, 1.0)
+            return cls(np.nan, positives, negatives, count, 1.0)
         auroc = float(wins.mean())
         parts = ((wins.mean(axis=1) - auroc, members[positive]), (wins.mean(axis=0) - auroc, members[~positive]))
         of_models = sum(float((part**2).sum()) / max(len(part) - 1, 1) / len(part) for part, _ in parts)
         of_seeds = sum(np.bincount(of, part, count) / len(part) for part, of in parts)
         clustered = float(np.square(of_seeds).sum()) * count / max(count - 1, 1)
         effect = clustered / of_models if of_models > 0 and count > 1 else 1.0
-        return cls(auroc, *wins.shape, count, max(effect, 1.0))
+        return cls(auroc, positives, negatives, count, max(effect, 1.0))
 
     def interval(self, level: float = LEVEL, times: float = 1.0) -> tuple[float, float]:
         """The confidence interval, with so many times the models; NaN where there is no AUROC.
