@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Edit,
         Finite,
         Fitting,
+        Guaranteed,
         Labelled,
         Movable,
         Redrawable,
@@ -82,7 +83,7 @@ _NAMES = {
     "salgen.evaluation.protocols.paper_table": "PaperTable Row",
     "salgen.evaluation.protocols.protocol": "Experiment Protocol",
     "salgen.generators.declarations": (
-        "Attributed Context Edit Finite Fitting Labelled Movable Redrawable Rendered Scale"
+        "Attributed Context Edit Finite Fitting Guaranteed Labelled Movable Redrawable Rendered Scale"
     ),
     "salgen.generators.drawing.photographs": "photographs",
     "salgen.generators.drawing.pictures": "read_levels read_rgb resize_nearest resize_rgb",
@@ -114,6 +115,7 @@ __all__ = [
     "FromFile",
     "FromScratch",
     "FromTorchvision",
+    "Guaranteed",
     "Imported",
     "Items",
     "Labelled",

@@ -15,6 +15,7 @@ from salgen.progress import progress
 
 MANY = 1000  # files: reading more takes a while
 OWN_COPY = "own copy"  # of a published data set: the name of every importer's source
+DATA_SET = "data set"  # of salgen's, and its generator: the name of the source of a derived one
 
 
 class Source(Protocol):

@@ -82,8 +82,12 @@ def command(
     A parameter of the generator is the dose: how strong, large or noisy the cause is. The threshold is the dose at
     which accuracy, or a method's ROC-AUC, is halfway from chance to perfect. A stopped sweep continues when the same
     command runs again. --set takes the generator's other parameters. Show them with: salgen sweep NAME --help
+
+    Where the dose is the strength of a spurious correlation (planted-artefacts), the sweep says instead how well each
+    method's maps tell models that rely on it from those that do not. Two strengths suffice.
     """
-    from salgen.evaluation.sweeps.sweep import TABLE, sweep
+    from salgen.evaluation.sweeps.dose import Dose
+    from salgen.evaluation.sweeps.sweep import sweep
 
     name = required_name(name, GENERATORS)
     if dose is None:
@@ -101,5 +105,5 @@ def command(
         command=command_line(),
         **options,
     )
-    click.echo((folder / TABLE).read_text(encoding="utf-8"), nl=False)
+    click.echo((folder / Dose.parse(dose, name).table).read_text(encoding="utf-8"), nl=False)
     click.echo(f"report: {folder / 'report.html'}")

@@ -94,6 +94,8 @@ class GeneratorPlugin(Protocol):
         Parameters that make it small, for the conformance checks.
 
     A generator that accepts a user's own source describes it in the class variable `takes`.
+    One whose parameter is the strength of a spurious correlation names it in the class variable `spurious`; its factor
+    `agrees` is 1 where a sample shows what goes with its label.
     """
 
     name: ClassVar[str]
@@ -225,6 +227,15 @@ class Fitting(Protocol):
 
     def fitted(self, source: Source) -> Self:
         """The plug-in with the parameters that follow from its source; it opens that source again, and no other."""
+        ...
+
+
+@runtime_checkable
+class Guaranteed(Protocol):
+    """Optional interface of a generator plug-in: accuracy alone proves what a model relies on."""
+
+    def guarantee(self) -> str:
+        """What is proved, by which accuracy and why, in Markdown for the card."""
         ...
 
 

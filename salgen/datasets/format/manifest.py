@@ -12,7 +12,7 @@ from typing import Any
 from salgen.errors import SalgenError, reason
 from salgen.generators.declarations import Attributed
 from salgen.generators.generator import Generator
-from salgen.sources import OWN_COPY
+from salgen.sources import DATA_SET, OWN_COPY
 from salgen.spec import DatasetSpec
 
 FILE = "salgen.json"
@@ -107,6 +107,11 @@ class Manifest:
     def imported(self) -> bool:
         """True if the images were read from a copy of published data, not made."""
         return self.spec.source == OWN_COPY
+
+    @property
+    def derived(self) -> bool:
+        """True if the images were made from those of another data set of salgen."""
+        return self.spec.source.startswith(f"{DATA_SET} ")
 
     @property
     def default_task(self) -> str:

@@ -11,11 +11,15 @@ from salgen.datasets.format.schema import columns, mask_columns
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.metadata.frontmatter import front_matter
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
-from salgen.parameters import describe
+from salgen.generators.declarations import Guaranteed
+from salgen.parameters import build, describe
 
 KNOWN_CAUSE = """A benchmark of saliency methods: which of them can be believed? The cause of every label is known by
 construction, so a saliency map is compared with the pixels that carry the evidence, not with what a
 person would have marked."""
+DERIVED_CAUSE = """A benchmark of saliency methods: which of them can be believed? The images are those of another data
+set; what was done to them, and where, is known by construction, so a saliency map is compared with just these pixels.
+What else an image shows is as it was there."""
 IMPORTED_CAUSE = """Images that others made, imported so that saliency methods can be scored on them. Their masks
 say where people or a segmentation saw the labelled thing. What a model really uses may be something else, and
 nothing here can tell."""
@@ -51,6 +55,7 @@ def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata 
         *([] if manifest.pixels else [_absence(manifest)]),
         *([_rendering(manifest)] if manifest.recipes_only else []),
         _law(manifest),
+        *_guarantee(manifest, plugin),
         _splits(manifest),
         _columns(manifest),
         _parameters(manifest, plugin),
@@ -70,7 +75,7 @@ def _purpose(manifest: Manifest) -> str:
     kind = "grey" if manifest.channels == 1 else "colour"
     return f"""## What it is for
 
-{IMPORTED_CAUSE if manifest.imported else KNOWN_CAUSE}
+{IMPORTED_CAUSE if manifest.imported else DERIVED_CAUSE if manifest.derived else KNOWN_CAUSE}
 The images are {height} x {width} pixels, {kind}, {spec.bit_depth} bits per channel.
 It was made by salgen, generator `{spec.generator}` version {spec.generator_version}, seed {spec.seed};
 fingerprint of its description: `{spec.fingerprint}`."""
@@ -137,6 +142,12 @@ def _law(manifest: Manifest) -> str:
 {scored if manifest.valid_region else whole}"""
 
 
+def _guarantee(manifest: Manifest, plugin: Any) -> list[str]:
+    if not issubclass(plugin, Guaranteed):
+        return []
+    return [f"## What accuracy proves\n\n{build(plugin, _values(manifest)).guarantee()}"]
+
+
 def _splits(manifest: Manifest) -> str:
     rows = [
         (f"`{split}`", f"{manifest.spec.splits[split]:,}", len(shards_of(manifest, split))) for split in manifest.splits
@@ -177,7 +188,12 @@ def _material(manifest: Manifest) -> str:
         return "Everything is computed; there is no outside material."
     material = f"""Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
 Its licence: {manifest.licence or "not stated"}"""
-    return f"{material}\n\n{manifest.notes}"
+    if manifest.derived:
+        licence = f"The licence of its outside material: {manifest.licence}" if manifest.licence else ""
+        material = (
+            f"Made from a {manifest.spec.source} with the fingerprint `{manifest.spec.source_digest}`.\n{licence}"
+        )
+    return f"{material}\n\n{manifest.notes}".rstrip()
 
 
 def _citation(publication: PublicationMetadata) -> str:

@@ -16,6 +16,7 @@ from salgen.generators.factory import generator, plugin_class
 from salgen.types import Float64
 
 LEAST = 6  # doses: with fewer a curve of three parameters is not held to anything
+LEAST_STRENGTHS = 2  # of a spurious correlation, to which no curve is fitted
 RANGE = re.compile(r"([^:,]+):([^:,]+):(\d+)(log|lin)?")
 HOW = "write PARAMETER=LOW:HIGH:COUNT, COUNTlin for even steps, or PARAMETER=VALUE,VALUE,..."
 
@@ -28,11 +29,14 @@ class Dose:
     ----------
     log
         Whether curves are fitted to the logarithm: where values were spaced so, or listed and all positive.
+    spurious
+        Whether it is the strength of a spurious correlation: the sweep then asks which models rely on it.
     """
 
     parameter: str
     values: tuple[float, ...]
     log: bool
+    spurious: bool = False
 
     @classmethod
     def parse(cls, text: str, name: str) -> Dose:
@@ -43,10 +47,13 @@ class Dose:
         Raises
         ------
         SalgenError
-            If it cannot be read, names no numeric parameter, or has fewer than six values.
+            If it cannot be read, names no numeric parameter, or has fewer than six values; of a spurious correlation's
+            strength two suffice.
         """
         parameter, _, values = text.partition("=")
-        kind = _kind(parameter.strip().replace("-", "_"), name)
+        parameter = parameter.strip().replace("-", "_")
+        kind = _kind(parameter, name)
+        spurious = getattr(plugin_class(name), "spurious", "") == parameter
         between = RANGE.fullmatch(values.replace(" ", ""))
         try:
             if between is None:
@@ -63,14 +70,20 @@ class Dose:
         if not all(map(isfinite, found)):
             raise SalgenError(f"dose {text!r}: values must be finite")
         chosen = sorted({kind(round(value) if kind is int and between else value) for value in found})
-        if len(chosen) < LEAST:
-            raise SalgenError(f"dose {text!r} has {len(chosen)} different values: a curve takes at least {LEAST}")
-        return cls(parameter.strip().replace("-", "_"), tuple(chosen), log)
+        what, least = ("a comparison", LEAST_STRENGTHS) if spurious else ("a curve", LEAST)
+        if len(chosen) < least:
+            raise SalgenError(f"dose {text!r} has {len(chosen)} different values: {what} takes at least {least}")
+        return cls(parameter, tuple(chosen), log, spurious)
 
     @property
     def array(self) -> Float64:
         """The values, float64 (D,)."""
         return np.array(self.values, dtype=np.float64)
+
+    @property
+    def table(self) -> str:
+        """The file of the sweep's main table."""
+        return "detection.csv" if self.spurious else "thresholds.csv"
 
     def check(self, name: str, source: str | None, scale: str, parameters: Mapping[str, Any]) -> None:
         """Raise a SalgenError if the generator refuses a value, before any work."""

@@ -14,23 +14,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError, unknown_name, warn
+from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.report.runs import Run, read_runs
-from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.sweeps.dose import Dose
+from salgen.evaluation.sweeps.performance import methods_of_all, right, scores
 from salgen.evaluation.sweeps.psychometric import SHAPES, Axis
+from salgen.evaluation.sweeps.reliant_models import MASS, detection_text, detections, models_text
+from salgen.evaluation.sweeps.reliant_models_page import write_page as write_correlation
 from salgen.evaluation.sweeps.sweep_page import MODEL, Subject, Sweep, write_page
 from salgen.evaluation.sweeps.thresholds import Trials, thresholds
 from salgen.files import write_text
-from salgen.types import Float64
 
 METRIC = "roc-auc"  # its chance is 0.5 whatever the mask, so it stays the same at all doses
-TABLE = "thresholds.csv"
+MODELS = "models.csv"
+TRAININGS: Mapping[str, int] = {"full": 20}  # of each dose of a spurious correlation, where the unit is the model
 
 
 def sweep(
@@ -59,13 +60,19 @@ def sweep(
     For each dose a data set is made and evaluated, with models trained on it. A threshold is the dose at which a
     model's accuracy, or a method's ROC-AUC, is halfway from chance to 1.
 
+    Where the dose is the strength of a spurious correlation, as of `planted-artefacts`, there is no threshold, but the
+    AUROC with which the mass of a method's maps on the artefact tells the models that rely on it from the others, see
+    :mod:`~salgen.evaluation.sweeps.reliant_models`. Models are then trained plainly unless `reliance` says otherwise,
+    and at scale full 20 at each dose unless `seeds` does.
+
     Parameters
     ----------
     name
         A registered generator.
     dose
         One of its numeric parameters, in its units, with six values or more: ``"depth=0.02:0.7:8"`` for eight values
-        with equal ratios (also ``8log``), ``8lin`` for even steps, or ``"diameter=2,4,6,8,12,16"``.
+        with equal ratios (also ``8log``), ``8lin`` for even steps, or ``"diameter=2,4,6,8,12,16"``. Of a spurious
+        correlation's strength two suffice.
     out
         The folder; ``sweeps/NAME-PARAMETER`` by default. It holds ``PARAMETER=VALUE/data`` and ``.../run``.
     model, methods, settings, seeds, reliance, split, limit, max_memory
@@ -81,7 +88,8 @@ def sweep(
 
     Returns
     -------
-    The folder, with ``thresholds.csv``, ``report.html``, ``curves.png`` and ``doses.png``. See docs/thresholds.md.
+    The folder, with ``thresholds.csv``, ``report.html``, ``curves.png`` and ``doses.png``; of a spurious correlation
+    ``detection.csv``, ``models.csv`` and ``masses.png`` instead of the first and the third. See docs/thresholds.md.
 
     Raises
     ------
@@ -92,6 +100,9 @@ def sweep(
     if shape not in SHAPES:
         raise unknown_name("shape", shape, SHAPES)
     chosen.check(name, source, scale, parameters)
+    if chosen.spurious:
+        reliance = bool(reliance)
+        seeds = TRAININGS.get(scale) if seeds is None else seeds
     folder = Path("sweeps") / f"{name}-{chosen.parameter}" if out is None else Path(out)
     data, runs = [], []
     for value in chosen.values:
@@ -106,7 +117,7 @@ def sweep(
             data[-1],
             model=model,
             methods=methods,
-            metrics=[METRIC],
+            metrics=[MASS if chosen.spurious else METRIC],
             out=place / "run",
             split=split,
             settings=settings,
@@ -117,8 +128,14 @@ def sweep(
             **arguments,
         )
         runs.append(run)
+    if chosen.spurious:
+        correlation = detections(name, chosen, data, read_runs(runs))
+        write_text(folder / chosen.table, detection_text(correlation))
+        write_text(folder / MODELS, models_text(correlation))
+        write_correlation(correlation, folder, command)
+        return folder
     found = fitted(name, chosen, data, read_runs(runs), shape)
-    write_text(folder / TABLE, table_text(found))
+    write_text(folder / chosen.table, table_text(found))
     write_page(found, folder, command)
     return folder
 
@@ -139,11 +156,11 @@ def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], sha
     datasets = [open_dataset(path, run.split) for path, run in zip(data, runs, strict=True)]
     of_images = [dict(zip(dataset.ids, dataset.clusters, strict=True)) for dataset in datasets]
     names = sorted({cluster for images in of_images for cluster in images.values()})
-    right = [_right(run, list(images)) for run, images in zip(runs, of_images, strict=True)]
-    accuracy = Trials.of(right, [list(images.values()) for images in of_images], names)
-    calls = _methods_of_all(runs)
+    answers = [right(run, list(images)) for run, images in zip(runs, of_images, strict=True)]
+    accuracy = Trials.of(answers, [list(images.values()) for images in of_images], names)
+    calls = methods_of_all(runs)
     scored = [[run.cube.cluster_names[number] for number in run.cube.clusters] for run in runs]
-    methods = {call: Trials.of([_scores(run, call) for run in runs], scored, names) for call in calls}
+    methods = {call: Trials.of([scores(run, call, METRIC) for run in runs], scored, names) for call in calls}
     falling = bool(np.cov(dose.array, accuracy.means)[0, 1] < 0)
     axis = Axis(dose.log, falling)
     model, rows = thresholds(dose.array, accuracy, methods, axis, chance=max(chances), shape=shape)
@@ -153,30 +170,6 @@ def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], sha
         *(Subject(call, METRIC, runs[0].role(call), methods[call], *row) for call, row in rows.items()),
     ]
     return Sweep(name, dose, axis, shape, max(chances), list(data), list(runs), subjects)
-
-
-def _right(run: Run, images: Sequence[str]) -> Float64:
-    """Whether each training is right about each image of the split, float64 (S, N)."""
-    table = pq.read_table(run.path / PREDICTIONS).to_pandas()
-    table["right"] = (table["label"] == table["predicted"]).astype(float)
-    wide = table.pivot(index="training_seed", columns="sample_id", values="right")
-    return np.asarray(wide[list(images)].to_numpy(), dtype=np.float64)
-
-
-def _scores(run: Run, call: str) -> Float64:
-    """The ROC-AUC of a method's maps, float64 (S, N); NaN where undefined."""
-    cube = run.cube
-    (series,) = [number for number, (_, method, _) in enumerate(cube.series) if method == call]
-    return np.asarray(cube.value[series, cube.metrics.index(METRIC), cube.variants.index(run.variant_of(METRIC))])
-
-
-def _methods_of_all(runs: Sequence[Run]) -> list[str]:
-    """The methods that every run has, with a warning about the others."""
-    calls = [[method for _, method, _ in run.cube.series] for run in runs]
-    shared = [call for call in calls[0] if all(call in others for others in calls)]
-    if left_out := sorted({call for of_run in calls for call in of_run} - set(shared)):
-        warn(f"without a curve, as they have no scores at some dose: {', '.join(left_out)}")
-    return shared
 
 
 def table_text(found: Sweep) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,20 +86,33 @@ class Sweep:
 
 def write_page(sweep: Sweep, folder: Path, command: Sequence[str] | None = None) -> None:
     """Write ``curves.png``, ``doses.png`` and ``report.html``."""
-    for name, figure in ((SHEET, curves_figure(sweep)), (DOSES, doses_figure(sweep))):
+    write_folder_page(
+        folder,
+        "sweep.html.j2",
+        {SHEET: curves_figure(sweep), DOSES: doses_figure(sweep.generator, sweep.dose, sweep.data, sweep.runs)},
+        command,
+        sweep=sweep,
+        few=sweep.trainings < ENOUGH,
+        found=FOUND,
+        difference=_difference,
+    )
+
+
+def write_folder_page(
+    folder: Path, template: str, figures: Mapping[str, Figure], command: Sequence[str] | None, **values: Any
+) -> None:
+    """Write figures as PNG files, and ``report.html`` from a template of this folder that shows them."""
+    for name, figure in figures.items():
         with atomic_path(folder / name) as temporary:
             figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
     here, report = Path(__file__).parent, Path(page.__file__).parent
     environment = templates(here)
     environment.filters |= {"number": number, "call": call}
-    html = environment.get_template("sweep.html.j2").render(
+    html = environment.get_template(template).render(
         style=(report / page.STYLE).read_text(encoding="utf-8"),
-        sweep=sweep,
         command=shlex.join(command) if command else "",
-        pictures={name: base64.b64encode((folder / name).read_bytes()).decode() for name in (SHEET, DOSES)},
-        few=sweep.trainings < ENOUGH,
-        found=FOUND,
-        difference=_difference,
+        pictures={name: base64.b64encode((folder / name).read_bytes()).decode() for name in figures},
+        **values,
     )
     write_text(folder / page.PAGE, html.strip() + "\n")
 
@@ -154,13 +167,13 @@ def _draw(ax: Axes, sweep: Sweep, subject: Subject) -> None:
     ax.set_title(f"{subject.name} ({subject.measure})" if subject.role == MODEL else subject.name, fontsize="small")
 
 
-def doses_figure(sweep: Sweep) -> Figure:
+def doses_figure(name: str, doses: Dose, data: Sequence[Path], runs: Sequence[Run]) -> Figure:
     """The same sample at each dose: its image, its twin if there is one, and its mask."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(1.3 * len(sweep.data), 4.2), layout="constrained")
-    axes = figure.subplots(3, len(sweep.data), squeeze=False)
-    for column, (path, run, dose) in enumerate(zip(sweep.data, sweep.runs, sweep.dose.values, strict=True)):
+    figure = Figure(figsize=(1.3 * len(data), 4.2), layout="constrained")
+    axes = figure.subplots(3, len(data), squeeze=False)
+    for column, (path, run, dose) in enumerate(zip(data, runs, doses.values, strict=True)):
         dataset = open_dataset(path, run.split)
         item = dataset[dataset.ids.index(run.cube.samples[0])]
         for ax, title, picture in zip(
@@ -178,5 +191,5 @@ def doses_figure(sweep: Sweep) -> Figure:
             if column == 0:
                 ax.set_ylabel(title, fontsize="small")
         axes[0, column].set_title(f"{dose:g}", fontsize="small")
-    figure.suptitle(f"{sweep.dose.parameter} of {sweep.generator}", fontsize="medium")
+    figure.suptitle(f"{doses.parameter} of {name}", fontsize="medium")
     return figure

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.generators.factory import no_copy
+from salgen.sources import DATA_SET
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,8 @@ class SalgenData:
 
     @property
     def name(self) -> str:
-        """The name of its generator."""
-        return self.dataset.spec.generator
+        """What it is, and the name of its generator."""
+        return f"{DATA_SET} {self.dataset.spec.generator}"
 
     @property
     def digest(self) -> str:
