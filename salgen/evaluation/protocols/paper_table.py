@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.report.cell_scores import cell_entry
+from salgen.evaluation.report.cell_scores import cell_entry, model_in
 from salgen.evaluation.report.runs import Run, read_runs
 from salgen.evaluation.report.study import Table, TableRow
 from salgen.evaluation.runs.artifacts.predictions import FILE
@@ -103,7 +103,7 @@ class PaperTable:
                     run, own = next(((run, own) for run in found if (own := _method_in(run, call))), (found[0], call))
                     metric = _call_in(run, row.metric)
                     counted = likeliest_class(run, runs.out / dataset) if row.likeliest_class else None
-                    estimates[call].append(cell_entry([(run, model)], own, metric, counted).estimate)
+                    estimates[call].append(cell_entry([(run, model_in(run, model))], own, metric, counted).estimate)
         texts = dict(zip(self.networks, row.printed, strict=False))
         columns = zip(*(text.split() for text in ([texts[network]] if network in texts else row.printed)), strict=True)
         printed = [" / ".join(numbers).replace("-", "\N{MINUS SIGN}") for numbers in columns]

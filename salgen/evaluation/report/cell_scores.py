@@ -85,6 +85,21 @@ def _scores_of(run: Run, model: str, worst: Float64) -> Scores:
     )
 
 
+def model_in(run: Run, name: str) -> str:
+    """The name of a cell's model in a run: the same, or any name if it is the only model.
+
+    Raises
+    ------
+    SalgenError
+        If it has several, and none of that name.
+    """
+    if name in run.model_names:
+        return name
+    if len(run.model_names) == 1:
+        return run.model_names[0]
+    raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
+
+
 def series(run: Run, model: str, call: str) -> int | None:
     """The index of a method on the first axis of a run's cube; None if the run has no scores of it.
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry
+from salgen.evaluation.report.cell_scores import Entry, Member, cell_entry, model_in
 from salgen.evaluation.report.formatting import DIGITS
 from salgen.evaluation.report.runs import Model, Run, read_runs
 from salgen.evaluation.report.study import Cell
@@ -145,7 +145,7 @@ def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -
     for run in runs:
         if metric not in run.metrics:
             raise SalgenError(f"{run.path} has no scores of {metric}: evaluate it with that metric")
-    members = [(run, _model(run, cell.model)) for run in runs]
+    members = [(run, model_in(run, cell.model)) for run in runs]
     calls = dict.fromkeys((*methods, *CONTROLS))
     entries = {call: cell_entry(members, call, metric) for call in calls}
     means = {method: entries[method].mean for method in methods}
@@ -158,15 +158,6 @@ def _row(cell: Cell, runs: Sequence[Run], methods: Sequence[str], metric: str) -
         entries=entries,
         places=places(means, runs[0].higher_is_better[metric]),
     )
-
-
-def _model(run: Run, name: str) -> str:
-    """The name of a cell's model in a run: the same, or any name if it is the only model."""
-    if name in run.model_names:
-        return name
-    if len(run.model_names) == 1:
-        return run.model_names[0]
-    raise SalgenError(f"{run.path} has no scores of model {name!r}: it has {', '.join(run.model_names)}")
 
 
 def _trained(members: Sequence[Member]) -> list[Model]:

@@ -6,7 +6,9 @@ import pytest
 
 from salgen.evaluation.protocols import designed
 from salgen.evaluation.protocols.designed import DATASETS, Designed
-from salgen.registry import GENERATORS, METHODS, MODELS
+from salgen.generators.factory import plugin_class
+from salgen.parameters import build
+from salgen.registry import METHODS, MODELS
 
 CALLS = ("gradient", "lrp-z", "random")
 
@@ -27,7 +29,7 @@ class Quick(Designed):
 def test_every_designed_network_is_run_on_its_generator():
     for generator, values, network in DATASETS.values():
         assert MODELS.load(network).generator == generator
-        GENERATORS.create(generator, values)
+        build(plugin_class(generator), values)
     named = {network for _, _, network in DATASETS.values()}
     assert named == {name for name in MODELS.names() if hasattr(MODELS.load(name), "design")}
     assert not {name for name in Designed().methods if METHODS.load(name).control}
@@ -46,3 +48,29 @@ def test_tables_have_the_means_of_runs_without_training(tmp_path, monkeypatch):
     assert cosine["slot-logic on or-slots"]["gradient"] < 0  # zeros where two discs or more make OR true
     assert not list((tmp_path / "out").rglob("model.safetensors"))
     assert "the number that the paper prints" not in found.page.read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class QuickGrids(Designed):
+    """Grids of few images, with a network that is hardly trained on them."""
+
+    def datasets(self):
+        splits = {"train": 20, "val": 10, "test": 10}
+        return {name: {**how, "splits": splits} for name, how in super().datasets().items()}
+
+    def settings(self, dataset, model, scale):
+        return {"epochs": 1, "widths": (4, 4, 4)} if model == "scnn" else None
+
+    def experiments(self, scale):
+        return [replace(experiment, methods=CALLS) for experiment in super().experiments(scale)]
+
+
+def test_grids_are_of_the_images_that_the_network_inside_was_trained_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(designed, "SHOWN", CALLS)
+    monkeypatch.setattr(designed, "DATASETS", {name: DATASETS[name] for name in ("difull-grids", "gridpg-grids")})
+    found = QuickGrids(limit=4).run(tmp_path / "out", "demo")
+    shares = {table.title: table.rows[0].means for table in found.tables}
+    assert shares["difull on difull-grids"]["gradient"] == pytest.approx(1)
+    assert shares["gridpg on gridpg-grids"]["gradient"] < 0.99
+    assert len(list((tmp_path / "out").rglob("weights.safetensors"))) == 1
+    assert str(tmp_path) not in found.page.read_text(encoding="utf-8")
