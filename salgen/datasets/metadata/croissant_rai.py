@@ -53,6 +53,8 @@ def _collection(manifest: Manifest) -> str:
     outside = f"{spec.source}, SHA-256 {spec.source_digest}. {manifest.notes}".rstrip()
     if manifest.imported:
         return f"Read by salgen ({how}) from a copy of data that others published: {outside}"
+    if manifest.derived:
+        return f"Made by salgen ({how}) from the images of another of its data sets: {outside}"
     return f"Rendered by salgen ({how}) from random numbers and outside material: {outside}"
 
 
@@ -73,6 +75,8 @@ def _manipulation(manifest: Manifest) -> str:
 def _annotation(manifest: Manifest) -> str:
     if manifest.imported:
         return "Labels are those of the published data; masks are annotations or segmentations."
+    if manifest.derived:
+        return "Labels follow from those of the other data set; the mask is what was done to its images, known exactly."
     return "Nobody annotated anything: labels are drawn, and the mask is the whole support of what was painted."
 
 

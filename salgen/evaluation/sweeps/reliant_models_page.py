@@ -51,7 +51,7 @@ def masses_figure(found: Correlation) -> Figure:
             ax.plot((places + beside)[chosen], mass[chosen], "o", color=colour, markersize=4, alpha=0.7, label=name)
         ax.axhline(found.chance, color="0.6", linestyle=":", linewidth=0.8)
         ax.set_xticks(range(len(doses)), [f"{dose:g}" for dose in doses])
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylim(0.0, 1.1 * max(found.chance, np.nanmax(mass, initial=0.0)))
         ax.set_title(row.method, fontsize="small")
     for ax in axes[count:]:
         ax.set_axis_off()

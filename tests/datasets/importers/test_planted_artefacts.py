@@ -228,6 +228,9 @@ def test_the_data_set_is_verified_with_its_source_and_its_card_says_what_it_is(s
     assert f"Made from a data set logic-slots with the fingerprint `{manifest['spec']['source_digest']}`" in card
     assert "The images are those of another data\nset" in card
     assert "The cause of every label is known" not in card
+    croissant = (folder / "croissant.json").read_text()
+    assert "from the images of another of its data sets: data set logic-slots" in croissant
+    assert "Nobody annotated anything" not in croissant
     assert "What accuracy proves" not in (sources["three"] / "README.md").read_text()
 
 

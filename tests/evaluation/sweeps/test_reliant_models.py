@@ -1,0 +1,200 @@
+"""A sweep of a spurious correlation: which models rely on the artefact, and which methods tell."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import salgen
+from salgen.cli.main import main
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.report.runs import read_runs
+from salgen.evaluation.statistics.intervals import accuracy_interval
+from salgen.evaluation.sweeps import sweep as module
+from salgen.evaluation.sweeps.dose import Dose
+from salgen.evaluation.sweeps.reliant_models import Detection, Masses, Models, detections
+
+NAME = "planted-artefacts"
+DOSE = "strength=0,0.5,1"
+ARGUMENTS = {
+    "scale": "demo",
+    "model": "scnn",
+    "methods": ["gradient"],
+    "parameters": {"side": 4, "keep": 0.5},
+    "settings": {"widths": (4, 4), "epochs": 1},
+    "seeds": 2,
+}
+WRITTEN = ("detection.csv", "models.csv", "masses.png", "doses.png", "report.html")
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*has not learnt the task")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    splits = {"train": 16, "val": 4, "test": 24}
+    slots = {"image_size": (16, 16), "function": "mod"}
+    folder = tmp_path_factory.mktemp("source") / "slots"
+    return str(make("logic-slots", folder, splits=splits, parameters=slots, workers=1))
+
+
+@pytest.fixture(scope="module")
+def folder(source, tmp_path_factory):
+    return salgen.sweep(NAME, DOSE, tmp_path_factory.mktemp("sweep") / "one", source=source, **ARGUMENTS)
+
+
+def places(folder):
+    return [folder / f"strength={value:g}" for value in (0, 0.5, 1)]
+
+
+def found(folder):
+    data = [place / "data" for place in places(folder)]
+    return detections(NAME, Dose.parse(DOSE, NAME), data, read_runs([place / "run" for place in places(folder)]))
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_images_are_the_same_at_all_doses(folder):
+    splits = [open_dataset(place / "data", "test") for place in places(folder)]
+    agreeing = [set(np.array(split.ids)[split.column("agrees") == 1]) for split in splits]
+    shared = sorted(agreeing[0])
+    assert agreeing[0] < agreeing[1] < agreeing[2]
+    assert found(folder).images == len(shared)
+    levels = [split.images()[[split.ids.index(name) for name in shared]] for split in splits]
+    assert np.array_equal(levels[0], levels[1])
+    assert np.array_equal(levels[0], levels[2])
+    assert found(folder).chance == 16 / 256
+
+
+def test_shares_and_masses_are_those_of_the_runs(folder):
+    sweep, shared = found(folder), None
+    for number, place in enumerate(places(folder)):
+        split = open_dataset(place / "data", "test")
+        shared = shared or [name for name, agrees in zip(split.ids, split.column("agrees"), strict=True) if agrees]
+        certificates = pd.read_parquet(place / "run" / "certificates.parquet")
+        scores = pd.read_parquet(place / "run" / "scores.parquet").query("metric == 'relevance-mass'")
+        predictions = pd.read_parquet(place / "run" / "predictions.parquet")
+        for seed in range(2):
+            of_seed = certificates[certificates.training_seed == seed].set_index("sample_id").loc[shared]
+            assert sweep.models.uses[number, seed] == pytest.approx(of_seed.uses_feature.astype(float).mean())
+            of_seed = predictions[predictions.training_seed == seed]
+            assert sweep.models.accuracy[number, seed] == pytest.approx((of_seed.label == of_seed.predicted).mean())
+            for method in ("gradient", "sobel", "oracle", "constant"):
+                each = scores[(scores.training_seed == seed) & (scores.method == method)].set_index("sample_id")
+                mean = np.mean([each.value[name] for name in shared])
+                assert sweep.masses[method].mean[number, seed] == pytest.approx(mean)
+    assert sweep.masses["oracle"].alarm.all()
+    assert not sweep.masses["constant"].alarm.any()
+    assert sweep.masses["constant"].mean == pytest.approx(np.full((3, 2), sweep.chance))
+
+
+def test_tables_and_page_hold_every_method(folder):
+    sweep, rows, models = found(folder), rows_of(folder / "detection.csv"), rows_of(folder / "models.csv")
+    assert [row["method"] for row in rows] == [row.method for row in sweep.in_order]
+    assert {"gradient", "sobel", "oracle"} <= {row["method"] for row in rows}
+    assert len(models) == 3 * 2 * len(rows)
+    for row in models:
+        dose, seed = (0, 0.5, 1).index(float(row["dose"])), int(row["training_seed"])
+        assert row["reliant"] == str(sweep.models.uses[dose, seed] >= 0.5)
+        assert float(row["mass"]) == pytest.approx(sweep.masses[row["method"]].mean[dose, seed], rel=1e-5)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert all(row["method"] in page for row in rows)
+    assert f"{sweep.images} images, the same for all models" in page
+    assert "All models are clean, so there is no AUROC: give stronger doses" in page
+    assert all((folder / name).stat().st_size for name in WRITTEN)
+
+
+def test_models_are_trained_plainly_unless_asked(folder):
+    assert not any(run.reliant for run in found(folder).runs)
+
+
+def test_another_sweep_and_the_command_have_the_same_bytes(source, folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["salgen", "sweep"])
+    before = {name: (folder / name).read_bytes() for name in WRITTEN if name != "report.html"}
+    words = ["--seeds", "2", "--scale", "demo", "--set", "side=4", "--set", "keep=0.5", "--set", f"source={source}"]
+    words += ["--methods", "gradient", "--training", "widths=4,4", "--training", "epochs=1", "--model", "scnn"]
+    assert main(["sweep", NAME, "--dose", DOSE, *words, "--out", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith((folder / "detection.csv").read_text(encoding="utf-8"))
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_scale_full_has_twenty_trainings_and_what_is_asked_for_wins(source, tmp_path, monkeypatch):
+    asked = []
+
+    def stop(*given, **named):
+        asked.append((named["seeds"], named["reliance"], named["metrics"]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "evaluate", stop)
+    for number, arguments in enumerate(({"scale": "full"}, {"scale": "small"}, {"scale": "full", "seeds": 4})):
+        chosen = {"scale": "demo", "parameters": {"side": 4}, "reliance": bool(number) or None, **arguments}
+        with pytest.raises(KeyboardInterrupt):
+            salgen.sweep(NAME, DOSE, tmp_path / str(number), source=source, **chosen)
+    assert asked == [(20, False, ["relevance-mass"]), (None, True, ["relevance-mass"]), (4, True, ["relevance-mass"])]
+
+
+def test_two_strengths_suffice_and_other_parameters_are_doses_of_a_curve():
+    assert Dose.parse("strength=1,0", NAME) == Dose("strength", (0.0, 1.0), False, True)
+    with pytest.raises(SalgenError, match="has 1 different values: a comparison takes at least 2"):
+        Dose.parse("strength=1", NAME)
+    with pytest.raises(SalgenError, match="a curve takes at least 6"):
+        Dose.parse("side=2,4", NAME)
+    assert not Dose.parse("side=2,3,4,5,6,7", NAME).spurious
+
+
+def constructed(seed=0):
+    """Ten models at each of three strengths: clean at 0, half of them at 0.5, and none at 1."""
+    random = np.random.default_rng(seed)
+    uses = np.array([[0.0] * 10, [0.0] * 5 + [0.5] * 5, [1.0] * 10])
+    mean = random.uniform(size=(3, 10))
+    return np.array([0.0, 0.5, 1.0]), Models(np.ones((3, 10)), uses), mean, random.uniform(size=(3, 10)) < 0.4
+
+
+def test_a_method_is_judged_by_all_pairs_of_models():
+    doses, models, mean, alarm = constructed()
+    row = Detection.of("m", "method", doses, models, Masses(mean, alarm))
+    reliant = models.uses >= 0.5
+    assert (row.reliant, row.clean) == (15, 15)
+    assert row.auroc == pytest.approx(roc_auc_score(reliant.ravel(), mean.ravel()))
+    assert row.low < row.auroc < row.high
+    assert (row.at_zero, row.false_alarms) == (10, alarm[0].mean())
+    assert (row.alarms_low, row.alarms_high) == accuracy_interval(alarm[0].mean(), 10)
+    perfect = Detection.of("m", "method", doses, models, Masses(np.where(reliant, 0.2, 0.1), alarm))
+    assert (perfect.auroc, perfect.high) == (1.0, 1.0)
+    assert perfect.trainings < row.trainings
+    useless = Detection.of("m", "method", doses, models, Masses(np.full((3, 10), 0.1), alarm))
+    assert useless.auroc == 0.5
+
+
+def test_models_without_a_mass_and_sweeps_without_a_zero_are_left_out():
+    doses, models, mean, alarm = constructed()
+    mean[0, :3] = np.nan
+    row = Detection.of("m", "method", doses, models, Masses(mean, alarm))
+    assert (row.reliant, row.clean, row.at_zero) == (15, 12, 7)
+    known = np.isfinite(mean)
+    assert row.auroc == pytest.approx(roc_auc_score((models.uses >= 0.5)[known], mean[known]))
+    row = Detection.of("m", "method", doses + 0.1, models, Masses(mean, alarm))
+    assert row.at_zero == 0
+    assert np.isnan([row.false_alarms, row.alarms_low, row.alarms_high]).all()
+    row = Detection.of("m", "method", doses[:1], Models(models.accuracy[:1], models.uses[:1]),
+                       Masses(mean[:1], alarm[:1]))  # fmt: skip
+    assert np.isnan([row.auroc, row.low, row.high, row.trainings]).all()
+
+
+def test_what_the_runs_lack_is_said(folder):
+    dose, data = Dose.parse(DOSE, NAME), [place / "data" for place in places(folder)]
+    runs = read_runs([place / "run" for place in places(folder)])
+    lacking = replace(runs[0].record.certificates, reason="the source is gone")
+    without = replace(runs[0], record=replace(runs[0].record, certificates=lacking))
+    with pytest.raises(SalgenError, match=r"has no certificates, so nobody knows .*: the source is gone"):
+        detections(NAME, dose, data, [without, *runs[1:]])
+    without = replace(runs[0], cube=replace(runs[0].cube, samples=[]))
+    with pytest.raises(SalgenError, match="no image shows its label's artefact at every dose"):
+        detections(NAME, dose, data, [without, *runs[1:]])
