@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.datasets.importers.derived.derived import Derived
 from salgen.datasets.importers.derived.salgen_data import Images, SalgenData
 from salgen.datasets.importers.layouts.imported import refuse_edit
 from salgen.errors import SalgenError
@@ -23,7 +24,7 @@ CELL, COPY = "cell", "copy"
 
 
 @dataclass(frozen=True)
-class ImageGrids:
+class ImageGrids(Derived):
     """Images of another salgen data set in grids of 2 x 2 or 3 x 3: in which cell does a method see a class?
 
     Made for the networks `difull` and `dipart` (setting `disconnected`), which have a head for each cell, and `gridpg`,
@@ -44,28 +45,17 @@ class ImageGrids:
     name: ClassVar[str] = "image-grids"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "image-grids"
-    takes: ClassVar[str] = "DATA, the folder of a salgen data set"
-    default_source: ClassVar[str] = ""
     quick: ClassVar[Mapping[str, Any]] = {}
-    valid_region: ClassVar[str | None] = None
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 200, "val": 50, "test": 100}, {}),
         "small": Scale({"train": 400, "val": 100, "test": 400}, {}),
         "full": Scale({"train": 2000, "val": 400, "test": 2000}, {}),
     }
 
-    image_size: tuple[int, int] = param((0, 0), "height and width in pixels, which follow from the source", low=0)
-    bit_depth: int = param(8, "bits per channel, as the source has", choices=(8, 16))
     cells: int = param(2, "cells in a row, and in a column", choices=(2, 3))
     setting: str = param(
         DISCONNECTED, "for the networks difull and dipart, or for gridpg", choices=(DISCONNECTED, GRIDPG)
     )
-    classes: tuple[str, ...] = param((), "classes of the images, which follow from the source")
-
-    @property
-    def exact(self) -> bool:
-        """There are no twins that could differ."""
-        return True
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -75,35 +65,22 @@ class ImageGrids:
         places = [(row, column) for row in range(1, self.cells + 1) for column in range(1, self.cells + 1)]
         return {"label": tuple(f"{name} at {row},{column}" for row, column in places for name in self.classes)}
 
-    def open_source(self, source: str | None) -> SalgenData:
-        """The data set of a folder.
+    def fitted(self, source: SalgenData) -> Self:
+        """With the size of a grid of the source's images, and their classes.
 
         Raises
         ------
         SalgenError
-            If there is none, or its images show several classes or too few.
+            If there are too few classes for cells that all differ.
         """
-        opened = SalgenData.open(type(self), source)
-        if self.setting == GRIDPG and len(opened.classes) < self.cells**2:
+        if self.setting == GRIDPG and len(source.classes) < self.cells**2:
             raise SalgenError(
-                f"{self.name}: {source} has {len(opened.classes)} classes, and {self.cells}x{self.cells} cells of "
-                f"different ones need {self.cells**2}: choose another data set, or setting={DISCONNECTED}"
+                f"{self.name}: {source.dataset.path} has {len(source.classes)} classes, and {self.cells}x{self.cells} "
+                f"cells of different ones need {self.cells**2}: choose another data set, or setting={DISCONNECTED}"
             )
-        return opened
-
-    def fitted(self, source: SalgenData) -> Self:
-        """With the size of a grid of the source's images, and their classes."""
         spec = source.dataset.spec
         height, width = (extent * self.cells for extent in spec.image_size)
         return replace(self, image_size=(height, width), bit_depth=spec.bit_depth, classes=source.classes)
-
-    def prepare(self, source: SalgenData) -> SalgenData:
-        """The source itself."""
-        return source
-
-    def available(self, material: SalgenData) -> Mapping[str, int]:
-        """A grid for each image."""
-        return material.sizes
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The images of the cells, row by row, their classes, and the number of the target's cell and its copy's."""

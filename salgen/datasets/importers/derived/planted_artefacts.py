@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.datasets.importers.derived.derived import Derived
 from salgen.datasets.importers.derived.salgen_data import SalgenData
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
@@ -23,7 +24,7 @@ ARTEFACT = "artefact"
 
 
 @dataclass(frozen=True)
-class PlantedArtefacts:
+class PlantedArtefacts(Derived):
     """Images of another data set with a coloured square that goes with the class, by chance or always.
 
     Each image of the source is there once. It keeps its label with probability `keep`, else it gets one of the other
@@ -46,12 +47,7 @@ class PlantedArtefacts:
     name: ClassVar[str] = "planted-artefacts"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "planted-artefacts"  # names the streams of random numbers
-    default_source: ClassVar[str] = ""
-    stand_in: ClassVar[str] = ""
-    takes: ClassVar[str] = "DATA, a data set of salgen"
     spurious: ClassVar[str] = "strength"
-    valid_region: ClassVar[str | None] = None
-    exact: ClassVar[bool] = True
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
         "small": Scale({}, {}),
@@ -59,9 +55,6 @@ class PlantedArtefacts:
     }
     quick: ClassVar[Mapping[str, Any]] = {"side": 4}
 
-    image_size: tuple[int, int] = param((0, 0), "height and width in pixels: the source's", low=0)
-    bit_depth: int = param(0, "bits per channel: the source's", choices=(0, 8, 16))
-    classes: tuple[str, ...] = param((), "the classes of the source")
     keep: float = param(0.5, "r, the probability that an image keeps its label", low=0.0, high=1.0)
     strength: float = param(1.0, "0: the artefact goes with the label by chance; 1: always", low=0.0, high=1.0)
     side: int = param(8, "pixels of each side of the artefact", low=1)
@@ -107,16 +100,6 @@ class PlantedArtefacts:
             "  strength: where this is not above it, accuracy proves nothing."
         )
 
-    def open_source(self, source: str | None) -> SalgenData:
-        """The data set at a path.
-
-        Raises
-        ------
-        SalgenError
-            If there is none, its pixels are missing, or its images show several classes.
-        """
-        return SalgenData.open(type(self), source)
-
     def fitted(self, source: SalgenData) -> Self:
         """With the source's image size, bit depth and classes.
 
@@ -137,14 +120,6 @@ class PlantedArtefacts:
                 f"{self.name}: {count} classes of the source: it takes 2, and as many as colours tell apart"
             )
         return fitted
-
-    def prepare(self, source: SalgenData) -> SalgenData:
-        """The source itself, which reads a split when it is first asked for."""
-        return source
-
-    def available(self, material: SalgenData) -> Mapping[str, int]:
-        """The number of images of each split of the source."""
-        return material.sizes
 
     def colours(self, channels: int) -> NDArray[Any]:
         """The artefacts' levels, uint8 or uint16 (K, channels): hues, or shades of grey, with equal distances."""

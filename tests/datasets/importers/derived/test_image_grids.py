@@ -99,5 +99,5 @@ def test_what_cannot_be_put_into_grids_is_refused(base, tmp_path):
     several = salgen.make("multi-objects", tmp_path / "several", splits={"train": 1, "val": 1, "test": 1}, scale="demo")
     with pytest.raises(SalgenError, match="show several classes"):
         generator("image-grids", str(several))
-    with pytest.raises(SalgenError, match="test = 14: coloured-cells has only 13"):
+    with pytest.raises(SalgenError, match="test = 14: data set coloured-cells has only 13"):
         salgen.make("image-grids", tmp_path / "grids", source=str(base), splits={"test": 14})

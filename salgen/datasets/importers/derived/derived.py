@@ -1,0 +1,43 @@
+"""Base of data sets that are made from the images of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salgen.datasets.importers.derived.salgen_data import SalgenData
+from salgen.parameters import param
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Base: its source is a data set of salgen whose images show one class, and each split draws on the same split."""
+
+    name: ClassVar[str]
+    default_source: ClassVar[str] = ""
+    takes: ClassVar[str] = "DATA, a data set of salgen"
+    valid_region: ClassVar[str | None] = None
+    exact: ClassVar[bool] = True
+
+    image_size: tuple[int, int] = param((0, 0), "height and width in pixels: they follow from the source", low=0)
+    bit_depth: int = param(0, "bits per channel: the source's", choices=(0, 8, 16))
+    classes: tuple[str, ...] = param((), "the classes of the source")
+
+    def open_source(self, source: str | None) -> SalgenData:
+        """The data set at a path.
+
+        Raises
+        ------
+        SalgenError
+            If there is none, its pixels are missing, or its images show several classes.
+        """
+        return SalgenData.open(type(self), source)
+
+    def prepare(self, source: SalgenData) -> SalgenData:
+        """The source itself, which reads a split when it is first asked for."""
+        return source
+
+    def available(self, material: SalgenData) -> Mapping[str, int]:
+        """The number of images of each split of the source."""
+        return material.sizes
