@@ -16,6 +16,7 @@ class Derived:
 
     name: ClassVar[str]
     default_source: ClassVar[str] = ""
+    stand_in: ClassVar[str] = ""
     takes: ClassVar[str] = "DATA, a data set of salgen"
     valid_region: ClassVar[str | None] = None
     exact: ClassVar[bool] = True
