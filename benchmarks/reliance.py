@@ -2,6 +2,7 @@
 
 Prints the table of docs/reliance.md: a row for each drawn generator and training, at scale demo (SCALE sets another,
 SEEDS the number of trainings). Data, models and runs stay in FOLDER, and what is finished there is not done again.
+``FOLDER/NAME.png`` shows maps of both models.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow.parquet as pq
 
@@ -29,6 +31,8 @@ METHODS = (
     *("gradient", "input-x-gradient", "smoothgrad:n=10", "integrated-gradients:steps=10", "guided-backprop"),
     *("deep-taylor", "lrp-alpha-beta:alpha=1,beta=0", "grad-cam"),
 )
+DRAWN = ("gradient", "integrated-gradients:steps=10", "guided-backprop", "lrp-alpha-beta:alpha=1,beta=0", "grad-cam")
+PICTURES = 3
 LESION_MODEL, MODEL = "lesion-cnn", "scnn"
 
 
@@ -75,6 +79,32 @@ def _percent(shares: Sequence[float]) -> str:
     return ", ".join(f"{100 * share:.1f} %" for share in shares)
 
 
+def draw_maps(plain: Run, reliant: Run, file: Path) -> None:
+    """Draw maps of the first training of both, for the same images: a row for each image and training."""
+    galleries = [dict(np.load(run.path / "gallery.npz")) for run in (plain, reliant)]
+    shown = [row for row, mask in enumerate(galleries[0]["masks"]) if mask.any()][:PICTURES]
+    calls = [call for call in galleries[0]["methods"] if call in DRAWN]
+    rows = [(image, kind) for image in shown for kind in (0, 1)]
+    figure, axes = plt.subplots(len(rows), 1 + len(calls), figsize=(1.3 * (1 + len(calls)), 1.35 * len(rows)))
+    for (image, kind), line in zip(rows, axes, strict=True):
+        own = galleries[kind]
+        place = list(own["ids"]).index(galleries[0]["ids"][image])
+        line[0].imshow(own["images"][place].squeeze(), cmap="gray")
+        line[0].set_ylabel(("plain", "for reliance")[kind], fontsize=8)
+        for call, axis in zip(calls, line[1:], strict=True):
+            saliency = own["maps"][list(own["methods"]).index(call), place]
+            bound = abs(saliency).max() or 1.0
+            axis.imshow(saliency, cmap="RdBu_r", vmin=-bound, vmax=bound)
+        for axis in line:
+            axis.contour(own["masks"][place], levels=[0.5], colors="lime", linewidths=0.8)
+            axis.set(xticks=[], yticks=[])
+    for axis, title in zip(axes[0], ["image", *calls], strict=True):
+        axis.set_title(title.partition(":")[0], fontsize=8)
+    figure.tight_layout(pad=0.3)
+    figure.savefig(file, dpi=80)
+    plt.close(figure)
+
+
 def main(folder: Path, chosen: Sequence[str]) -> None:
     """Print the table, a generator at a time."""
     print("| data | model | training | accuracy | certified | tolerance for 90 % | holds elsewhere | Kendall's tau |")
@@ -83,6 +113,7 @@ def main(folder: Path, chosen: Sequence[str]) -> None:
         plain, reliant = runs(name, folder)
         (effect,) = reliance_effects([headline_of(run, run.models[0].name) for run in (plain, reliant)])
         print(row(plain, None), row(reliant, effect), sep="\n", flush=True)
+        draw_maps(plain, reliant, folder / f"{name}.png")
 
 
 if __name__ == "__main__":
