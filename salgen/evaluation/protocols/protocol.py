@@ -177,19 +177,18 @@ class Protocol(ABC):
         common = {"scale": scale, "seed": self.seed, "max_memory": max_memory, "replace": replace, "command": command}
         experiments, runs, reliant = self.experiments(scale), RunFolders(out), RunFolders(out)
         for dataset, how in self.datasets().items():
-            source = how.get("source") and how["source"].replace(OUT, str(out))
-            arguments = {"name": dataset, **how, "source": source}
+            given = {"source": how["source"].replace(OUT, str(out))} if how.get("source") else {}
+            arguments = {"name": dataset, **how, **given}
             data = make(**arguments, out=out / dataset, scale=scale, seed=self.seed)
             for model in self.networks_on(dataset, scale):
                 for experiment in experiments:
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
                         extra = extra_methods if experiment.extra_methods else ()
                         calls = [*self.methods_for(model, experiment, scale), *extra]
-                        self._evaluate(experiment, data, model, runs, {"methods": calls, **common}, reliance=False)
+                        how_run = {"methods": calls, **given, **common}
+                        self._evaluate(experiment, data, model, runs, how_run, reliance=False)
                         if dataset in reliance and self.trained_network(dataset, model) is None:
-                            self._evaluate(
-                                experiment, data, model, reliant, {"methods": calls, **common}, reliance=True
-                            )
+                            self._evaluate(experiment, data, model, reliant, how_run, reliance=True)
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
         folders = [

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from salgen.datasets.importers.derived.derived import Derived
 from salgen.datasets.importers.derived.salgen_data import Images, SalgenData
-from salgen.datasets.importers.layouts.imported import refuse_edit
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.types import Mask
 
 NAMES = ("image-grids",)
 
 DISCONNECTED, GRIDPG = "disconnected", "gridpg"
-CELL, COPY = "cell", "copy"
+CELL, COPY, TWIN = "cell", "copy", "twin"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ImageGrids(Derived):
     Setting `disconnected`: a class is a cell with a class of the images, and another cell shows another image of the
     target's class, which the target's head does not see. Setting `gridpg`: a class is one of the images, and no two
     cells show the same. Every image of the data set is the target of one grid of the same split, and the others are
-    drawn at random.
+    drawn at random. The twin has an image of another class as the target; redraws have other images around it.
 
     References
     ----------
@@ -83,49 +83,56 @@ class ImageGrids(Derived):
         return replace(self, image_size=(height, width), bit_depth=spec.bit_depth, classes=source.classes)
 
     def draw(self, context: Context) -> dict[str, Any]:
-        """The images of the cells, row by row, their classes, and the number of the target's cell and its copy's."""
+        """The images of the cells, row by row, their classes, the target's cell, its copy's, and the twin's image."""
         images: Images = context.material.load(context.split)
         target = int(context.stream("targets", key=0).permutation(len(images.labels))[context.index])
         label, count = int(images.labels[target]), self.cells**2
-        others = [k for k in context.stream("classes").permutation(len(self.classes)).tolist() if k in images.by_class]
-        others.remove(label)
-        if self.setting == GRIDPG and len(others) < count - 1:
-            raise SalgenError(f"{self.name}: split {context.split} has images of {len(others) + 1} classes only")
-        shown = others if self.setting == GRIDPG else [label, *others]
-        classes = [label, *(shown * count)[: count - 1]]  # classes come again where there are too few
-        chosen, picks = [target], context.stream("images")
-        for k in classes[1:]:
-            places = images.by_class[k]
-            own = places[places != target] if k == label and len(places) > 1 else places
-            chosen.append(int(own[int(picks.integers(len(own), 1)[0])]))
         order = context.stream("cells").permutation(count).tolist()
-        return {
-            "split": context.split,
-            "images": [chosen[place] for place in order],
-            "classes": [classes[place] for place in order],
-            "target": order.index(0),
-            "copy": order.index(1) if self.setting == DISCONNECTED else None,
-        }
+        placed = {"target": order[0], "copy": order[1] if self.setting == DISCONNECTED else None}
+        another = [k for k in images.by_class if k != label] or [label]
+        twins = images.by_class[another[int(context.stream("twin class").integers(len(another), 1)[0])]]
+        twin = int(twins[int(context.stream("twin").integers(len(twins), 1)[0])])
+        return {"split": context.split, **placed, **self._cells(context, target, placed), "twin": twin}
+
+    def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """The same target among other images; the copy's cell shows another image of the class."""
+        target = parameters["images"][parameters["target"]]
+        return {**parameters, **self._cells(context, target, parameters)}
+
+    def features(self, parameters: Mapping[str, Any]) -> list[str]:
+        """The target."""
+        return [CELL]
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
+        """An image of another class in the target's cell."""
+        return Edit(change={CELL: TWIN})
 
     def render(self, parameters: Mapping[str, Any], material: SalgenData, edit: Edit) -> Rendered:
-        """The grid."""
-        refuse_edit(edit)
-        levels = material.load(parameters["split"]).levels[parameters["images"]]
+        """The grid, with a black cell for ``omit=("cell",)``, or the twin for ``change={"cell": "twin"}``."""
+        check_edit(edit, (CELL,), {CELL: (TWIN,)})
+        target, copy, numbers = parameters["target"], parameters["copy"], list(parameters["images"])
+        if edit.change:
+            numbers[target] = parameters["twin"]
+        levels = material.load(parameters["split"]).levels[numbers]
+        if CELL in edit.omit:
+            levels[target] = 0
         rows = levels.reshape(self.cells, self.cells, *levels.shape[1:])
         image = np.concatenate([np.concatenate(list(row), axis=1) for row in rows])
         shown = [self._class(cell, k) for cell, k in enumerate(parameters["classes"])]
-        target, copy = parameters["target"], parameters["copy"]
-        regions = {CELL: self._cell(target), COPY: self._cell(copy)}
+        regions = {CELL: self._cell(None if CELL in edit.omit else target), COPY: self._cell(copy)}
         return Rendered(image, {"label": shown[target]}, regions, present={"label": tuple(sorted(set(shown)))})
 
     def render_pairs(
         self, batch: Sequence[Mapping[str, Any]], material: SalgenData, twins: bool
     ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """Samples, without twins."""
-        return [(self.render(parameters, material, Edit()), None) for parameters in batch]
-
-    def counterfactual(self, parameters: Mapping[str, Any]) -> None:
-        """None: nothing is taken away."""
+        """Samples and their twins' images."""
+        return [
+            (
+                self.render(parameters, material, Edit()),
+                self.render(parameters, material, self.counterfactual(parameters)).image if twins else None,
+            )
+            for parameters in batch
+        ]
 
     def target(self, task: str) -> str:
         """The target's cell."""
@@ -143,6 +150,25 @@ class ImageGrids(Derived):
         """That of the target's image."""
         image: int = parameters["images"][parameters["target"]]
         return material.load(parameters["split"]).clusters[image]
+
+    def _cells(self, context: Context, target: int, placed: Mapping[str, Any]) -> dict[str, list[int]]:
+        """Images and classes of all cells: the target, its copy, and others drawn at random."""
+        images: Images = context.material.load(context.split)
+        label, count = int(images.labels[target]), self.cells**2
+        others = [k for k in context.stream("classes").permutation(len(self.classes)).tolist() if k in images.by_class]
+        others.remove(label)
+        if self.setting == GRIDPG and len(others) < count - 1:
+            raise SalgenError(f"{self.name}: split {context.split} has images of {len(others) + 1} classes only")
+        again = others if self.setting == GRIDPG else [*others, label]  # classes come again where there are too few
+        rest = iter((again * count)[:count])
+        kinds = [label if cell in (placed["target"], placed["copy"]) else next(rest) for cell in range(count)]
+        chosen, picks = [], context.stream("images")
+        for cell, kind in enumerate(kinds):
+            own = images.by_class[kind]
+            own = own[own != target] if len(own) > 1 else own
+            drawn = int(own[int(picks.integers(len(own), 1)[0])])
+            chosen.append(target if cell == placed["target"] else drawn)
+        return {"images": chosen, "classes": kinds}
 
     def _class(self, cell: int, label: int) -> int:
         return label if self.setting == GRIDPG else cell * len(self.classes) + label

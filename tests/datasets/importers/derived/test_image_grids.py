@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import salgen
+from salgen.datasets.importers.derived.image_grids import ImageGrids
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
 from salgen.generators.factory import generator
+from salgen.testing import check_generator
 
 SIZE = (27, 36)
-SPLITS = {"train": 4, "val": 2, "test": 13}
+SPLITS = {"train": 12, "val": 2, "test": 13}
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +21,7 @@ def base(tmp_path_factory):
     return salgen.make("coloured-cells", out, splits=SPLITS, parameters={"image_size": SIZE, "classes": 4})
 
 
-def samples(base, **parameters):
-    made = generator("image-grids", str(base), **parameters)
+def samples(made):
     return [made.sample(3, "test", index) for index in range(SPLITS["test"])]
 
 
@@ -43,12 +44,13 @@ def number_of(picture, images):
 def test_a_grid_shows_its_target_among_others(base, cells, setting):
     if (cells, setting) == (3, "gridpg"):
         with pytest.raises(SalgenError, match="has 4 classes, and 3x3 cells of different ones need 9"):
-            samples(base, cells=cells, setting=setting)
+            generator("image-grids", str(base), cells=cells, setting=setting)
         return
+    made = generator("image-grids", str(base), cells=cells, setting=setting)
     dataset = salgen.open(base)
     images, labels = dataset.images(), dataset.column("label")
     targets = []
-    for sample in samples(base, cells=cells, setting=setting):
+    for sample in samples(made):
         numbers = [number_of(part, images) for part in parts(sample.image, cells)]
         masks = [part.all() for part in parts(sample.regions["cell"], cells)]
         assert sample.regions["cell"].sum() == np.prod(SIZE)
@@ -68,6 +70,8 @@ def test_a_grid_shows_its_target_among_others(base, cells, setting):
             assert copy in same
             assert numbers[copy] != numbers[cell]
             assert len(same) == 1 or cells == 3  # four classes fill nine cells
+        twin = number_of(parts(made.twin(sample.recipe).image, cells)[cell], images)
+        assert labels[twin] != classes[cell]
     assert sorted(targets) == list(range(SPLITS["test"]))
 
 
@@ -80,8 +84,17 @@ def test_targets_lie_in_all_cells_and_clusters_are_those_of_their_images(base, t
         *("orange at 1,1", "green at 1,1", "violet at 1,1", "yellow at 1,1"),
         "orange at 1,2",
     )
-    assert all(item["twin"] is None for item in opened)
+    for item in opened:
+        changed = (item["twin"] != item["image"]).any(axis=0)
+        assert changed.any()
+        assert not changed[~item["mask"]].any()
     assert not verify(grids, source=str(base))
+
+
+@pytest.mark.parametrize("setting", ["disconnected", "gridpg"])
+def test_it_keeps_the_laws_of_generators(base, monkeypatch, setting):
+    monkeypatch.setattr(ImageGrids, "quick", {"setting": setting})
+    check_generator("image-grids", str(base))
 
 
 def test_grids_of_recipes_alone_are_the_same(base, tmp_path):
