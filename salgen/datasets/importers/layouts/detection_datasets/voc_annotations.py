@@ -18,9 +18,11 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy, check_size
+from salgen.datasets.importers.layouts.broken import check_size
+from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
 from salgen.datasets.importers.layouts.detection_datasets.table import Annotated
+from salgen.datasets.importers.layouts.mask_pictures import check_mask_picture
 from salgen.datasets.libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
@@ -89,7 +91,7 @@ class VocCopy(AnnotatedCopy):
         with progress("reading annotations", len(self._images), "images") as advance:
             for name, split in self._images:
                 try:
-                    size = check_size(self.root / PICTURES / f"{name}.jpg", None)
+                    size = check_size(self.root / PICTURES / f"{name}.jpg")
                     objects = tuple(self._objects(name, size, skipped))
                     self._check_mask(name, size)
                     yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
@@ -141,17 +143,7 @@ class VocCopy(AnnotatedCopy):
         """Raise an UnusableError if an image has no mask picture of its size, where one is needed."""
         if self.masks != SEGMENTATION:
             return
-        path = self.root / MASKS / f"{name}.png"
-        if not path.is_file():
-            raise UnusableError("missing mask picture")
-        try:
-            ids = read_levels(path)
-        except SalgenError:
-            raise UnusableError("unreadable mask picture") from None
-        if ids.shape != size:
-            raise UnusableError("mask picture of another size than its image, or with colours for numbers")
-        if not np.isin(ids, [*range(len(CLASSES) + 1), VOID]).all():
-            raise UnusableError("mask picture with numbers that are of no class")
+        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
 
     def _ids(self, image: int) -> NDArray[Any]:
         """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""
