@@ -128,14 +128,14 @@ class VocCopy(AnnotatedCopy):
 
     def _objects(self, name: str, size: Size, skipped: Counter[str]) -> Iterable[tuple[int, Box]]:
         """Class number and box of each object that can be used."""
-        root = _xml(self.root / TEXTS / f"{name}.xml")
+        root = read_xml(self.root / TEXTS / f"{name}.xml")
         stated = tuple(root.findtext(f"size/{side}", "").strip() for side in ("height", "width"))
         if all(stated) and stated != tuple(map(str, size)):
             raise UnusableError("image of another size than stated")
         for entry in root.iterfind("object"):
             try:
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":
-                    yield _class_of(entry), _box_of(entry, size)
+                    yield _class_of(entry), box_of(entry, size)
             except UnusableError as error:
                 skipped[str(error)] += 1
 
@@ -192,7 +192,8 @@ def _names(path: Path) -> list[str]:
     return list(dict.fromkeys(line.split()[0] for line in lines if line.strip()))
 
 
-def _xml(path: Path) -> ElementTree.Element:
+def read_xml(path: Path) -> ElementTree.Element:
+    """The annotation of an image; an UnusableError if it is missing or no XML."""
     if not path.is_file():
         raise UnusableError("missing annotation")
     try:
@@ -208,8 +209,14 @@ def _class_of(entry: ElementTree.Element) -> int:
     return CLASSES.index(name)
 
 
-def _box_of(entry: ElementTree.Element, size: Size) -> Box:
-    """Edges from VOC's corners, which count pixels from 1 and are part of the box."""
+def box_of(entry: ElementTree.Element, size: Size) -> Box:
+    """Edges from VOC's corners, which count pixels from 1 and are part of the box.
+
+    Raises
+    ------
+    UnusableError
+        If there are none, or the box holds no pixel of an image of (H, W) `size`.
+    """
     try:
         left, top, right, bottom = (float(entry.findtext(f"bndbox/{corner}", "")) for corner in CORNERS)
     except ValueError:

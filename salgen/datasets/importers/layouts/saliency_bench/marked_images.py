@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,6 +116,11 @@ class Found:
 def missing(path: Path, what: str) -> SalgenError:
     """The error where something of a published layout is missing."""
     return SalgenError(f"{path} is missing: {what}; or give a folder of Saliency-Bench, with {IMAGES} and {ATTENTION}")
+
+
+def some_of(items: Iterable[str], count: int, seed: int) -> set[str]:
+    """So many of some items, or all if there are no more: a choice fixed by their names and a seed."""
+    return set(sorted(items, key=lambda item: hashlib.sha256(f"{seed} {item}".encode()).digest())[:count])
 
 
 def pictures_in(folder: Path) -> list[Path]:
