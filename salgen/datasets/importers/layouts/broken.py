@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,26 @@ def check_picture(path: Path) -> None:
         raise UnusableError(UNREADABLE) from None
 
 
+def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, int]:
+    """The (H, W) of an image's file, whose pixels are not read for it.
+
+    Raises
+    ------
+    UnusableError
+        If the file is missing or no picture, or the size is not the one that is stated.
+    """
+    if not path.is_file():
+        raise UnusableError(MISSING)
+    try:
+        with Image.open(path) as picture:
+            width, height = picture.size
+    except (OSError, ValueError, SyntaxError, struct.error, Image.DecompressionBombError):
+        raise UnusableError(UNREADABLE) from None
+    if size not in (None, (height, width)):
+        raise UnusableError("image of another size than stated")
+    return height, width
+
+
 def faults_of(files: Iterable[Path]) -> list[str]:
     """The reason why each file is broken, or "" for each that is sound; decoded in parallel."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -76,7 +97,7 @@ def broken_items(files: Mapping[str, Sequence[Path]]) -> dict[str, str]:
     What was found is kept in the user's cache, by names, sizes and times of the files.
     """
     paths = list(dict.fromkeys(chain.from_iterable(files.values())))
-    kept = cached("pictures", [VERSION, _stamp(paths)], ("faults",), lambda: {"faults": _faults(paths)})
+    kept = cached("pictures", [VERSION, stamp_of(paths)], ("faults",), lambda: {"faults": _faults(paths)})
     faults = dict(zip(paths, kept["faults"].tolist(), strict=True))
     worst = {name: max((faults[path] for path in given), default=0) for name, given in files.items()}
     return {name: REASONS[fault] for name, fault in worst.items() if fault}
@@ -101,8 +122,8 @@ def _faults(paths: Sequence[Path]) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
     return np.array(found, dtype=np.int8)
 
 
-def _stamp(paths: Sequence[Path]) -> str:
-    """SHA-256 over paths, sizes and times of files."""
+def stamp_of(paths: Sequence[Path]) -> str:
+    """SHA-256 over paths, sizes and times of files: what was found in them is known by it."""
     total = hashlib.sha256()
     for path in paths:
         stated = path.stat() if path.is_file() else None

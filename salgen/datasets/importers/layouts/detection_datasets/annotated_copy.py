@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,14 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from salgen.cache import cached
-from salgen.datasets.importers.layouts.broken import MANY, MISSING, UNREADABLE, faults_of
+from salgen.datasets.importers.layouts.broken import MANY, faults_of
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size, box_mask
 from salgen.datasets.importers.layouts.detection_datasets.table import SPLITS, VERSION, Annotated, Table, table_of
 from salgen.datasets.importers.layouts.mask_limits import FAULTS, mask_fault
-from salgen.datasets.libraries.picture_sampling import UnusableError, listed
+from salgen.datasets.libraries.picture_sampling import listed
 from salgen.progress import progress
 from salgen.sources import OWN_COPY, Files
 from salgen.types import Mask
@@ -154,23 +152,3 @@ class AnnotatedCopy(Files):
             f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
             f"class that it shows, and each is a sample.{lost} {listed(self.table.skipped)}"
         ).strip()
-
-
-def check_size(path: Path, size: Size | None) -> Size:
-    """The (H, W) of an image's file, whose pixels are not read for it.
-
-    Raises
-    ------
-    UnusableError
-        If the file is missing or no picture, or the size is not the one that is stated.
-    """
-    if not path.is_file():
-        raise UnusableError(MISSING)
-    try:
-        with Image.open(path) as picture:
-            width, height = picture.size
-    except (OSError, ValueError, SyntaxError, struct.error, Image.DecompressionBombError):
-        raise UnusableError(UNREADABLE) from None
-    if size not in (None, (height, width)):
-        raise UnusableError("image of another size than stated")
-    return height, width

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy, check_size
+from salgen.datasets.importers.layouts.broken import check_size
+from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
 from salgen.datasets.importers.layouts.detection_datasets.table import Annotated
 from salgen.datasets.libraries.coco import (

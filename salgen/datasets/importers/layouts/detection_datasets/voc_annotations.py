@@ -18,9 +18,11 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy, check_size
+from salgen.datasets.importers.layouts.broken import check_size
+from salgen.datasets.importers.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedCopy
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
 from salgen.datasets.importers.layouts.detection_datasets.table import Annotated
+from salgen.datasets.importers.layouts.mask_pictures import check_mask_picture
 from salgen.datasets.libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, resize_nearest
@@ -89,7 +91,7 @@ class VocCopy(AnnotatedCopy):
         with progress("reading annotations", len(self._images), "images") as advance:
             for name, split in self._images:
                 try:
-                    size = check_size(self.root / PICTURES / f"{name}.jpg", None)
+                    size = check_size(self.root / PICTURES / f"{name}.jpg")
                     objects = tuple(self._objects(name, size, skipped))
                     self._check_mask(name, size)
                     yield Annotated(f"{PICTURES}/{name}.jpg", split, size, objects)
@@ -126,14 +128,14 @@ class VocCopy(AnnotatedCopy):
 
     def _objects(self, name: str, size: Size, skipped: Counter[str]) -> Iterable[tuple[int, Box]]:
         """Class number and box of each object that can be used."""
-        root = _xml(self.root / TEXTS / f"{name}.xml")
+        root = read_xml(self.root / TEXTS / f"{name}.xml")
         stated = tuple(root.findtext(f"size/{side}", "").strip() for side in ("height", "width"))
         if all(stated) and stated != tuple(map(str, size)):
             raise UnusableError("image of another size than stated")
         for entry in root.iterfind("object"):
             try:
                 if self.difficult or entry.findtext("difficult", "0").strip() != "1":
-                    yield _class_of(entry), _box_of(entry, size)
+                    yield _class_of(entry), box_of(entry, size)
             except UnusableError as error:
                 skipped[str(error)] += 1
 
@@ -141,17 +143,7 @@ class VocCopy(AnnotatedCopy):
         """Raise an UnusableError if an image has no mask picture of its size, where one is needed."""
         if self.masks != SEGMENTATION:
             return
-        path = self.root / MASKS / f"{name}.png"
-        if not path.is_file():
-            raise UnusableError("missing mask picture")
-        try:
-            ids = read_levels(path)
-        except SalgenError:
-            raise UnusableError("unreadable mask picture") from None
-        if ids.shape != size:
-            raise UnusableError("mask picture of another size than its image, or with colours for numbers")
-        if not np.isin(ids, [*range(len(CLASSES) + 1), VOID]).all():
-            raise UnusableError("mask picture with numbers that are of no class")
+        check_mask_picture(self.root / MASKS / f"{name}.png", size, [*range(len(CLASSES) + 1), VOID])
 
     def _ids(self, image: int) -> NDArray[Any]:
         """The numbers of an image's mask picture, resized: 0, the class's number and 1, or void."""
@@ -200,7 +192,8 @@ def _names(path: Path) -> list[str]:
     return list(dict.fromkeys(line.split()[0] for line in lines if line.strip()))
 
 
-def _xml(path: Path) -> ElementTree.Element:
+def read_xml(path: Path) -> ElementTree.Element:
+    """The annotation of an image; an UnusableError if it is missing or no XML."""
     if not path.is_file():
         raise UnusableError("missing annotation")
     try:
@@ -216,8 +209,14 @@ def _class_of(entry: ElementTree.Element) -> int:
     return CLASSES.index(name)
 
 
-def _box_of(entry: ElementTree.Element, size: Size) -> Box:
-    """Edges from VOC's corners, which count pixels from 1 and are part of the box."""
+def box_of(entry: ElementTree.Element, size: Size) -> Box:
+    """Edges from VOC's corners, which count pixels from 1 and are part of the box.
+
+    Raises
+    ------
+    UnusableError
+        If there are none, or the box holds no pixel of an image of (H, W) `size`.
+    """
     try:
         left, top, right, bottom = (float(entry.findtext(f"bndbox/{corner}", "")) for corner in CORNERS)
     except ValueError:

@@ -98,3 +98,10 @@ class RunLengths:
     def extent(self, size: Size) -> float:
         """The number of pixels inside."""
         return float(self.counts[1::2].sum())
+
+
+def runs_of_mask(mask: Mask) -> RunLengths:
+    """The run lengths of a mask, bool (H, W)."""
+    pixels = np.concatenate([[False], mask.T.ravel(), [not mask[-1, -1]]])  # the first run is outside
+    changes = np.flatnonzero(np.diff(pixels))
+    return RunLengths(np.diff(changes, prepend=0))

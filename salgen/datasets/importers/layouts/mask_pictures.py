@@ -1,0 +1,83 @@
+"""Mask pictures whose levels are numbers: of classes, or of what a pixel is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.cache import cached
+from salgen.datasets.importers.layouts.broken import check_size, stamp_of
+from salgen.datasets.libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import read_levels
+from salgen.progress import progress
+
+VERSION = "1"  # changes whenever another picture is refused
+
+
+def check_mask_picture(path: Path, size: tuple[int, int], known: Iterable[int]) -> None:
+    """Look at a mask picture.
+
+    Parameters
+    ----------
+    path
+        Its file.
+    size
+        (H, W) of its image.
+    known
+        The numbers that may be in it.
+
+    Raises
+    ------
+    UnusableError
+        If it is missing, cannot be decoded, or is of another size, of colours or with other numbers.
+    """
+    if not path.is_file():
+        raise UnusableError("missing mask picture")
+    try:
+        numbers = read_levels(path)
+    except SalgenError:
+        raise UnusableError("unreadable mask picture") from None
+    if numbers.shape != size:
+        raise UnusableError("mask picture of another size than its image, or with colours for numbers")
+    if not np.isin(numbers, list(known)).all():
+        raise UnusableError("mask picture with numbers that are of no class")
+
+
+def mask_picture_faults(pairs: Mapping[str, tuple[Path, Path]], known: Iterable[int]) -> dict[str, str]:
+    """Each item whose mask picture or image cannot be used, with the reason.
+
+    What was found is kept in the user's cache, by names, sizes and times of the files.
+
+    Parameters
+    ----------
+    pairs
+        Item to its image and its mask picture.
+    known
+        The numbers that may be in mask pictures.
+    """
+    numbers = sorted(known)
+
+    def look() -> dict[str, NDArray[Any]]:
+        found = []
+        with progress("looking at mask pictures", len(pairs), "pictures") as advance:
+            for image, mask in pairs.values():
+                found.append(_fault(image, mask, numbers))
+                advance()
+        return {"faults": np.array(found, dtype=np.str_)}
+
+    stamp = stamp_of([path for pair in pairs.values() for path in pair])
+    kept = cached("mask-pictures", [VERSION, stamp, numbers], ("faults",), look)["faults"].tolist()
+    return {item: why for item, why in zip(pairs, kept, strict=True) if why}
+
+
+def _fault(image: Path, mask: Path, numbers: Iterable[int]) -> str:
+    try:
+        check_mask_picture(mask, check_size(image), numbers)
+    except UnusableError as error:
+        return str(error)
+    return ""

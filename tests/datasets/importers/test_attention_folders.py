@@ -1,0 +1,164 @@
+"""Saliency-Bench's own folders, whole and damaged, read by the importers of its data sets."""
+
+import shutil
+
+import numpy as np
+import pytest
+from marked_trees import SIDE, attention_map, nearest, opened, samples, write_benchmark, write_table
+from PIL import Image
+
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+CLASSES = ("bus", "bushes")  # one name is the beginning of the other
+COUNT = 10
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return write_benchmark(tmp_path / "Some-XAI", CLASSES, COUNT)
+
+
+def add_rows(copy, *rows, name="more.csv"):
+    write_table(copy / "attention_label" / name, rows)
+
+
+def test_classes_are_folders_and_masks_are_where_maps_are_above_zero(copy):
+    made = opened("pet-xai", copy)
+    assert made.plugin.tasks == {"breed": CLASSES}
+    found = samples(made)
+    assert len(found) == 2 * COUNT
+    for item, sample in found.items():
+        _, folder, file = item.split("/")
+        number = int(file.removesuffix(".jpg").rpartition("_")[2])
+        assert sample.labels == {"breed": CLASSES.index(folder)}
+        expected = nearest(attention_map(number) > 0) if number else np.zeros((SIDE, SIDE), dtype=bool)
+        np.testing.assert_array_equal(sample.regions["pet"], expected)
+        with Image.open(copy / item) as stored:
+            resized = np.asarray(stored.resize((SIDE, SIDE), Image.Resampling.BILINEAR))
+        np.testing.assert_array_equal(sample.image, resized)
+    assert "2 of them have no mask: they are trained on, and not scored." in made.source.notes
+    assert "Skipped" not in made.source.notes
+
+
+def test_a_full_map_and_a_tiny_one_are_no_ground_truth(copy):
+    tiny = np.zeros((24, 24))
+    tiny[3, 3:7] = 1
+    add_rows(copy, ("bus_1.jpg", np.ones((8, 8)).tolist()), ("bus_2.jpg", tiny.tolist()))
+    made = opened("pet-xai", copy)
+    found = samples(made)
+    assert "are no ground truth at this size: 1 full, as they cover all that is scored, 1 of few" in made.source.notes
+    assert not found["image/bus/bus_1.jpg"].regions["pet"].any()
+    assert not found["image/bus/bus_2.jpg"].regions["pet"].any()
+
+
+def test_seventy_of_a_hundred_are_for_training_of_each_class_whatever_the_seed(tmp_path):
+    copy = write_benchmark(tmp_path / "copy", CLASSES, 20)
+    made = opened("pet-xai", copy)
+    assert made.available == {"train": 28, "val": 6, "test": 6}
+    for split, count in made.available.items():
+        labels = [sample.labels["breed"] for sample in samples(made, split).values()]
+        assert labels.count(0) == labels.count(1) == count / 2
+    assert samples(made, "test").keys() == samples(made, "test", seed=1).keys()
+    assert samples(made, "test").keys() != samples(opened("pet-xai", copy, split_seed=1), "test").keys()
+    assert opened("pet-xai", copy, shares=(1, 0, 1)).available == {"train": 20, "val": 0, "test": 20}
+
+
+def test_classes_may_be_chosen_and_ordered(copy):
+    made = opened("pet-xai", copy, classes=("bushes", "bus"))
+    found = samples(made)
+    assert found["image/bus/bus_3.jpg"].labels == {"breed": 1}
+    assert set(samples(opened("pet-xai", copy, classes=("bus",)))) == {i for i in found if i.startswith("image/bus/")}
+    with pytest.raises(SalgenError, match=r"unknown class 'car'.*\(known: bus, bushes\)"):
+        opened("pet-xai", copy, classes=("car",))
+
+
+@pytest.mark.parametrize("mode", ["L", "RGBA", "P"])
+def test_other_modes_become_rgb(copy, mode):
+    path = copy / "image/bus/grey.png"
+    Image.fromarray(np.arange(48, dtype=np.uint8).reshape(6, 8)).convert(mode).save(path)
+    sample = samples(opened("pet-xai", copy))["image/bus/grey.png"]
+    with Image.open(path) as stored:
+        expected = np.asarray(stored.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR))
+    np.testing.assert_array_equal(sample.image, expected)
+
+
+@pytest.mark.parametrize(
+    "text", ["no list", "[1, 2]", "[[1, 2], [3]]", "[[1, NaN]]", "[]", "[['a']]", "", "null", "{}"]
+)
+def test_a_map_that_is_none_is_skipped_and_counted_and_its_image_kept(copy, text):
+    (copy / "attention_label/all.csv").unlink()
+    add_rows(copy, ("bus_1.jpg", text), ("bus_2.jpg", attention_map(2).tolist()))
+    made = opened("pet-xai", copy)
+    assert "Skipped: attention map that is no list of rows of numbers (1)." in made.source.notes
+    assert "19 of them have no mask" in made.source.notes
+    assert len(samples(made)) == 2 * COUNT
+
+
+def test_a_map_of_no_image_or_of_several_is_skipped_and_counted(copy):
+    shutil.copy(copy / "image/bus/bus_1.jpg", copy / "image/bushes/bus_1.jpg")
+    add_rows(copy, ("nobody.jpg", attention_map(1).tolist()))
+    made = opened("pet-xai", copy)
+    assert "attention map of no image, or of a name that several images have (2)." in made.source.notes
+    assert not samples(made)["image/bushes/bus_1.jpg"].regions["pet"].any()
+    add_rows(copy, ("bus_1.jpg", attention_map(5).tolist()), name="bushes.csv")
+    sample = samples(opened("pet-xai", copy))["image/bushes/bus_1.jpg"]
+    np.testing.assert_array_equal(sample.regions["pet"], nearest(attention_map(5) > 0))
+
+
+def test_a_broken_image_is_skipped_and_counted(copy):
+    path = copy / "image/bus/bus_3.jpg"
+    path.write_bytes(path.read_bytes()[:-30])
+    (copy / "image/bushes/bushes_4.jpg").write_bytes(b"no picture")
+    (copy / "image/bus/._bus_1.jpg").write_bytes(b"what macOS leaves")
+    made = opened("pet-xai", copy)
+    assert "Skipped: unreadable image (2)." in made.source.notes
+    assert len(samples(made)) == 2 * COUNT - 2
+
+
+def test_what_is_missing_or_no_table_is_named_in_one_line(copy):
+    table = copy / "attention_label/all.csv"
+    for content, why in (
+        (b"img_idx,mask\na.jpg,[]\n", f"{table}: cannot be read as a table with the columns img_idx and attention"),
+        (b"", f"{table}: cannot be read as a table"),
+        (b"\xff\xfe\x00", f"{table}: cannot be read as a table"),
+        (None, f"{copy / 'attention_label/NAME.csv'} is missing"),
+    ):
+        table.unlink() if content is None else table.write_bytes(content)
+        with pytest.raises(SalgenError) as error:
+            opened("pet-xai", copy)
+        assert str(error.value).startswith(why)
+        assert "\n" not in str(error.value)
+    shutil.rmtree(copy / "image")
+    (copy / "image").mkdir()
+    with pytest.raises(SalgenError, match="image/CLASS is missing"):
+        opened("pet-xai", copy)
+
+
+def test_a_copy_without_a_usable_image_says_why(copy):
+    for path in (copy / "image").glob("*/*.jpg"):
+        path.write_bytes(b"no picture")
+    with pytest.raises(SalgenError, match=r"no image of the copy can be used\. Skipped: unreadable image \(20\)"):
+        opened("pet-xai", copy)
+
+
+def test_the_digest_sees_images_and_maps(copy):
+    digest = opened("pet-xai", copy).source.digest
+    add_rows(copy, ("bus_0.jpg", attention_map(3).tolist()))
+    other = opened("pet-xai", copy).source.digest
+    assert other != digest
+    noise = copy / "image/bus/bus_1.jpg"
+    shutil.copy(copy / "image/bus/bus_2.jpg", noise)
+    assert opened("pet-xai", copy).source.digest not in (digest, other)
+
+
+def test_a_data_set_is_made_and_verified(copy, tmp_path):
+    out = make("pet-xai", tmp_path / "out", source=str(copy), parameters={"image_size": (32, 32)}, workers=1)
+    assert verify(out, source=str(copy)) == []
+    assert "Saliency-Bench's own folders" in (out / "README.md").read_text(encoding="utf-8")

@@ -1,0 +1,110 @@
+"""The importer of Object-XAI, on tiny trees of VOC 2012; tests of voc-2012 break these in all other ways."""
+
+import numpy as np
+import pytest
+from marked_trees import SIDE, nearest, opened, samples
+from voc_tree import VOID, H, W, tree, write_mask, write_xml
+
+from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+TRAIN = {f"2008_{number:06}": [("dog", (3, 4, 20 + number, 25), 0)] for number in range(8)} | {
+    "2008_000008": [("cat", (2, 2, 12, 14), 0), ("cat", (20, 8, 40, 28), 1)],
+    "2008_000009": [("cat", (2, 2, 12, 14), 0), ("dog", (20, 8, 40, 28), 0)],
+}
+VAL = {"2009_000001": [("dog", (5, 5, 30, 25), 0)], "2009_000003": [("bus", (5, 5, 30, 25), 0)]}
+SEVERAL = "2008_000009"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return tree(tmp_path / "VOCdevkit" / "VOC2012", TRAIN, VAL)
+
+
+def name_of(item):
+    return item.removeprefix("JPEGImages/").removesuffix(".jpg")
+
+
+def levels(objects):
+    """The mask picture that the tree has: each box with a rim of void."""
+    ids = np.zeros((H, W), dtype=np.uint8)
+    for kind, (left, top, right, bottom), _ in objects:
+        ids[top - 1 : bottom, left - 1 : right] = VOID
+        ids[top : bottom - 1, left : right - 1] = CLASSES.index(kind) + 1
+    return ids
+
+
+def test_images_of_one_class_have_its_mask_and_boxes(copy):
+    made = opened("object-xai", copy)
+    classes = ("bus", "cat", "dog")
+    assert made.plugin.tasks == {"object": classes}
+    found = samples(made)
+    assert {name_of(item) for item in found} == {*TRAIN, *VAL} - {SEVERAL}
+    assert "image of several classes (1)" in made.source.notes
+    for item, sample in found.items():
+        objects = {**TRAIN, **VAL}[name_of(item)]
+        assert sample.labels == {"object": classes.index(objects[0][0])}
+        ids = nearest(levels(objects))
+        np.testing.assert_array_equal(sample.regions["object"], ids == CLASSES.index(objects[0][0]) + 1)
+        np.testing.assert_array_equal(sample.regions["annotated"], ids != VOID)
+        boxes = np.zeros((H, W), dtype=bool)
+        for _, (left, top, right, bottom), _ in objects:
+            boxes[top - 1 : bottom, left - 1 : right] = True
+        np.testing.assert_array_equal(sample.regions["boxes"], nearest(boxes))
+        assert sample.target == {"object": "object"}
+
+
+def test_splits_are_those_of_saliency_bench_and_not_of_voc(copy):
+    made = opened("object-xai", copy)
+    assert made.available == {"train": 7, "val": 2, "test": 2}
+    splits = {name_of(item): split for split in made.available for item in samples(made, split)}
+    assert len({splits[name] for name in TRAIN if name != SEVERAL}) > 1
+
+
+def test_what_is_broken_is_skipped_and_counted(copy):
+    (copy / "JPEGImages/2008_000001.jpg").write_bytes(b"no picture")
+    (copy / "Annotations/2008_000002.xml").write_text("<annotation>")
+    (copy / "SegmentationClass/2008_000003.png").unlink()
+    write_xml(copy, "2008_000004", [("unicorn", (2, 2, 9, 9), 0)])
+    made = opened("object-xai", copy)
+    assert len(samples(made)) == 7
+    for why in (
+        *("unreadable image (1)", "annotation that is no XML (1)", "missing mask picture (1)"),
+        *("object of an unknown class (1)", "image without an object (1)", "image of several classes (1)"),
+    ):
+        assert why in made.source.notes
+
+
+def test_a_class_that_its_mask_picture_does_not_show_is_no_ground_truth(copy):
+    write_mask(copy, "2008_000001", [("cat", (3, 4, 20, 25), 0)])
+    made = opened("object-xai", copy)
+    assert "no ground truth at this size: 1 empty" in made.source.notes
+    assert not samples(made)["JPEGImages/2008_000001.jpg"].regions["object"].any()
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(SalgenError, match=r"VOC2012/ImageSets is missing.*multi-objects draws a stand-in"):
+        opened("object-xai", tmp_path / "nowhere")
+
+
+def test_the_digest_sees_mask_pictures_and_annotations(copy):
+    digests = [opened("object-xai", copy).source.digest]
+    write_mask(copy, "2008_000001", [("dog", (5, 5, 20, 25), 0)])
+    digests.append(opened("object-xai", copy).source.digest)
+    write_xml(copy, "2008_000001", [("dog", (5, 5, 20, 25), 0)])
+    digests.append(opened("object-xai", copy).source.digest)
+    assert len(set(digests)) == 3
+
+
+def test_a_data_set_is_made_and_verified(copy, tmp_path):
+    chosen = {"image_size": (SIDE, SIDE)}
+    out = make("object-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
+    assert verify(out, source=str(copy)) == []
+    assert "objects are of one class" in (out / "README.md").read_text(encoding="utf-8")

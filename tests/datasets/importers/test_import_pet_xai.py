@@ -1,0 +1,191 @@
+"""The importer of Pet-XAI, on tiny trees of Oxford-IIIT Pet, whole and damaged, and on real images where they are."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from marked_trees import SIDE, nearest, noise, opened, samples
+from PIL import Image
+
+from salgen.datasets.importers.layouts.saliency_bench.pet_trimaps import BREEDS
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+H, W = 30, 44
+NAMES = [f"{breed}_{number}" for breed in ("Maine_Coon", "pug", "Abyssinian") for number in range(4)]
+SAMPLE = Path(__file__).parents[4] / "shared" / "data" / "pets-sample"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+def trimap(name):
+    """1 is pet, 2 background, 3 the border between."""
+    levels = np.full((H, W), 2, dtype=np.uint8)
+    left = 3 + int(name[-1])
+    levels[4:24, left : left + 25] = 3
+    levels[6:22, left + 2 : left + 23] = 1
+    return levels
+
+
+@pytest.fixture
+def copy(tmp_path):
+    root = tmp_path / "oxford-iiit-pet"
+    (root / "images").mkdir(parents=True)
+    (root / "annotations/trimaps").mkdir(parents=True)
+    for name in NAMES:
+        noise(name, (H, W)).save(root / "images" / f"{name}.jpg", quality=95)
+        Image.fromarray(trimap(name)).save(root / "annotations/trimaps" / f"{name}.png")
+        (root / "annotations/trimaps" / f"._{name}.png").write_bytes(b"what macOS leaves")
+    return root
+
+
+def name_of(item):
+    return item.removeprefix("images/").removesuffix(".jpg")
+
+
+def test_there_are_37_breeds_of_which_12_are_cats():
+    assert len(set(BREEDS)) == 37
+    assert list(BREEDS) == sorted(BREEDS, key=str.lower)
+    assert sum(name[0].isupper() for name in BREEDS) == 12
+
+
+def test_breed_and_species_are_both_labels(copy):
+    made = opened("pet-xai", copy)
+    breeds = ("Abyssinian", "Maine_Coon", "pug")
+    assert made.plugin.tasks == {"breed": breeds, "species": ("cat", "dog")}
+    found = samples(made)
+    assert sorted(map(name_of, found)) == sorted(NAMES)
+    for item, sample in found.items():
+        breed = name_of(item).rpartition("_")[0]
+        assert sample.labels == {"breed": breeds.index(breed), "species": int(breed == "pug")}
+        assert sample.target == {"breed": "pet", "species": "pet"}
+    chosen = opened("pet-xai", copy, classes=("pug", "Maine_Coon"))
+    assert {name_of(item)[:-2]: sample.labels for item, sample in samples(chosen).items()} == {
+        "pug": {"breed": 0, "species": 1},
+        "Maine_Coon": {"breed": 1, "species": 0},
+    }
+
+
+@pytest.mark.parametrize("size", [(16, 16), (30, 44), (41, 29)])
+def test_the_border_is_pet_or_not_scored(copy, size):
+    for border in ("foreground", "ignore"):
+        made = opened("pet-xai", copy, border=border, image_size=size)
+        for item, sample in samples(made).items():
+            levels = nearest(trimap(name_of(item)), size)
+            if border == "foreground":
+                assert list(sample.regions) == ["pet"]
+                np.testing.assert_array_equal(sample.regions["pet"], levels != 2)
+            else:
+                np.testing.assert_array_equal(sample.regions["pet"], levels == 1)
+                np.testing.assert_array_equal(sample.regions["annotated"], levels != 3)
+                assert made.plugin.valid_region == "annotated"
+            with Image.open(copy / item) as stored:
+                expected = np.asarray(stored.resize(size[::-1], Image.Resampling.BILINEAR))
+            np.testing.assert_array_equal(sample.image, expected)
+
+
+@pytest.mark.parametrize("border", ["foreground", "ignore"])
+def test_images_that_the_list_leaves_out_or_without_trimap_have_no_mask_and_stay(copy, border):
+    rows = "".join(f"{name} 1 1 1\n" for name in NAMES[1:])
+    (copy / "annotations/list.txt").write_text(f"#Image CLASS-ID SPECIES BREED ID\n{rows}\n")
+    (copy / "annotations/trimaps" / f"{NAMES[3]}.png").unlink()
+    made = opened("pet-xai", copy, border=border)
+    found = samples(made)
+    empty = {name_of(item) for item, sample in found.items() if not sample.regions["pet"].any()}
+    assert len(found) == len(NAMES)
+    assert empty == {NAMES[0], NAMES[3]}
+    assert "2 of them have no mask: they are trained on, and not scored." in made.source.notes
+
+
+def test_both_borders_have_counts_of_their_own(copy):
+    path = copy / "annotations/trimaps" / f"{NAMES[0]}.png"
+    Image.fromarray(np.where(trimap(NAMES[0]) == 1, 3, trimap(NAMES[0]))).save(path)
+    assert "1 empty" in opened("pet-xai", copy, border="ignore").source.notes
+    assert "no ground truth" not in opened("pet-xai", copy).source.notes
+
+
+BROKEN = {
+    "unreadable image": lambda image, mask: image.write_bytes(b"no picture"),
+    "unreadable image ": lambda image, mask: image.write_bytes(image.read_bytes()[:-9]),
+    "unreadable mask picture": lambda image, mask: mask.write_bytes(b"no picture"),
+    "mask picture of another size than its image, or with colours for numbers": lambda image, mask: Image.fromarray(
+        trimap("a_0")[1:]
+    ).save(mask),
+    "mask picture of another size than its image, or with colours for numbers ": lambda image, mask: Image.new(
+        "RGB", (W, H), (1, 1, 1)
+    ).save(mask),
+    "mask picture with numbers that are of no class": lambda image, mask: Image.new("L", (W, H), 4).save(mask),
+    "image of no known breed": lambda image, mask: image.rename(image.with_name("unicorn_1.jpg")),
+}
+
+
+@pytest.mark.parametrize("why", BROKEN)
+def test_what_is_broken_is_skipped_and_counted(copy, why):
+    for name in NAMES[:2]:
+        BROKEN[why](copy / "images" / f"{name}.jpg", copy / "annotations/trimaps" / f"{name}.png")
+        if "unicorn" in "".join(path.name for path in (copy / "images").iterdir()):
+            break
+    made = opened("pet-xai", copy)
+    count = len(NAMES) - len(samples(made))
+    assert count == (1 if why == "image of no known breed" else 2)
+    assert f"Skipped: {why.strip()} ({count})." in made.source.notes
+
+
+def test_a_trimap_that_is_mended_is_looked_at_again(copy):
+    path = copy / "annotations/trimaps" / f"{NAMES[0]}.png"
+    sound = path.read_bytes()
+    path.write_bytes(b"no picture")
+    assert len(samples(opened("pet-xai", copy))) == len(NAMES) - 1
+    path.write_bytes(sound)
+    assert len(samples(opened("pet-xai", copy))) == len(NAMES)
+
+
+def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
+    def fault(path):
+        with pytest.raises(SalgenError) as error:
+            opened("pet-xai", path)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    message = fault(tmp_path / "nowhere")
+    assert message.startswith(f"{tmp_path / 'nowhere/annotations/trimaps'} is missing")
+    assert "with image and attention_label" in message
+    assert "salgen make multi-objects draws a stand-in" in message
+    (copy / "annotations/list.txt").write_bytes(b"\xff\xfe")
+    assert "cannot be read as a list of images" in fault(copy)
+    shutil.rmtree(copy / "images")
+    assert fault(copy).startswith(f"{copy / 'images'} is missing")
+
+
+def test_the_folder_around_it_will_do_and_the_digest_sees_trimaps(copy, tmp_path):
+    digest = opened("pet-xai", copy).source.digest
+    assert opened("pet-xai", tmp_path).source.digest == digest
+    Image.fromarray(trimap("a_9")).save(copy / "annotations/trimaps" / f"{NAMES[0]}.png")
+    assert opened("pet-xai", copy).source.digest != digest
+
+
+@pytest.mark.parametrize("border", ["foreground", "ignore"])
+def test_a_data_set_is_made_and_verified(copy, tmp_path, border):
+    chosen = {"border": border, "image_size": (SIDE, SIDE)}
+    out = make("pet-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
+    assert verify(out, source=str(copy)) == []
+    assert "Oxford-IIIT Pet" in (out / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not SAMPLE.is_dir(), reason="no real images of Oxford-IIIT Pet here")
+def test_real_images_become_a_data_set_with_their_trimaps(tmp_path):
+    out = make("pet-xai", tmp_path / "out", source=str(SAMPLE), scale="demo", workers=1)
+    assert verify(out, source=str(SAMPLE)) == []
+    made = opened("pet-xai", SAMPLE, image_size=(64, 64))
+    found = samples(made)
+    assert sum(made.available.values()) == len(found) == len(list((SAMPLE / "images").glob("*.jpg")))
+    for item, sample in found.items():
+        with Image.open(SAMPLE / "annotations/trimaps" / f"{name_of(item)}.png") as stored:
+            levels = np.asarray(stored)
+        np.testing.assert_array_equal(sample.regions["pet"], nearest(levels, (64, 64)) != 2)
+        assert 0.1 < sample.regions["pet"].mean() < 0.95

@@ -1,0 +1,145 @@
+"""The importer of Security-XAI, on tiny trees of SIXray, whole and damaged."""
+
+import shutil
+
+import numpy as np
+import pytest
+from marked_trees import SIDE, nearest, noise, opened, samples
+from PIL import Image
+from voc_tree import entry
+
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+H, W = 30, 44
+BOXES = {
+    f"P{number:05}": [("Gun", (3 + number, 4, 14 + number, 20), 0), ("Knife", (22, 12, 41, 29), 0)]
+    for number in range(10)
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+def write(copy, name, objects):
+    inside = "".join(entry(*each) for each in objects)
+    (copy / "Annotation" / f"{name}.xml").write_text(f"<annotation>{inside}</annotation>")
+
+
+@pytest.fixture
+def copy(tmp_path):
+    root = tmp_path / "SIXray"
+    for folder in ("JPEGImages", "Annotation"):
+        (root / folder).mkdir(parents=True)
+    for name, objects in BOXES.items():
+        noise(name, (H, W)).save(root / "JPEGImages" / f"{name}.jpg", quality=95)
+        write(root, name, objects)
+    for number in range(30):
+        noise(f"N{number}", (H, W)).save(root / "JPEGImages" / f"N{number:05}.jpg", quality=95)
+    return root
+
+
+def name_of(item):
+    return item.removeprefix("JPEGImages/").removesuffix(".jpg")
+
+
+@pytest.mark.parametrize("size", [(16, 16), (30, 44), (41, 29)])
+def test_boxes_are_masks_and_as_many_images_have_no_item(copy, size):
+    made = opened("security-xai", copy, image_size=size)
+    assert made.plugin.tasks == {"label": ("clear", "prohibited")}
+    found = samples(made)
+    names = {name_of(item) for item in found}
+    assert {name for name in names if name[0] == "P"} == set(BOXES)
+    assert len(names) == 2 * len(BOXES)
+    for item, sample in found.items():
+        expected = np.zeros((H, W), dtype=bool)
+        for _, (left, top, right, bottom), _ in BOXES.get(name_of(item), []):
+            expected[top - 1 : bottom, left - 1 : right] = True
+        assert sample.labels == {"label": int(name_of(item)[0] == "P")}
+        np.testing.assert_array_equal(sample.regions["boxes"], nearest(expected, size))
+        assert sample.target == {"label": "boxes"}
+        with Image.open(copy / item) as stored:
+            expected = np.asarray(stored.resize(size[::-1], Image.Resampling.BILINEAR))
+        np.testing.assert_array_equal(sample.image, expected)
+    assert made.available == {"train": 14, "val": 3, "test": 3}
+    assert "10 of them have no mask" in made.source.notes
+
+
+def test_another_seed_chooses_other_images_without_an_item(copy):
+    chosen = [{item for item in samples(opened("security-xai", copy, split_seed=s)) if "/N" in item} for s in (0, 0, 1)]
+    assert chosen[0] == chosen[1] != chosen[2]
+
+
+def test_an_image_without_a_box_stays_without_a_mask(copy):
+    (copy / "Annotation/P00001.xml").unlink()
+    write(copy, "P00002", [])
+    made = opened("security-xai", copy)
+    found = samples(made)
+    for name in ("P00001", "P00002"):
+        assert found[f"JPEGImages/{name}.jpg"].labels == {"label": 1}
+        assert not found[f"JPEGImages/{name}.jpg"].regions["boxes"].any()
+    assert "12 of them have no mask" in made.source.notes
+
+
+@pytest.mark.parametrize(
+    ("why", "broken"),
+    [
+        ("object of an unknown class", ("Unicorn", (2, 2, 9, 9), 0)),
+        ("object without a box", ("Gun", ("", 2, 9, 9), 0)),
+        ("box outside of the image", ("Gun", (W + 1, 2, W + 9, 9), 0)),
+        ("box without pixels", ("Gun", (9, 9, 5, 12), 0)),
+    ],
+)
+def test_an_item_that_is_broken_is_skipped_and_counted(copy, why, broken):
+    expected = samples(opened("security-xai", copy))["JPEGImages/P00003.jpg"].regions["boxes"]
+    write(copy, "P00003", [*BOXES["P00003"], broken])
+    made = opened("security-xai", copy)
+    assert f"Skipped: {why} (1)." in made.source.notes
+    np.testing.assert_array_equal(samples(made)["JPEGImages/P00003.jpg"].regions["boxes"], expected)
+
+
+@pytest.mark.parametrize(
+    ("why", "path", "content"),
+    [
+        ("annotation that is no XML", "Annotation/P00003.xml", b"<annotation>"),
+        ("unreadable image", "JPEGImages/P00003.jpg", b"no picture"),
+    ],
+)
+def test_a_file_that_is_broken_is_skipped_and_counted(copy, why, path, content):
+    (copy / path).write_bytes(content)
+    made = opened("security-xai", copy)
+    assert f"Skipped: {why} (1)." in made.source.notes
+    assert "JPEGImages/P00003.jpg" not in samples(made)
+
+
+def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
+    def fault(path):
+        with pytest.raises(SalgenError) as error:
+            opened("security-xai", path)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    assert fault(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere/JPEGImages'} is missing")
+    for path in (copy / "JPEGImages").glob("N*"):
+        path.unlink()
+    assert fault(copy).startswith(f"{copy / 'JPEGImages/N*.jpg'} is missing: SIXray's images without an item")
+    shutil.rmtree(copy / "Annotation")
+    assert fault(copy).startswith(f"{copy / 'Annotation'} is missing")
+
+
+def test_the_digest_sees_annotations_and_another_spelling_of_their_folder_will_do(copy):
+    digest = opened("security-xai", copy).source.digest
+    write(copy, "P00001", BOXES["P00002"])
+    assert opened("security-xai", copy).source.digest != digest
+    (copy / "Annotation").rename(copy / "Annotations")
+    assert samples(opened("security-xai", copy))["JPEGImages/P00001.jpg"].regions["boxes"].any()
+
+
+def test_a_data_set_is_made_and_verified(copy, tmp_path):
+    chosen = {"image_size": (SIDE, SIDE)}
+    out = make("security-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
+    assert verify(out, source=str(copy)) == []
+    assert "for academic use only" in (out / "README.md").read_text(encoding="utf-8")
