@@ -19,6 +19,7 @@ COMMANDS = (
     "list",
     "make",
     "import",
+    "annotate",
     "show",
     "verify",
     "publish",

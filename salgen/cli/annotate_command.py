@@ -1,0 +1,55 @@
+"""`salgen annotate`: a page on which people draw masks."""
+
+from __future__ import annotations
+
+import click
+
+from salgen.cli.options import help_with, settings
+from salgen.parameters import parse_pairs
+from salgen.registry import IMPORTERS
+
+
+@click.command("annotate", add_help_option=False)
+@click.argument("path", type=click.Path())
+@click.argument("out", required=False, type=click.Path())
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=click.Path(),
+    help="A table as in salgen import.  [default: labels.csv in PATH, else the folders of PATH]",
+)
+@click.option("--split", help="Show the images of this split alone.  [default: all]")
+@click.option(
+    "--merge",
+    type=click.Choice(["acceptable", "majority"]),
+    default="acceptable",
+    show_default=True,
+    help="Masks of several annotators: each is acceptable, or the pixels that at least half of them marked.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=7864, show_default=True, help="0 takes a free one.")
+@click.option("--finish", is_flag=True, help="Make the data set of what is drawn, as the page's button does, and end.")
+@settings
+@help_with(lambda params: {"Parameters": IMPORTERS.load("images")})
+def command(
+    path: str,
+    out: str | None,
+    labels: str | None,
+    split: str | None,
+    merge: str,
+    port: int,
+    finish: bool,
+    pairs: tuple[str, ...],
+) -> None:
+    """Serve a page on this machine on which people draw masks on the images of PATH.
+
+    PATH is a folder of images, as salgen import takes it, or a data set. Masks are kept in OUT-source after every
+    stroke; the page's button Finish makes them the data set OUT, by default PATH-annotated. See docs/annotation.md.
+    """
+    from salgen.datasets.annotation.annotated_dataset import Annotation
+    from salgen.datasets.annotation.server import serve
+
+    annotation = Annotation.at(path, out, labels=labels, split=split, merge=merge, parameters=parse_pairs(pairs))
+    if finish:
+        click.echo(annotation.finish())
+    else:
+        serve(annotation, port)

@@ -1,0 +1,1 @@
+"""Masks that people draw in a browser, and the data set that they make."""

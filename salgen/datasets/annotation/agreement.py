@@ -1,0 +1,112 @@
+"""How far annotators agree: IoU of each two, Krippendorff's alpha over pixels, and their majority."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from salgen.errors import SalgenError, install
+from salgen.files import atomic_path
+from salgen.types import Mask
+
+IOU, ALPHA = "iou", "alpha"
+SCHEMA = pa.schema(
+    [("image", pa.string()), ("statistic", pa.string()), ("annotators", pa.list_(pa.string())), ("value", pa.float64())]
+)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A statistic of an image.
+
+    Attributes
+    ----------
+    image
+        Its item.
+    statistic
+        ``iou`` of two annotators, or ``alpha`` of all.
+    annotators
+        Their names.
+    value
+        From 0 to 1 for `iou`, up to 1 for `alpha`; None where it is undefined.
+    """
+
+    image: str
+    statistic: str
+    annotators: tuple[str, ...]
+    value: float | None
+
+
+def agreement_of(image: str, masks: Mapping[str, Mask]) -> list[Agreement]:
+    """The statistics of one image; none if fewer than two annotators drew on it.
+
+    Parameters
+    ----------
+    image
+        Its item.
+    masks
+        Annotator to mask, bool (H, W).
+    """
+    if len(masks) < 2:
+        return []
+    pairs = [Agreement(image, IOU, pair, iou(*(masks[name] for name in pair))) for pair in combinations(masks, 2)]
+    return [*pairs, Agreement(image, ALPHA, tuple(masks), alpha(list(masks.values())))]
+
+
+def iou(first: Mask, second: Mask) -> float | None:
+    """Intersection over union of two masks, bool (H, W), from 0 to 1; None if both are empty."""
+    union = int((first | second).sum())
+    return int((first & second).sum()) / union if union else None
+
+
+def alpha(masks: Sequence[Mask]) -> float | None:
+    """Krippendorff's alpha of nominal data, whose units are pixels and whose coders are masks, bool (H, W).
+
+    1 is agreement, 0 what chance gives; it can be less. None where all masks say the same of all pixels, since nothing
+    varies.
+
+    Raises
+    ------
+    SalgenError
+        If the package krippendorff is not installed.
+    """
+    try:
+        import krippendorff
+    except ImportError:
+        raise SalgenError(f"agreement needs the package krippendorff: {install('annotate')}") from None
+    inside = np.sum(masks, axis=0, dtype=np.int64).ravel()
+    if not inside.any() or inside.min() == len(masks):
+        return None
+    counts = np.stack([len(masks) - inside, inside], axis=1)
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def majority(masks: Sequence[Mask]) -> Mask:
+    """The pixels that at least half of the annotators marked, bool (H, W); of two annotators, that either did."""
+    return np.asarray(2 * np.sum(masks, axis=0, dtype=np.int64) >= len(masks))
+
+
+def write_agreement(rows: Sequence[Agreement], path: Path) -> None:
+    """Write statistics to a Parquet file."""
+    table = pa.Table.from_pylist([asdict(row) for row in rows], schema=SCHEMA)
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def in_words(rows: Sequence[Agreement]) -> str:
+    """The means over images in a sentence, or why there are none."""
+    values = {name: [row.value for row in rows if row.statistic == name] for name in (IOU, ALPHA)}
+    compared = len(values[ALPHA])
+    if not compared:
+        return "Nobody's masks can be compared: no image has masks of two annotators."
+    means = {name: [value for value in found if value is not None] for name, found in values.items()}
+    return f"Images with masks of several annotators: {compared}. " + " ".join(
+        f"{title}: {np.mean(means[name]):.3f} (mean of {len(means[name])})." if means[name] else f"{title}: undefined."
+        for name, title in ((IOU, "IoU of two annotators"), (ALPHA, "Krippendorff's alpha over pixels"))
+    )

@@ -1,0 +1,71 @@
+"""The masks that people drew: one PNG for each annotator and image, and nothing else is remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+
+from salgen.datasets.format.png import encode_mask
+from salgen.datasets.importers.layouts.own_images.upright_pictures import read_mask
+from salgen.errors import SalgenError
+from salgen.files import remove_temporaries, write_bytes
+from salgen.types import Mask
+
+ANNOTATOR = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems take "A" and "a" for one name
+
+
+class DrawnMasks:
+    """A folder with one folder for each annotator, in which ``ITEM.png`` is the mask of an image.
+
+    A mask is replaced as a whole, so a kill leaves the one before. An image without a file was not looked at; a mask
+    without a pixel says that nothing is there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if folder.is_dir():
+            remove_temporaries(folder, below=True)
+
+    @property
+    def annotators(self) -> list[str]:
+        """Those who drew, in the order of their names."""
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        return sorted(path.name for path in found if ANNOTATOR.fullmatch(path.name) and any(path.rglob("*.png")))
+
+    def folder_of(self, annotator: str) -> Path:
+        """The folder of an annotator.
+
+        Raises
+        ------
+        SalgenError
+            If the name is not one.
+        """
+        if not ANNOTATOR.fullmatch(annotator):
+            raise SalgenError(
+                f"annotator {annotator!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of "
+                "the last two"
+            )
+        return self.folder / annotator
+
+    def path(self, annotator: str, item: str) -> Path:
+        """The file of a mask; ``.png`` comes after the image's own suffix, since two images may differ in that."""
+        return self.folder_of(annotator) / f"{item}.png"
+
+    def read(self, annotator: str, item: str) -> Mask | None:
+        """The mask, bool (H, W), or None if there is none yet."""
+        path = self.path(annotator, item)
+        return read_mask(path) if path.is_file() else None
+
+    def write(self, annotator: str, item: str, mask: Mask) -> None:
+        """Keep a mask, bool (H, W), in place of the one before."""
+        path = self.path(annotator, item)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, encode_mask(mask))
+
+
+def version_of(mask: Mask | None) -> str:
+    """A digest that tells masks of one image apart; ``none`` where there is none."""
+    return "none" if mask is None else hashlib.sha256(np.packbits(mask).tobytes()).hexdigest()[:32]

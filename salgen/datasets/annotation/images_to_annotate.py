@@ -1,0 +1,150 @@
+"""The images that people are to draw on: those of a folder, or of a data set, which are written to files first."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from salgen.datasets.format import manifest
+from salgen.datasets.format.png import encode
+from salgen.datasets.importers.layouts.own_images.class_outlines import labels_of
+from salgen.datasets.importers.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree, Skipped
+from salgen.datasets.importers.layouts.own_images.label_table import LabelRow, read_labels, read_rows
+from salgen.datasets.importers.layouts.own_images.source_text import Paths
+from salgen.datasets.reading.reader import Dataset, open_dataset
+from salgen.errors import SalgenError, unknown_name
+from salgen.files import write_bytes, write_text
+from salgen.progress import progress
+
+TABLE = "labels.csv"
+
+
+@dataclass(frozen=True)
+class ImageToAnnotate:
+    """An image.
+
+    Attributes
+    ----------
+    item
+        Its path below the folder of images.
+    path
+        Its file.
+    label
+        Its class.
+    size
+        (H, W).
+    """
+
+    item: str
+    path: Path
+    label: str
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ImagesToAnnotate:
+    """The images in the order of their names.
+
+    Attributes
+    ----------
+    images
+        Those to draw on.
+    source, labels
+        The folder and the table of labels that `salgen.import_images` takes.
+    parameters
+        Its parameters that follow from the images: the size of a data set.
+    """
+
+    images: Sequence[ImageToAnnotate]
+    source: Path
+    labels: Path | None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def images_to_annotate(
+    path: Path, work: Path, labels: Path | None = None, split: str | None = None
+) -> ImagesToAnnotate:
+    """The images at a path.
+
+    Parameters
+    ----------
+    path
+        A folder of images as `salgen import` takes it, or of a data set.
+    work
+        The folder of what is drawn; a data set's images are written to ``work/images``.
+    labels
+        A table of labels, for a folder of images.
+    split
+        The split whose images are wanted, if not all are.
+
+    Raises
+    ------
+    SalgenError
+        If there are no images, nothing says their classes, or none is in the split.
+    """
+    parameters: dict[str, Any] = {}
+    if (path / manifest.FILE).is_file():
+        if labels is not None:
+            raise SalgenError(f"{path} is a data set, which holds its labels: leave --labels out")
+        parameters["image_size"] = _export(path, work)
+        path, labels = work, work / TABLE
+    named = "" if labels is None else f":labels={labels}"
+    paths = Paths.of(f"{path}:masks={work / 'masks'}{named}")
+    skipped = Skipped()
+    tree = ImageTree.at(paths.images, (), skipped)
+    rows: dict[str, LabelRow] = {}
+    for table in paths.labels:
+        rows |= read_labels(table, tree)
+    classes, _ = labels_of(tree.sizes, tree, (), rows, skipped)
+    splits = {item: (rows[item].split if item in rows else None) or tree.split(item) for item in classes}
+    wanted = [item for item in sorted(classes) if split in (None, splits[item])]
+    if not wanted:
+        raise unknown_name(f"split of {path}", str(split), filter(None, splits.values()))
+    images = [ImageToAnnotate(item, tree.files[item], classes[item][0], tree.sizes[item]) for item in wanted]
+    return ImagesToAnnotate(images, path, labels, parameters)
+
+
+def _export(path: Path, work: Path) -> tuple[int, int]:
+    """Write a data set's images and labels, unless they are there; gives the images' (H, W)."""
+    described = manifest.read_manifest(path)
+    size, fingerprint = described.spec.image_size, described.spec.fingerprint
+    table = work / TABLE
+    if table.is_file():
+        _, first = next(read_rows(table))
+        if first.get("fingerprint") != fingerprint:
+            raise SalgenError(f"{work} holds masks of another data set than {path}: give another folder OUT")
+        return size
+    splits = [split for split in described.splits if split in SPLIT_FOLDERS]
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["file", "label", "split", "cluster", "id", "fingerprint"])
+    with progress("writing images", sum(described.spec.splits[split] for split in splits), "images") as advance:
+        for split in splits:
+            dataset = open_dataset(path, split)
+            for name, picture, row in _samples(dataset):
+                file = work / "images" / split / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_bytes(file, picture)
+                rows.writerow([f"{split}/{name}", *row, fingerprint])
+                advance(1)
+    write_text(table, text.getvalue())  # the last of all, so that a killed export begins anew
+    return size
+
+
+def _samples(dataset: Dataset) -> Iterator[tuple[str, bytes, tuple[str, str, str, str]]]:
+    """Name, PNG, and label, split, cluster and id of each sample."""
+    task, names = next(iter(dataset.tasks.items()))
+    labels, ids, clusters = dataset.column(task), dataset.ids, dataset.clusters
+    for index in range(len(dataset)):
+        levels = np.round(255 * dataset[index]["image"]).astype(np.uint8).transpose(1, 2, 0)
+        yield (
+            f"{index:06d}.png",
+            encode(levels),
+            (names[int(labels[index])], dataset.split, clusters[index], ids[index]),
+        )

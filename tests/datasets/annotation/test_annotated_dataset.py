@@ -1,0 +1,121 @@
+"""What is drawn becomes a data set: of a folder of images, and of a data set."""
+
+import numpy as np
+import pytest
+from made_datasets import made
+from own_image_files import H, W, painted, write_images, write_labels
+
+from salgen.cli.main import main
+from salgen.datasets.annotation.annotated_dataset import Annotation
+from salgen.datasets.annotation.drawn_masks import DrawnMasks, version_of
+from salgen.datasets.reading.reader import open_dataset
+from salgen.datasets.verification.verify_dataset import verify
+from salgen.errors import SalgenError
+
+OF_IMAGES = {"image_size": (H, W), "shares": (0, 0, 1)}
+
+
+@pytest.fixture
+def squares(tmp_path):
+    """12 train, 4 val and 6 test images."""
+    return made(tmp_path / "squares", parameters={"image_size": (16, 20), "channels": 3})
+
+
+def test_masks_on_a_data_set_are_one_of_the_same_images(squares):
+    original = open_dataset(squares, "test")
+    annotation = Annotation.at(squares, split="test")
+    assert [image.label for image in annotation.pictures.images] == [
+        original.tasks["label"][number] for number in original.column("label")
+    ]
+    for image, item in zip(annotation.pictures.images, original, strict=True):
+        annotation.masks.write(
+            "anna", image.item, np.roll(item["mask"], 1, axis=1) if item["mask"].any() else item["mask"]
+        )
+    said = annotation.finish()
+    assert said.startswith("6 of 6 images have a mask, by anna. Nobody's masks can be compared")
+    drawn = open_dataset(annotation.out, "test")
+    assert drawn.spec.splits == original.spec.splits
+    by_id = {pixels.tobytes(): mask for pixels, mask in ((item["image"], item["mask"]) for item in drawn)}
+    for item in original:
+        assert np.array_equal(by_id[item["image"].tobytes()], np.roll(item["mask"], 1, axis=1))
+    source = f"{annotation.work}:masks={annotation.masks.folder_of('anna')}:labels={annotation.work / 'labels.csv'}"
+    assert verify(annotation.out, source=source) == []
+
+
+def test_another_data_set_in_the_same_folder_is_refused(squares, tmp_path):
+    Annotation.at(squares, tmp_path / "out")
+    labels = tmp_path / "out-source" / "labels.csv"
+    labels.write_text(labels.read_text().replace(open_dataset(squares).fingerprint, "another"))
+    with pytest.raises(SalgenError, match="holds masks of another data set"):
+        Annotation.at(squares, tmp_path / "out")
+
+
+def test_labels_of_a_table_and_finishing_again(tmp_path):
+    images = write_images(tmp_path / "images")
+    labels = write_labels(tmp_path / "labels.csv")
+    annotation = Annotation.at(images, tmp_path / "out", labels=labels, parameters=OF_IMAGES)
+    with pytest.raises(SalgenError, match="nothing is drawn yet"):
+        annotation.finish()
+    annotation.masks.write("anna", "a0.png", painted((3, 2, 12, 9)))
+    annotation.finish()
+    first = sum(bool(item["mask"].any()) for item in open_dataset(annotation.out))
+    annotation.masks.write("anna", "a1.png", painted((3, 2, 12, 9)))
+    Annotation.at(images, tmp_path / "out", labels=labels, parameters=OF_IMAGES).finish()
+    second = sum(bool(item["mask"].any()) for item in open_dataset(annotation.out))
+    assert (first, second) == (1, 2)
+
+
+def test_images_that_differ_in_the_suffix_alone_have_masks_of_their_own(tmp_path):
+    images = write_images(tmp_path / "images", ["cat/a.png", "cat/a.bmp", "dog/b.png"])
+    annotation = Annotation.at(images, parameters=OF_IMAGES)
+    masks = {"cat/a.png": painted((0, 0, 9, 9)), "cat/a.bmp": painted((9, 9, 20, 15))}
+    for item, mask in masks.items():
+        annotation.masks.write("anna", item, mask)
+    annotation.finish()
+    drawn = [item["mask"] for item in open_dataset(annotation.out) if item["mask"].any()]
+    assert sorted(mask.sum() for mask in drawn) == sorted(mask.sum() for mask in masks.values())
+
+
+def test_masks_are_kept_whole(tmp_path):
+    masks = DrawnMasks(tmp_path)
+    masks.write("anna", "cat/a.jpg", painted((3, 2, 12, 9)))
+    (tmp_path / "anna" / "cat" / ".a.jpg.png.12-ab.part").write_bytes(b"half")
+    again = DrawnMasks(tmp_path)
+    assert np.array_equal(again.read("anna", "cat/a.jpg"), painted((3, 2, 12, 9)))
+    assert [path.name for path in tmp_path.rglob("*.p*")] == ["a.jpg.png"]
+    assert again.annotators == ["anna"]
+    assert version_of(None) == "none" != version_of(again.read("anna", "cat/a.jpg"))
+    for name in ("", "Anna", "..", "a/b", "-a", "a" * 33, "a\n"):
+        with pytest.raises(SalgenError, match="a name has 1 to 32"):
+            again.folder_of(name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "nowhere: expected a folder of images here"),
+        (["flat"], "nothing says of which class an image is"),
+        (["photos", "taken"], "taken holds something else than what was drawn here"),
+        (["photos", "--split", "dev"], "unknown split of photos 'dev'"),
+        (["photos", "--set", "image_size=8,8"], "image_size = 8: must be at least 16"),
+        (["photos", "--finish"], "nothing is drawn yet"),
+    ],
+)
+def test_errors_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    write_images(tmp_path / "photos", ["cat/a.png", "dog/b.png"])
+    write_images(tmp_path / "flat")
+    (tmp_path / "taken").mkdir()
+    assert main(["annotate", *arguments]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("error: ")
+    assert message in error
+
+
+def test_finish_by_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_images(tmp_path / "photos", ["cat/a.png", "dog/b.png"])
+    Annotation.at("photos").masks.write("anna", "cat/a.png", painted((3, 2, 12, 9)))
+    assert main(["annotate", "photos", "--finish", "--set", "shares=0,0,1"]) == 0
+    assert "next: salgen evaluate photos-annotated" in capsys.readouterr().out
+    assert open_dataset("photos-annotated").spec.image_size == (224, 224)
