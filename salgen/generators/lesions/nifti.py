@@ -85,10 +85,10 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
     from nibabel.imageglobals import logger
 
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), _silenced(logger):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), silenced(logger):
             warnings.simplefilter("ignore")
             image = nibabel.load(path, mmap=False)
-            _check_header(image, path)
+            check_header(image, path)
             if path.suffix.lower() == ".gz":
                 with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
                     while handle.read(1 << 20):
@@ -106,7 +106,7 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
 
 
 @contextmanager
-def _silenced(logger: Logger) -> Iterator[None]:
+def silenced(logger: Logger) -> Iterator[None]:
     """Disable a logger; without its handlers alone it would still write warnings to standard error."""
     usual, logger.disabled = logger.disabled, True
     try:
@@ -115,7 +115,8 @@ def _silenced(logger: Logger) -> Iterator[None]:
         logger.disabled = usual
 
 
-def _check_header(image: Any, path: Path) -> None:
+def check_header(image: Any, path: Path) -> None:
+    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, of a size that there is."""
     shape = tuple(int(extent) for extent in image.shape)
     while len(shape) > 3 and shape[-1] == 1:
         shape = shape[:-1]

@@ -76,7 +76,7 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
                 continue
             if tuple(stated) != size:
                 raise UnusableError("annotation of an image of another size than stated")
-            objects[item].append(Object(names[category], _coco_outline(outline, box, size)))
+            objects[item].append(Object(names[category], coco_outline(outline, box, size)))
         except UnusableError as error:
             skipped.add(str(error), item or Path(file).name)
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
@@ -130,7 +130,14 @@ def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: t
     return form.read(path, tree, skipped, values)
 
 
-def _coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
+def coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
+    """An outline as :func:`outline_of` gives it, or a box of left, top, width and height, in an image of (H, W).
+
+    Raises
+    ------
+    UnusableError
+        If it is not in COCO's form, or marks no pixel.
+    """
     if box is not None:
         left, top, width, height = box
         return box_outline((left, top, left + width, top + height), size)

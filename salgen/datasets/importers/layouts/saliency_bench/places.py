@@ -61,7 +61,8 @@ def read_places(path: Path, most: int, seed: int) -> Found:
         files = [file for of_place in folders for folder in of_place for file in pictures_in(folder)]
         images |= {file.relative_to(path).as_posix(): MarkedImage(file, label) for file in files}
     skipped: Counter[str] = Counter()
-    marked, tables = images, []
+    marked = images
+    tables: list[Path] = []
     if drawn := (path / ATTENTION).is_dir():
         marked, tables = with_attention(path, images, skipped)
     chosen: set[str] = set()

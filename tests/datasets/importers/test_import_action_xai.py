@@ -1,0 +1,156 @@
+"""The importer of Action-XAI, on tiny trees of ACT-X, whole and damaged."""
+
+import json
+
+import numpy as np
+import pytest
+from marked_trees import SIDE, attention_map, nearest, noise, opened, samples
+from PIL import Image
+
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+ACTIVITIES = {"bowling": 6, "chess game, sitting": 5, "darts": 2}
+RECORDS = [(activity, f"{activity[0]}{number}") for activity, count in ACTIVITIES.items() for number in range(count)]
+PARTS = {"train": RECORDS[::2], "val": RECORDS[1::4], "test": RECORDS[3::4]}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+def rows(part):
+    return {f"{part}/{image}": {"iid": image, "ans": activity, "exp": ["..."]} for activity, image in PARTS[part]}
+
+
+def write(copy, part, records):
+    (copy / f"textual/exp_{part}_split.json").write_text(json.dumps(records))
+
+
+def written_map(image):
+    """Of half of the images with another minimum than 0."""
+    return attention_map(int(image[1:]), (20, 30)) + int(image[1:]) % 2
+
+
+@pytest.fixture
+def copy(tmp_path):
+    root = tmp_path / "ACT-X"
+    for folder in ("textual", "visual/val", "visual/test", "images"):
+        (root / folder).mkdir(parents=True)
+    for part, records in PARTS.items():
+        write(root, part, rows(part))
+        for _, image in records:
+            noise(image).save(root / f"images/{image}.jpg", quality=95)
+            if part == "val":
+                np.save(root / f"visual/val/{image}.npy", written_map(image))
+            elif part == "test":
+                Image.fromarray((100 * written_map(image)).astype(np.uint8)).save(root / f"visual/test/{image}.png")
+    return root
+
+
+def image_of(item):
+    return item.split("/")[-1].removesuffix(".jpg")
+
+
+def test_frequent_activities_are_classes_and_maps_are_masks(copy, tmp_path):
+    for path in (copy, tmp_path):
+        made = opened("action-xai", path, least=5)
+        classes = ("bowling", "chess game, sitting")
+        assert made.plugin.tasks == {"activity": classes}
+        found = samples(made)
+        assert {image_of(item) for item in found} == {image for activity, image in RECORDS if activity in classes}
+        marked = {image for part in ("val", "test") for _, image in PARTS[part]}
+        for item, sample in found.items():
+            image = image_of(item)
+            values = written_map(image)
+            expected = nearest(values > values.min()) if image in marked else np.zeros((SIDE, SIDE), dtype=bool)
+            assert sample.labels == {"activity": "bc".index(image[0])}
+            np.testing.assert_array_equal(sample.regions["evidence"], expected)
+    assert "that at least 5 of them show" in made.source.notes
+    assert "6 of them have no mask" in made.source.notes
+    assert "Skipped" not in made.source.notes
+    assert len(opened("action-xai", copy, least=6).plugin.classes) == 1
+
+
+def test_a_map_may_be_named_as_its_record(copy):
+    image = PARTS["val"][0][1]
+    records = {"v7": {"iid": f"{image}.jpg", "ans": PARTS["val"][0][0], "exp": []}} | dict(
+        list(rows("val").items())[1:]
+    )
+    write(copy, "val", records)
+    (copy / f"visual/val/{image}.npy").rename(copy / "visual/val/v7.npy")
+    sample = samples(opened("action-xai", copy, least=5))[f"images/{image}.jpg"]
+    assert sample.regions["evidence"].any()
+
+
+@pytest.mark.parametrize(
+    "content", [b"no array", "object", np.zeros((3, 4, 5)), np.full((4, 4), np.nan), np.zeros((0, 4))]
+)
+def test_a_map_that_is_broken_is_skipped_and_counted_and_its_image_kept(copy, content):
+    image = PARTS["val"][0][1]
+    path = copy / f"visual/val/{image}.npy"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.save(path, np.array([[None]]) if isinstance(content, str) else content, allow_pickle=True)
+    made = opened("action-xai", copy, least=5)
+    assert "Skipped: map that is no picture or array of rows (1)." in made.source.notes
+    assert not samples(made)[f"images/{image}.jpg"].regions["evidence"].any()
+
+
+def test_a_constant_map_marks_nothing(copy):
+    image = PARTS["val"][0][1]
+    np.save(copy / f"visual/val/{image}.npy", np.ones((4, 4)))
+    made = opened("action-xai", copy, least=5)
+    assert "7 of them have no mask" in made.source.notes
+
+
+def test_what_is_broken_is_skipped_and_counted(copy):
+    (copy / "images/b0.jpg").write_bytes(b"no picture")
+    (copy / "images/c0.jpg").unlink()
+    records = rows("train") | {
+        "x": {"iid": "b2", "ans": "darts"},
+        "y": {"iid": 3},
+        "z": "text",
+        "w": {"ans": "bowling"},
+    }
+    write(copy, "train", records)
+    made = opened("action-xai", copy, least=4)
+    assert not {"b0", "c0", "b2"} & {image_of(item) for item in samples(made)}
+    for why in (
+        *("unreadable image (1)", "missing image (1)", "image of several activities (1)"),
+        "record without an image or an activity (3)",
+    ):
+        assert why in made.source.notes
+
+
+def test_what_is_missing_or_no_json_is_named(copy, tmp_path):
+    def fault(path, **parameters):
+        with pytest.raises(SalgenError) as error:
+            opened("action-xai", path, **parameters)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    expected = tmp_path / "nowhere/textual/exp_train_split.json"
+    assert fault(tmp_path / "nowhere").startswith(f"{expected} is missing")
+    assert "no activity has 20 images" in fault(copy)
+    for content in ("no JSON", "[1]"):
+        (copy / "textual/exp_val_split.json").write_text(content)
+        assert "exp_val_split.json is not a file of ACT-X's explanations" in fault(copy)
+    (copy / "images").rename(copy / "pictures")
+    assert fault(copy).startswith(f"{copy / 'images'} is missing")
+
+
+def test_the_digest_sees_maps(copy):
+    digest = opened("action-xai", copy, least=5).source.digest
+    np.save(copy / f"visual/val/{PARTS['val'][0][1]}.npy", np.eye(9))
+    assert opened("action-xai", copy, least=5).source.digest != digest
+
+
+def test_a_data_set_is_made_and_verified(copy, tmp_path):
+    chosen = {"image_size": (SIDE, SIDE), "least": 5}
+    out = make("action-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
+    assert verify(out, source=str(copy)) == []
+    assert "ACT-X" in (out / "README.md").read_text(encoding="utf-8")

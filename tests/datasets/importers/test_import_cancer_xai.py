@@ -1,0 +1,203 @@
+"""The importer of Cancer-XAI, on tiny volumes in the folders of their publishers, whole and damaged."""
+
+import itertools
+import shutil
+
+import nibabel
+import numpy as np
+import pytest
+from marked_trees import SIDE, nearest, opened, samples
+from PIL import Image
+
+from salgen.datasets.importers.layouts.saliency_bench.ct_slices import CtVolume
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.verification.verifying import verify
+
+SHAPE = (20, 24, 10)  # right, front, up
+TUMOURS = range(3, 7)  # slices from below
+COUNT = 4
+FIRST, OTHER = "Task07_Pancreas/imagesTr/pancreas_000.nii.gz", "Pancreas-CT/PANCREAS_0001.nii.gz"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SALGEN_CACHE", str(tmp_path / "cache"))
+
+
+def body(name):
+    return np.random.default_rng(list(name.encode())).integers(-300, 500, SHAPE).astype(np.int16)
+
+
+def labels(name):
+    """The pancreas, and a tumour in it that each slice shows elsewhere."""
+    values = np.zeros(SHAPE, dtype=np.uint8)
+    values[4:16, 4:20, 2:9] = 1
+    for up in TUMOURS:
+        values[5 + up : 11 + up, 6:14, up] = 2
+    return values
+
+
+def save(path, values, order=(0, 1, 2), turned=()):
+    """Values whose axes run to the right, the front and the head, stored along other ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    affine = np.zeros((4, 4))
+    affine[3, 3] = 1
+    for stored, axis in enumerate(order):
+        affine[axis, stored] = -0.8 if axis in turned else 0.8
+        affine[axis, 3] = 0.8 * (SHAPE[axis] - 1) if axis in turned else 0
+    flipped = np.flip(values, turned) if turned else values
+    nibabel.save(nibabel.Nifti1Image(flipped.transpose(order), affine), path)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    root = tmp_path / "pancreas"
+    for number in range(COUNT):
+        name = f"pancreas_{number:03}"
+        save(root / f"Task07_Pancreas/imagesTr/{name}.nii.gz", body(name), turned=(0,))
+        save(root / f"Task07_Pancreas/labelsTr/{name}.nii.gz", labels(name), turned=(0,))
+        (root / f"Task07_Pancreas/imagesTr/._{name}.nii.gz").write_bytes(b"what macOS leaves")
+        save(root / f"Pancreas-CT/PANCREAS_{number + 1:04}.nii.gz", body(f"{number}"), turned=(1,))
+    save(root / "Pancreas-CT/labels/label0001.nii.gz", labels("a"))
+    return root
+
+
+def shown(values, up):
+    """A slice row by row: from front to back, and in each row from the patient's right to the left."""
+    right, front, _ = SHAPE
+    return np.array([[values[x, y, up] for x in reversed(range(right))] for y in reversed(range(front))])
+
+
+def greys(values):
+    levels = np.array([[round(255 * min(max((v + 100) / 340, 0.0), 1.0)) for v in row] for row in values.tolist()])
+    return np.repeat(levels.astype(np.uint8)[..., None], 3, axis=2)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("turned", [(), (0,), (1, 2), (0, 1, 2)])
+def test_slices_are_the_same_whichever_way_the_axes_run(tmp_path, order, turned):
+    save(tmp_path / "a.nii", body("a"), order, turned)
+    volume = CtVolume(tmp_path / "a.nii")
+    assert len(volume) == SHAPE[2]
+    for place in range(SHAPE[2]):
+        up = SHAPE[2] - 1 - place if 2 in turned else place
+        np.testing.assert_array_equal(volume.slice(place), shown(body("a"), up))
+
+
+def test_a_slice_of_each_volume_with_the_tumour_as_mask(copy):
+    size = (SHAPE[1], SHAPE[0])
+    made = opened("cancer-xai", copy, image_size=size)
+    assert made.plugin.tasks == {"label": ("healthy", "tumour")}
+    found = samples(made)
+    assert len(found) == 2 * COUNT
+    for item, sample in found.items():
+        name = item.split("/")[-1].removesuffix(".nii.gz")
+        sick = name.startswith("pancreas")
+        values = body(name if sick else f"{int(name[-4:]) - 1}")
+        (up,) = [up for up in range(SHAPE[2]) if np.array_equal(greys(shown(values, up)), sample.image)]
+        expected = shown(labels(name), up) == 2 if sick else np.zeros(size, dtype=bool)
+        assert sample.labels == {"label": int(sick)}
+        np.testing.assert_array_equal(sample.regions["tumour"], expected)
+        assert expected.any() == sick
+        assert made.plugin.cluster(sample.recipe.parameters, made.material) == name
+    assert "a model can tell the hospitals apart" in made.source.notes
+    assert "Images of a patient stay together." in made.source.notes
+    small = samples(opened("cancer-xai", copy))[FIRST]
+    assert small.regions["tumour"].shape == (SIDE, SIDE)
+    np.testing.assert_array_equal(small.regions["tumour"], nearest(found[FIRST].regions["tumour"]))
+    resized = Image.fromarray(found[FIRST].image).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+    np.testing.assert_array_equal(small.image, np.asarray(resized))
+
+
+def test_another_seed_draws_other_slices(copy):
+    images = [samples(opened("cancer-xai", copy, split_seed=seed))[OTHER].image for seed in (0, 0, *range(1, 6))]
+    np.testing.assert_array_equal(images[0], images[1])
+    assert any(not np.array_equal(images[0], image) for image in images[2:])
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def poked(path):
+    values = body("a").astype(np.float32)
+    values[...] = np.nan
+    save(path, values, turned=(0,))
+
+
+LABELS = FIRST.replace("imagesTr", "labelsTr")
+BROKEN = {
+    "unreadable volume": (FIRST, lambda path: path.write_bytes(b"no volume")),
+    "unreadable volume ": (LABELS, cut_short),
+    "unreadable volume  ": (OTHER, lambda path: save(path, body("a")[:, :, :5])),
+    "missing volume": (LABELS, lambda path: path.unlink()),
+    "volume of labels without a tumour": (LABELS, lambda path: save(path, 0 * labels("a"), turned=(0,))),
+    "volume of labels of another shape or orientation": (LABELS, lambda path: save(path, labels("a"))),
+    "volume of labels of another shape or orientation ": (
+        LABELS,
+        lambda path: save(path, labels("a")[1:], turned=(0,)),
+    ),
+    "volume with values that are no numbers": (FIRST, poked),
+}
+
+
+@pytest.mark.parametrize("why", BROKEN)
+def test_a_volume_that_is_broken_is_skipped_and_counted(copy, why):
+    path, breaking = BROKEN[why]
+    breaking(copy / path)
+    made = opened("cancer-xai", copy)
+    assert f"Skipped: {why.strip()} (1)." in made.source.notes
+    assert len(samples(made)) == 2 * COUNT - 1
+
+
+def test_withdrawn_volumes_are_left_out(copy):
+    for number in ("0025", "0070"):
+        shutil.copy(copy / OTHER, copy / f"Pancreas-CT/PANCREAS_{number}.nii.gz")
+    assert len(samples(opened("cancer-xai", copy))) == 2 * COUNT
+
+
+def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
+    def fault(path):
+        with pytest.raises(SalgenError) as error:
+            opened("cancer-xai", path)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    message = fault(tmp_path / "nowhere")
+    assert message.startswith(f"{tmp_path / 'nowhere/Task07_Pancreas/imagesTr'} is missing")
+    assert "salgen make perlin-lesions draws a stand-in" in message
+    shutil.rmtree(copy / "Pancreas-CT")
+    (copy / "Pancreas-CT/PANCREAS_0001").mkdir(parents=True)
+    assert fault(copy).startswith(f"{copy / 'Pancreas-CT/PANCREAS_NNNN.nii.gz'} is missing")
+    for path in (copy / "Task07_Pancreas/imagesTr").glob("pancreas*"):
+        path.unlink()
+    assert fault(copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")
+    shutil.rmtree(copy / "Task07_Pancreas/labelsTr")
+    assert fault(copy).startswith(f"{copy / 'Task07_Pancreas/labelsTr'} is missing")
+
+
+def test_volumes_are_looked_at_once_and_one_slice_is_read_of_each(copy, monkeypatch):
+    expected = samples(opened("cancer-xai", copy))
+    read = []
+    reader = CtVolume.slice
+    monkeypatch.setattr(CtVolume, "slice", lambda volume, place: read.append(place) or reader(volume, place))
+    found = samples(opened("cancer-xai", copy))
+    assert len(read) == 3 * COUNT  # an image each, and the labels of half of them
+    for item, sample in found.items():
+        np.testing.assert_array_equal(sample.image, expected[item].image)
+
+
+def test_a_volume_that_changed_since_is_refused(copy):
+    made = opened("cancer-xai", copy)
+    for path in copy.glob("**/*.nii.gz"):
+        path.write_bytes(b"no volume")
+    with pytest.raises(SalgenError, match="since it was looked at: restore the file"):
+        made.sample(0, "train", 0)
+
+
+def test_a_data_set_is_made_and_verified(copy, tmp_path):
+    chosen = {"image_size": (SIDE, SIDE)}
+    out = make("cancer-xai", tmp_path / "out", source=str(copy), parameters=chosen, workers=1)
+    assert verify(out, source=str(copy)) == []
+    assert "Medical Segmentation Decathlon" in (out / "README.md").read_text(encoding="utf-8")
