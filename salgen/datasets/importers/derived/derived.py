@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from salgen.datasets.importers.derived.salgen_data import SalgenData
+from salgen.generators.declarations import Edit, Rendered
 from salgen.parameters import param
 
 
@@ -42,3 +45,23 @@ class Derived:
     def available(self, material: SalgenData) -> Mapping[str, int]:
         """The number of images of each split of the source."""
         return material.sizes
+
+    def counterfactual(self, parameters: Mapping[str, Any]) -> Edit:
+        """The edit that gives the twin."""
+        raise NotImplementedError
+
+    def render(self, parameters: Mapping[str, Any], material: SalgenData, edit: Edit) -> Rendered:
+        """The sample that the choices describe, with the edit applied."""
+        raise NotImplementedError
+
+    def render_pairs(
+        self, batch: Sequence[Mapping[str, Any]], material: SalgenData, twins: bool
+    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
+        """Samples and their twins' images."""
+        return [
+            (
+                self.render(parameters, material, Edit()),
+                self.render(parameters, material, self.counterfactual(parameters)).image if twins else None,
+            )
+            for parameters in batch
+        ]

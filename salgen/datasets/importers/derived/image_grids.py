@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from salgen.datasets.importers.derived.derived import Derived
 from salgen.datasets.importers.derived.salgen_data import Images, SalgenData
@@ -121,18 +120,6 @@ class ImageGrids(Derived):
         shown = [self._class(cell, k) for cell, k in enumerate(parameters["classes"])]
         regions = {CELL: self._cell(None if CELL in edit.omit else target), COPY: self._cell(copy)}
         return Rendered(image, {"label": shown[target]}, regions, present={"label": tuple(sorted(set(shown)))})
-
-    def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: SalgenData, twins: bool
-    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """Samples and their twins' images."""
-        return [
-            (
-                self.render(parameters, material, Edit()),
-                self.render(parameters, material, self.counterfactual(parameters)).image if twins else None,
-            )
-            for parameters in batch
-        ]
 
     def target(self, task: str) -> str:
         """The target's cell."""

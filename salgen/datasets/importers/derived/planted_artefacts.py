@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -180,18 +180,6 @@ class PlantedArtefacts(Derived):
             shown = (edit.change or {}).get(ARTEFACT, self.classes[parameters[ARTEFACT]])
             image[mask] = self.colours(image.shape[2])[self.classes.index(shown)]
         return Rendered(image, self.labels(parameters), {ARTEFACT: mask})
-
-    def render_pairs(
-        self, batch: Sequence[Mapping[str, Any]], material: SalgenData, twins: bool
-    ) -> list[tuple[Rendered, NDArray[Any] | None]]:
-        """Samples and their twins' images."""
-        return [
-            (
-                self.render(parameters, material, Edit()),
-                self.render(parameters, material, self.counterfactual(parameters)).image if twins else None,
-            )
-            for parameters in batch
-        ]
 
     def labels(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """The label that was drawn."""
