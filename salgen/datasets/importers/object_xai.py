@@ -19,7 +19,9 @@ class ObjectXai(MarkedImages):
 
     Give your own copy of PASCAL VOC 2012, as `voc-2012` takes it, or a folder of Saliency-Bench with `image` and
     `attention_label`. Of the images of `ImageSets/Segmentation` (2,913) those are taken whose annotated objects are of
-    one class; the paper counts 4,318 and does not say of what. The mask is the class in the picture of
+    one class; the paper counts 4,318 and does not say of what. With the Semantic Boundaries Dataset beside VOC, as
+    `benchmark_RELEASE/dataset/cls` or `SBD/cls` in the folder that is given, so are the images of `ImageSets/Main` that
+    it marks. The mask is the class in the picture of
     `SegmentationClass`, pixels that are void there are not scored, and the region `boxes` is the union of the objects'
     boxes. Of each class 70 % of the images are for training, 15 % for validation and 15 % for test, whatever VOC's own
     lists say. Images are resized as a whole, bilinearly, and masks to the nearest pixel. Broken files are skipped, and

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from marked_trees import SIDE, nearest, opened, samples
+from scipy.io import savemat
 from voc_tree import VOID, H, W, tree, write_mask, write_xml
 
 from salgen.datasets.importers.layouts.detection_datasets.voc_annotations import CLASSES
@@ -92,6 +93,47 @@ def test_a_class_that_its_mask_picture_does_not_show_is_no_ground_truth(copy):
 def test_what_is_missing_is_named(tmp_path):
     with pytest.raises(SalgenError, match=r"VOC2012/ImageSets is missing.*multi-objects draws a stand-in"):
         opened("object-xai", tmp_path / "nowhere")
+
+
+def write_sbd(folder, name, ids):
+    folder.mkdir(parents=True, exist_ok=True)
+    savemat(folder / f"{name}.mat", {"GTcls": {"Segmentation": ids, "Boundaries": 0}})
+
+
+@pytest.mark.parametrize("place", ["benchmark_RELEASE/dataset/cls", "SBD/cls"])
+def test_images_that_sbd_marks_are_taken_too(tmp_path, place):
+    """Those of Main that Segmentation does not list: the last eight of training, and one of validation."""
+    train = {f"2008_{number:06}": [("dog", (3, 4, 20, 25), 0)] for number in range(20)}
+    root = tree(tmp_path / "VOCdevkit/VOC2012", train, {**VAL, "2009_000002": [("cat", (2, 2, 12, 14), 0)]})
+    ids = np.zeros((H, W), dtype=np.uint8)
+    ids[5:25, 6:30], ids[10:15, 10:15] = CLASSES.index("dog") + 1, 1
+    for name in ("2008_000001", "2008_000013", "2008_000014", "2008_000015", "2008_000016", "2009_000002"):
+        write_sbd(tmp_path / place, name, ids)
+    write_sbd(tmp_path / place, "2008_000014", ids[1:])
+    (tmp_path / place / "2008_000015.mat").write_bytes(b"no matrix")
+    write_sbd(tmp_path / place, "2008_000017", ids)
+    (root / "JPEGImages/2008_000017.jpg").write_bytes(b"no picture")
+    write_sbd(tmp_path / place, "2008_000018", ids)
+    write_xml(root, "2008_000018", [("dog", (3, 4, 20, 25), 0), ("cat", (3, 4, 20, 25), 0)])
+    savemat(tmp_path / place / "2008_000016.mat", {"GTinst": 1})
+    without = samples(opened("object-xai", root))
+    made = opened("object-xai", tmp_path)
+    found = samples(made)
+    assert {name_of(item) for item in found.keys() - without.keys()} == {"2008_000013", "2009_000002"}
+    assert (
+        "Skipped: image of several classes (1), image that voc-2012 cannot use either (1), "
+        "mask of SBD of another size than its image (1), unreadable mask of SBD (2)."
+    ) in made.source.notes
+    sample = found["JPEGImages/2008_000013.jpg"]
+    np.testing.assert_array_equal(sample.regions["object"], nearest(ids == CLASSES.index("dog") + 1))
+    assert sample.regions["annotated"].all()
+    assert sample.regions["boxes"].any()
+    assert not found["JPEGImages/2009_000002.jpg"].regions["object"].any()  # the mask shows no cat
+    listed = found["JPEGImages/2008_000001.jpg"]
+    np.testing.assert_array_equal(listed.regions["object"], nearest(levels(train["2008_000001"])) == 12)
+    digest = made.source.digest
+    write_sbd(tmp_path / place, "2008_000013", ids[::-1])
+    assert opened("object-xai", tmp_path).source.digest != digest
 
 
 def test_the_digest_sees_mask_pictures_and_annotations(copy):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,35 +49,48 @@ def check_mask_picture(path: Path, size: tuple[int, int], known: Iterable[int]) 
 
 
 def mask_picture_faults(pairs: Mapping[str, tuple[Path, Path]], known: Iterable[int]) -> dict[str, str]:
-    """Each item whose mask picture or image cannot be used, with the reason.
+    """Each item whose image or mask picture, of the numbers that are known, cannot be used, with the reason."""
+    numbers = sorted(known)
+
+    def check(image: Path, mask: Path) -> None:
+        check_mask_picture(mask, check_size(image), numbers)
+
+    return faults_of_pairs(["pictures", numbers], pairs, check)
+
+
+def faults_of_pairs(
+    depends_on: Any, pairs: Mapping[str, tuple[Path, Path]], check: Callable[[Path, Path], object]
+) -> dict[str, str]:
+    """Each item whose image or mask cannot be used, with the reason.
 
     What was found is kept in the user's cache, by names, sizes and times of the files.
 
     Parameters
     ----------
+    depends_on
+        Everything else that determines what is found, as JSON values.
     pairs
-        Item to its image and its mask picture.
-    known
-        The numbers that may be in mask pictures.
+        Item to its image and its mask.
+    check
+        Raises an UnusableError for an image and a mask that cannot be used.
     """
-    numbers = sorted(known)
 
     def look() -> dict[str, NDArray[Any]]:
         found = []
-        with progress("looking at mask pictures", len(pairs), "pictures") as advance:
-            for image, mask in pairs.values():
-                found.append(_fault(image, mask, numbers))
+        with progress("looking at masks", len(pairs), "masks") as advance:
+            for pair in pairs.values():
+                found.append(_fault(check, *pair))
                 advance()
         return {"faults": np.array(found, dtype=np.str_)}
 
     stamp = stamp_of([path for pair in pairs.values() for path in pair])
-    kept = cached("mask-pictures", [VERSION, stamp, numbers], ("faults",), look)["faults"].tolist()
+    kept = cached("mask-pictures", [VERSION, stamp, depends_on], ("faults",), look)["faults"].tolist()
     return {item: why for item, why in zip(pairs, kept, strict=True) if why}
 
 
-def _fault(image: Path, mask: Path, numbers: Iterable[int]) -> str:
+def _fault(check: Callable[[Path, Path], object], image: Path, mask: Path) -> str:
     try:
-        check_mask_picture(mask, check_size(image), numbers)
+        check(image, mask)
     except UnusableError as error:
         return str(error)
     return ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from os.path import relpath
+from pathlib import Path
 from typing import Any
 
 from salgen.datasets.importers.layouts.broken import sound_items
@@ -69,7 +71,7 @@ class MarkedCopy(Files):
         vars(self).update(
             name=OWN_COPY,
             licence=found.licence,
-            files={file.relative_to(found.root).as_posix(): file for file in files},
+            files={Path(relpath(file, found.root)).as_posix(): file for file in files},
             splits=splits,
             images=images,
             classes=chosen,

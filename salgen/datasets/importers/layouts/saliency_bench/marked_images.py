@@ -119,8 +119,11 @@ def missing(path: Path, what: str) -> SalgenError:
 
 
 def some_of(items: Iterable[str], count: int, seed: int) -> set[str]:
-    """So many of some items, or all if there are no more: a choice fixed by their names and a seed."""
-    return set(sorted(items, key=lambda item: hashlib.sha256(f"{seed} {item}".encode()).digest())[:count])
+    """So many of some items, or all if there are no more: a choice fixed by their names and a seed.
+
+    Splits are taken in an order of their own, so that who is chosen does not tell the split.
+    """
+    return set(sorted(items, key=lambda item: hashlib.sha256(f"chosen by {seed}: {item}".encode()).digest())[:count])
 
 
 def pictures_in(folder: Path) -> list[Path]:
