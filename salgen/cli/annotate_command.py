@@ -46,10 +46,11 @@ def command(
     stroke; the page's button Finish makes them the data set OUT, by default PATH-annotated. See docs/annotation.md.
     """
     from salgen.datasets.annotation.annotated_dataset import Annotation
-    from salgen.datasets.annotation.server import serve
+    from salgen.datasets.annotation.drawing_page import drawing_page
+    from salgen.datasets.annotation.loopback import serve
 
     annotation = Annotation.at(path, out, labels=labels, split=split, merge=merge, parameters=parse_pairs(pairs))
     if finish:
         click.echo(annotation.finish())
     else:
-        serve(annotation, port)
+        serve(drawing_page(annotation), port, "draw")

@@ -28,6 +28,7 @@ COMMANDS = (
     "evaluate",
     "score",
     "report",
+    "rate",
     "leaderboard",
     "reproduce",
     "sweep",

@@ -15,6 +15,15 @@ from own_image_files import H, W, write_images
 import salgen
 from salgen.datasets.annotation.drawn_masks import DrawnMasks
 
+
+def served(arguments):
+    """A command that serves a page, in a process of its own, and the port that it says."""
+    path = os.pathsep.join([str(Path(salgen.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "salgen.cli.main", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
+    return process, int(re.search(r"127\.0\.0\.1:(\d+)/", process.stdout.readline())[1])
+
+
 ITEMS = ["cat/a0.png", "cat/b1.png", "dog/a1.png", "dog/b0.png"]
 
 
@@ -27,13 +36,9 @@ class Server:
         self.start()
 
     def start(self):
-        command = [sys.executable, "-m", "salgen.cli.main", "annotate", str(self.images), "--port", str(self.port)]
+        command = ["annotate", str(self.images), "--port", str(self.port)]
         command += ["--set", "image_size=20,28", "--set", "min_mask=1", "--set", "shares=0,0,1"]
-        path = os.pathsep.join([str(Path(salgen.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**os.environ, "PYTHONPATH": path}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        line = self.process.stdout.readline()
-        self.port = int(re.search(r"127\.0\.0\.1:(\d+)/", line)[1])
+        self.process, self.port = served(command)
         self.url = f"http://127.0.0.1:{self.port}/"
 
     def kill(self, how=signal.SIGKILL):

@@ -12,11 +12,12 @@ STATED = {"licence": "CC-BY-4.0", "date": "2026-01-31"}
 SAMPLES = 14
 
 
-def make_data(place: Path) -> Path:
+def make_data(place: Path, seed: int = 0) -> Path:
     """Lesions of 32x32 pixels, `SAMPLES` of them to test on."""
     return salgen.make(
         "perlin-lesions",
         place / "lesions",
+        seed=seed,
         splits={"train": 32, "val": 16, "test": SAMPLES},
         parameters={"image_size": (32, 32), "diameter": 6, "slices": 8},
         workers=1,

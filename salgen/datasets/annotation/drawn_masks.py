@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 import numpy as np
 
+from salgen.datasets.annotation.loopback import NAME, check_name
 from salgen.datasets.format.png import encode_mask
 from salgen.datasets.importers.layouts.own_images.upright_pictures import read_mask
-from salgen.errors import SalgenError
 from salgen.files import remove_temporaries, write_bytes
 from salgen.types import Mask
-
-ANNOTATOR = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems take "A" and "a" for one name
 
 
 class DrawnMasks:
@@ -33,7 +30,7 @@ class DrawnMasks:
     def annotators(self) -> list[str]:
         """Those who drew, in the order of their names."""
         found = self.folder.iterdir() if self.folder.is_dir() else ()
-        return sorted(path.name for path in found if ANNOTATOR.fullmatch(path.name) and any(path.rglob("*.png")))
+        return sorted(path.name for path in found if NAME.fullmatch(path.name) and any(path.rglob("*.png")))
 
     def folder_of(self, annotator: str) -> Path:
         """The folder of an annotator.
@@ -43,12 +40,7 @@ class DrawnMasks:
         SalgenError
             If the name is not one.
         """
-        if not ANNOTATOR.fullmatch(annotator):
-            raise SalgenError(
-                f"annotator {annotator!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of "
-                "the last two"
-            )
-        return self.folder / annotator
+        return self.folder / check_name(annotator)
 
     def path(self, annotator: str, item: str) -> Path:
         """The file of a mask; ``.png`` comes after the image's own suffix, since two images may differ in that."""

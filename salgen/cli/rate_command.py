@@ -1,0 +1,76 @@
+"""`salgen rate`: a page on which people rate explanations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from salgen.evaluation.rating.ratings import Ratings
+
+
+@click.command("rate")
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.argument("out", required=False, type=click.Path())
+@click.option("--data", metavar="PATH", required=True, type=click.Path(), help="The run's data set, for its images.")
+@click.option(
+    "-m",
+    "--method",
+    "methods",
+    multiple=True,
+    help="A method as the run names it; repeatable.  [default: the run's first five that are no controls]",
+)
+@click.option("--images", type=click.IntRange(1), default=20, show_default=True, help="Images to rate, at most.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws the images and the orders.")
+@click.option("--model", help="The model's name, where the run has several.")
+@click.option("--port", type=click.IntRange(0, 65535), default=7865, show_default=True, help="0 takes a free one.")
+@click.option("--finish", is_flag=True, help="Write the tables of what is answered, print the means, and end.")
+def command(
+    run: str,
+    out: str | None,
+    data: str,
+    methods: tuple[str, ...],
+    images: int,
+    seed: int,
+    model: str | None,
+    port: int,
+    finish: bool,
+) -> None:
+    """Serve a page on this machine on which people rate the maps of RUN, whose maps were kept (--keep-maps).
+
+    Each image is shown with its maps in a random order and without the methods' names. Answers are kept in RUN-ratings
+    or the folder OUT. See docs/annotation.md.
+    """
+    from salgen.datasets.annotation.loopback import serve
+    from salgen.evaluation.rating.rating_page import rating_page
+    from salgen.evaluation.rating.ratings import Ratings
+    from salgen.evaluation.rating.trials import Trials
+
+    folder = Path(run) if Path(run).name else Path(run).resolve()
+    target = folder.with_name(f"{folder.name}-ratings") if out is None else Path(out)
+    ratings = Ratings(Trials.of(run, data, methods, images=images, seed=seed, model=model), target)
+    if finish:
+        click.echo("\n".join(_lines(ratings)))
+    else:
+        serve(rating_page(ratings), port, "rate")
+
+
+def _lines(ratings: Ratings) -> list[str]:
+    """The mean answers of each method, and the agreement."""
+    from salgen.evaluation.rating.ratings import QUESTIONS, means
+
+    agreement, rows = ratings.finish(), ratings.rows()
+    found = means(rows)
+    width = max(map(len, ("alpha", *found)))
+    lines = [f"{'method':<{width}}  " + "  ".join(f"{question:>8}" for question in QUESTIONS)]
+    for method, of in found.items():
+        lines.append(f"{method:<{width}}  " + "  ".join(f"{of[q]:8.2f}" if q in of else f"{'-':>8}" for q in QUESTIONS))
+    alphas = [f"{one['alpha']:8.3f}" if one["alpha"] is not None else f"{'-':>8}" for one in agreement]
+    raters = ", ".join(ratings.raters)
+    return [
+        *lines,
+        f"{'alpha':<{width}}  " + "  ".join(alphas),
+        f"mean answers from 1 to 5 of {raters}: {ratings.folder}",
+    ]

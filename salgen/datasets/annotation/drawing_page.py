@@ -1,0 +1,105 @@
+"""What the page on which masks are drawn asks and tells."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from salgen.datasets.annotation.annotated_dataset import Annotation
+from salgen.datasets.annotation.drawn_masks import version_of
+from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin
+from salgen.datasets.format.png import encode
+from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
+from salgen.types import Mask
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+
+FILES = ("page.html", "page.css", "page.js")
+
+
+def drawing_page(annotation: Annotation) -> Starlette:
+    """The page and its answers, as an ASGI application; images are named by numbers, so no path comes from a browser.
+
+    Raises
+    ------
+    SalgenError
+        If the packages of the extra `annotate` are not installed.
+    """
+    check_installed()
+    from starlette.concurrency import run_in_threadpool
+    from starlette.exceptions import HTTPException
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+
+    images, masks, writing = annotation.pictures.images, annotation.masks, Lock()
+    texts = {name: resources.files(__package__).joinpath(name).read_bytes() for name in FILES}
+    key = hashlib.sha256("\n".join([str(annotation.work.resolve()), *(one.item for one in images)]).encode())
+
+    def state(request: Request) -> Response:
+        folder = masks.folder_of(request.path_params["annotator"])
+        listed = [
+            {"name": one.item, "label": one.label, "height": one.size[0], "width": one.size[1],
+             "drawn": (folder / f"{one.item}.png").is_file()}
+            for one in images
+        ]  # fmt: skip
+        return JSONResponse({"key": key.hexdigest()[:16], "images": listed}, headers=SAFE)
+
+    def number(request: Request) -> int:
+        index = int(request.path_params["number"])
+        if index >= len(images):
+            raise HTTPException(404, f"there are {len(images)} images")
+        return index
+
+    def picture(request: Request) -> Response:
+        return Response(encode(read_picture(images[number(request)].path)), media_type="image/png", headers=SAFE)
+
+    def read(request: Request) -> Response:
+        mask = masks.read(request.path_params["annotator"], images[number(request)].item)
+        bits = b"" if mask is None else np.packbits(mask).tobytes()
+        return Response(bits, media_type="application/octet-stream", headers={**SAFE, "ETag": f'"{version_of(mask)}"'})
+
+    async def write(request: Request) -> Response:
+        check_origin(request)
+        annotator, image = request.path_params["annotator"], images[number(request)]
+        masks.folder_of(annotator)
+        pixels = image.size[0] * image.size[1]
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > (pixels + 7) // 8:
+                break
+        if len(body) != (pixels + 7) // 8:
+            raise HTTPException(413, f"a mask of this image has {(pixels + 7) // 8} bytes")
+        mask = np.unpackbits(np.frombuffer(body, np.uint8), count=pixels).reshape(image.size).astype(bool)
+        expected = request.headers.get("if-match", "").strip('"')
+        if not await run_in_threadpool(keep, annotator, image.item, mask, expected):
+            raise HTTPException(412, "the mask was changed elsewhere")
+        return Response(status_code=204, headers={**SAFE, "ETag": f'"{version_of(mask)}"'})
+
+    def keep(annotator: str, item: str, mask: Mask, expected: str) -> bool:
+        with writing:
+            there = version_of(masks.read(annotator, item))
+            if expected not in ("*", there) and there != version_of(mask):
+                return False
+            masks.write(annotator, item, mask)
+        return True
+
+    def finish(request: Request) -> Response:
+        check_origin(request)
+        with writing:
+            return PlainTextResponse(annotation.finish(), headers=SAFE)
+
+    routes = [
+        Route("/state/{annotator}", state),
+        Route("/images/{number:int}", picture),
+        Route("/masks/{annotator}/{number:int}", read),
+        Route("/masks/{annotator}/{number:int}", write, methods=["PUT"]),
+        Route("/finish", finish, methods=["POST"]),
+    ]
+    return application(routes, FILES[0], texts)

@@ -1,0 +1,111 @@
+"""A server that this machine alone reaches, and to which its own page alone writes."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from salgen.errors import SalgenError, install
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+HOST = "127.0.0.1"
+HOSTS = (HOST, "localhost")
+SAFE = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems take "A" and "a" for one name
+
+
+def check_name(name: str) -> str:
+    """The name of a person, which becomes a file's; a SalgenError if it is not one."""
+    if not NAME.fullmatch(name):
+        raise SalgenError(
+            f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of the last two"
+        )
+    return name
+
+
+def check_installed() -> None:
+    """Raise a SalgenError if the packages of the extra `annotate` are not installed."""
+    try:
+        import starlette.applications  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise SalgenError(f"a page to draw or rate on needs {error.name}: {install('annotate')}") from None
+
+
+def application(routes: Sequence[Any], page: str, files: Mapping[str, bytes]) -> Starlette:
+    """An ASGI application that refuses names that were made to lead here, and says salgen's errors with status 409.
+
+    Parameters
+    ----------
+    routes
+        Starlette's routes; those that write call :func:`check_origin`.
+    page
+        The name of the file that ``/`` gives.
+    files
+        Name to content of the page and what it loads.
+    """
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.responses import PlainTextResponse, Response
+    from starlette.routing import Route
+
+    def file(request: Request) -> Response:
+        name = request.path_params.get("name", page)
+        if name not in files:
+            raise HTTPException(404)
+        return Response(files[name], media_type=MEDIA[name[name.rindex(".") :]], headers=SAFE)
+
+    def refused(request: Request, error: Exception) -> Response:
+        return PlainTextResponse(str(error), status_code=409, headers=SAFE)
+
+    return Starlette(
+        routes=[Route("/", file), *routes, Route("/{name}", file)],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False)],
+        exception_handlers={SalgenError: refused},
+    )
+
+
+def check_origin(request: Request) -> None:
+    """Refuse with status 403 what the server's own page did not send: browsers say where a writing request is from."""
+    from starlette.exceptions import HTTPException
+
+    if request.headers.get("origin") != f"http://{request.headers.get('host')}":
+        raise HTTPException(403, "only the page of this server may write")
+
+
+def serve(app: Starlette, port: int, purpose: str) -> None:
+    """Serve on 127.0.0.1 until Ctrl-C, and print the address after `purpose`.
+
+    Raises
+    ------
+    SalgenError
+        If the port cannot be used.
+    """
+    import uvicorn
+
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+        listening.listen()
+    except OSError as error:
+        raise SalgenError(f"port {port} cannot be used ({error.strerror}): give another one by --port") from None
+    print(f"{purpose} at http://{HOST}:{listening.getsockname()[1]}/  (Ctrl-C ends it; all is kept)", flush=True)
+    settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+    uvicorn.Server(settings).run(sockets=[listening])

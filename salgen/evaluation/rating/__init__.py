@@ -1,0 +1,1 @@
+"""Explanations that people rate in a browser."""

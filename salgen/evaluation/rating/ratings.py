@@ -1,0 +1,173 @@
+"""The answers of people: a Parquet file for each rater, and how far raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from salgen.datasets.annotation.loopback import check_name
+from salgen.errors import SalgenError, install
+from salgen.evaluation.rating.trials import Trials
+from salgen.files import atomic_path, remove_temporaries
+
+QUESTIONS = {
+    "covers": "Covers the relevant region",
+    "excludes": "Excludes irrelevant regions",
+    "trust": "Would you trust it?",
+}
+LOWEST, HIGHEST = 1, 5
+SCHEMA = pa.schema(
+    [("rater", pa.string()), ("seed", pa.int64()), ("model", pa.string()), ("sample_id", pa.string()),
+     ("method", pa.string()), ("position", pa.int64()), *((question, pa.int8()) for question in QUESTIONS)]
+)  # fmt: skip
+AGREEMENT = pa.schema(
+    [
+        ("question", pa.string()),
+        ("raters", pa.list_(pa.string())),
+        ("explanations", pa.int64()),
+        ("alpha", pa.float64()),
+    ]
+)
+
+Answers = dict[tuple[int, int], dict[str, int]]  # (image, position) to question and answer
+
+
+class Ratings:
+    """A folder of answers; a rater's file is replaced as a whole after each of them, so a kill loses none."""
+
+    def __init__(self, trials: Trials, folder: Path) -> None:
+        self.trials, self.folder = trials, folder
+        (folder / "raters").mkdir(parents=True, exist_ok=True)
+        remove_temporaries(folder, below=True)
+        self._known: dict[str, Answers] = {}
+        for rater in self.raters:
+            self.answers(rater)  # what belongs to other trials is reported before anybody answers
+
+    @property
+    def raters(self) -> list[str]:
+        """Those who answered."""
+        return sorted(path.stem for path in (self.folder / "raters").glob("*.parquet"))
+
+    def answers(self, rater: str) -> Answers:
+        """What a rater answered.
+
+        Raises
+        ------
+        SalgenError
+            If the name is none, or the answers are to other trials.
+        """
+        if rater not in self._known:
+            path = self._path(rater)
+            rows = pq.read_table(path, schema=SCHEMA).to_pylist() if path.is_file() else []
+            self._known[rater] = dict(self._placed(rater, row) for row in rows)
+        return self._known[rater]
+
+    def answer(self, rater: str, image: int, position: int, question: str, value: int) -> None:
+        """Keep an answer, from 1 to 5, in place of the one before.
+
+        Raises
+        ------
+        SalgenError
+            If there is no such question or answer.
+        """
+        if question not in QUESTIONS or value not in range(LOWEST, HIGHEST + 1):
+            raise SalgenError(f"{question} = {value!r}: answer {', '.join(QUESTIONS)} by {LOWEST} to {HIGHEST}")
+        answers = {place: dict(given) for place, given in self.answers(rater).items()}
+        answers.setdefault((image, position), {})[question] = value
+        trials = self.trials
+        rows = [
+            {"rater": rater, "seed": trials.seed, "model": trials.model, "sample_id": trials.sample_ids[image],
+             "method": trials.order(rater, image)[position], "position": position, **given}
+            for (image, position), given in sorted(answers.items())
+        ]  # fmt: skip
+        _write(rows, SCHEMA, self._path(rater))
+        self._known[rater] = answers
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All answers, as `ratings.parquet` has them."""
+        return [row for rater in self.raters for row in pq.read_table(self._path(rater), schema=SCHEMA).to_pylist()]
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Write `ratings.parquet` with all answers and `agreement.parquet`, whose rows are returned.
+
+        Raises
+        ------
+        SalgenError
+            If nobody answered yet.
+        """
+        if not self.raters:
+            raise SalgenError(f"{self.folder}: nobody answered yet")
+        rows = self.rows()
+        _write(rows, SCHEMA, self.folder / "ratings.parquet")
+        agreement = [{"question": question, **agreement_of(rows, question)} for question in QUESTIONS]
+        _write(agreement, AGREEMENT, self.folder / "agreement.parquet")
+        return agreement
+
+    def _path(self, rater: str) -> Path:
+        return self.folder / "raters" / f"{check_name(rater)}.parquet"
+
+    def _placed(self, rater: str, row: Mapping[str, Any]) -> tuple[tuple[int, int], dict[str, int]]:
+        trials, position = self.trials, row["position"]
+        image = trials.sample_ids.index(row["sample_id"]) if row["sample_id"] in trials.sample_ids else None
+        same = image is not None and (row["seed"], row["model"]) == (trials.seed, trials.model)
+        if not same or image is None or trials.order(rater, image)[position : position + 1] != [row["method"]]:
+            raise SalgenError(
+                f"{self._path(rater)} has answers to other images, methods or another seed: give those, or another OUT"
+            )
+        return (image, position), {name: row[name] for name in QUESTIONS if row[name] is not None}
+
+
+def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, Any]:
+    """Krippendorff's alpha of ordinal data, whose units are explanations and whose coders are raters.
+
+    Parameters
+    ----------
+    rows
+        Rows of `ratings.parquet`.
+    question
+        One of the questions.
+
+    Returns
+    -------
+    ``raters``, ``explanations`` with answers of two raters or more, and ``alpha``, which is None where there are no
+    such, or all answers are the same.
+
+    Raises
+    ------
+    SalgenError
+        If the package krippendorff is not installed.
+    """
+    try:
+        import krippendorff
+    except ImportError:
+        raise SalgenError(f"agreement needs the package krippendorff: {install('annotate')}") from None
+    given = [row for row in rows if row[question] is not None]
+    raters = sorted({row["rater"] for row in given})
+    units = sorted({(row["sample_id"], row["method"]) for row in given})
+    table = np.full((len(raters), len(units)), np.nan)
+    for row in given:
+        table[raters.index(row["rater"]), units.index((row["sample_id"], row["method"]))] = row[question]
+    shared = table[:, np.isfinite(table).sum(axis=0) >= 2]
+    varied = len(np.unique(shared[np.isfinite(shared)])) > 1
+    alpha = float(krippendorff.alpha(reliability_data=shared, level_of_measurement="ordinal")) if varied else None
+    return {"raters": raters, "explanations": shared.shape[1], "alpha": alpha}
+
+
+def means(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Method to the mean answer to each question, of those that were answered."""
+    values: dict[str, dict[str, list[int]]] = {}
+    for row in rows:
+        for question in QUESTIONS:
+            if row[question] is not None:
+                values.setdefault(row["method"], {}).setdefault(question, []).append(row[question])
+    return {method: {name: float(np.mean(found)) for name, found in of.items()} for method, of in values.items()}
+
+
+def _write(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, path: Path) -> None:
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), temporary)

@@ -1,0 +1,109 @@
+"""The page on which explanations are rated, in a browser."""
+
+import http.client
+
+import pyarrow.parquet as pq
+import pytest
+from drawing_pages import served
+
+from salgen.evaluation.rating.trials import Trials
+
+
+class Rating:
+    def __init__(self, arguments):
+        self.arguments, self.process, self.port = arguments, None, 0
+        self.start()
+
+    def start(self):
+        self.process, self.port = served([*self.arguments, "--port", str(self.port)])
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def open(self, page, rater):
+        page.goto(f"http://127.0.0.1:{self.port}/?rater={rater}")
+        page.locator(".explanation").nth(4).wait_for()
+
+
+@pytest.fixture
+def rating(run, data, tmp_path):
+    pytest.importorskip("starlette")
+    pytest.importorskip("uvicorn")
+    pytest.importorskip("krippendorff")
+    rating = Rating(["rate", str(run), str(tmp_path / "out"), "--data", str(data), "--images", "2"])
+    yield rating
+    rating.kill()
+
+
+def choose(page, explanation, question, value):
+    part = page.locator(".explanation").nth(explanation)
+    part.get_by_role("group", name=question).get_by_label(str(value), exact=True).check()
+
+
+def saved(page):
+    page.wait_for_function("() => !unsaved.size && document.getElementById('saved').textContent === 'saved'")
+
+
+def test_two_raters_at_once(browser, rating, run, data, tmp_path):
+    trials = Trials.of(run, data, images=2)
+    pages = {name: browser.new_context().new_page() for name in ("anna", "ben")}
+    for page in pages.values():
+        rating.open(page, next(name for name, one in pages.items() if one is page))
+    for name, page in pages.items():
+        for image in range(2):
+            for position in range(5):
+                method = trials.order(name, image)[position]
+                choose(page, position, "Covers the relevant region", 5 if method == "grad-cam" else 2)
+            saved(page)
+            page.keyboard.press("n")
+            page.get_by_role("heading", name=f"Image {min(2, image + 2)} of 2").wait_for()
+            page.locator(".explanation").nth(4).wait_for()
+        assert "grad-cam" not in page.content()
+    pages["ben"].get_by_role("button", name="Finish").click()
+    pages["ben"].get_by_text("10 of 30 questions are answered").wait_for()
+    rows = pq.read_table(tmp_path / "out" / "ratings.parquet").to_pylist()
+    assert [row["rater"] for row in rows] == ["anna"] * 10 + ["ben"] * 10
+    assert all((row["covers"] == 5) == (row["method"] == "grad-cam") for row in rows)
+    assert pq.read_table(tmp_path / "out" / "agreement.parquet").to_pylist()[0]["alpha"] == 1
+    for page in pages.values():
+        page.context.close()
+
+
+def test_a_killed_server_loses_no_answer(browser, rating, tmp_path):
+    page = browser.new_context(viewport={"width": 375, "height": 700}).new_page()
+    rating.open(page, "kim")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    choose(page, 0, "Would you trust it?", 3)
+    saved(page)
+    rating.kill()
+    choose(page, 1, "Would you trust it?", 4)
+    page.get_by_text("not saved, trying again").wait_for()
+    context = page.context
+    page.close(run_before_unload=False)
+    rating.start()
+    page = context.new_page()
+    rating.open(page, "kim")
+    saved(page)
+    rows = pq.read_table(tmp_path / "out" / "raters" / "kim.parquet").to_pylist()
+    assert [(row["position"], row["trust"]) for row in rows] == [(0, 3), (1, 4)]
+    page.reload()
+    page.locator(".explanation").nth(4).wait_for()
+    assert page.locator("input:checked").count() == 2
+    context.close()
+
+
+def test_what_the_server_refuses(rating, tmp_path):
+    def put(path, body="3", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", rating.port, timeout=60)
+        connection.request("PUT", path, body, {"Origin": f"http://127.0.0.1:{rating.port}", **headers})
+        return connection.getresponse().status
+
+    assert put("/answers/rob/0/0/trust", Origin="http://elsewhere.example") == 403
+    assert put("/answers/rob/0/0/trust", Host="rebound.example", Origin="http://rebound.example") == 400
+    assert [put(f"/answers/{place}") for place in ("rob/2/0/trust", "rob/0/5/trust", "..%2fup/0/0/trust")] == [404] * 3
+    assert [put("/answers/rob/0/0/trust", body) for body in ("6", "x", "[]", "1" * 1000)] == [409, 400, 400, 413]
+    assert put("/answers/rob/0/0/other") == put("/answers/Rob/0/0/trust") == 409
+    assert not list((tmp_path / "out" / "raters").iterdir())
+    assert put("/answers/rob/0/0/trust") == 204
