@@ -93,7 +93,7 @@ class Annotation:
         Raises
         ------
         SalgenError
-            If nothing is drawn yet, or the masks cannot be imported; masks are kept.
+            If nothing is drawn yet, or the masks cannot be imported; masks and an older data set are kept.
         """
         people = self.masks.annotators
         if not people:
@@ -111,16 +111,18 @@ class Annotation:
         remove_temporaries(self.work)
         write_agreement(rows, self.work / AGREEMENT)
         taken = [merged.folder_of(MAJORITY)] if self.merge == MAJORITY else [self.masks.folder_of(n) for n in people]
-        if self.out.exists():
-            shutil.rmtree(self.out)
+        fresh = self.work / self.out.name  # takes the old one's place only when it is whole
+        shutil.rmtree(fresh, ignore_errors=True)
         import_images(
             self.pictures.source,
-            self.out,
+            fresh,
             masks=list(taken),
             labels=self.pictures.labels,
             parameters=self.parameters,
             workers=1,
         )
+        shutil.rmtree(self.out, ignore_errors=True)
+        fresh.rename(self.out)
         return (
             f"{drawn} of {len(self.pictures.images)} images have a mask, by {', '.join(people)}. {in_words(rows)} "
             f"The data set is {self.out}; next: salgen evaluate {self.out}"

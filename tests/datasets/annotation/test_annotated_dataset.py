@@ -119,3 +119,19 @@ def test_finish_by_the_command(tmp_path, monkeypatch, capsys):
     assert main(["annotate", "photos", "--finish", "--set", "shares=0,0,1"]) == 0
     assert "next: salgen evaluate photos-annotated" in capsys.readouterr().out
     assert open_dataset("photos-annotated").spec.image_size == (224, 224)
+
+
+def test_a_data_set_stays_where_another_cannot_be_made(tmp_path, monkeypatch):
+    write_images(tmp_path / "photos", ["cat/a.png", "dog/b.png"])
+    annotation = Annotation.at(tmp_path / "photos", parameters={"shares": (0, 0, 1)})
+    annotation.masks.write("anna", "cat/a.png", painted((3, 2, 12, 9)))
+    annotation.finish()
+    before = {file: file.read_bytes() for file in annotation.out.rglob("*") if file.is_file()}
+
+    def refuse(*_args, **_kwargs):
+        raise SalgenError("no masks")
+
+    monkeypatch.setattr("salgen.datasets.annotation.annotated_dataset.import_images", refuse)
+    with pytest.raises(SalgenError, match="no masks"):
+        annotation.finish()
+    assert {file: file.read_bytes() for file in annotation.out.rglob("*") if file.is_file()} == before
