@@ -100,7 +100,7 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
-    sums_to_one = bool((logits >= 0).all()) and abs(float(logits.double().sum()) - 1) < SOFTMAX_ROUNDING
+    sums_to_one = bool((logits > 0).all()) and abs(float(logits.double().sum()) - 1) < SOFTMAX_ROUNDING
     return ForwardPass(logits.shape[1], counter.bytes, sums_to_one)
 
 
