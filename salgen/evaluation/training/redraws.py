@@ -28,9 +28,11 @@ from torch.utils.data import DataLoader, Dataset
 
 from salgen.datasets.execution.executors import processors
 from salgen.datasets.reading.batch import to_unit
+from salgen.datasets.reading.reader import Dataset as StoredSplit
 from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
+from salgen.types import Recipe
 
 
 class Redrawn(NamedTuple):
@@ -63,12 +65,15 @@ class Redraws(Dataset[Redrawn]):
         From 0: each epoch has backgrounds of its own.
     batches
         The indices of each batch's images in the split ``train``.
+    split
+        That split, if twins are stored: those on images' own backgrounds are read then, and not rendered each epoch.
     """
 
     generator: Generator
     seed: int
     epoch: int = 0
     batches: Sequence[Sequence[int]] = ()
+    split: StoredSplit | None = None
 
     @classmethod
     def of(cls, path: Path, source: str | None) -> Redraws:
@@ -79,8 +84,9 @@ class Redraws(Dataset[Redrawn]):
         SalgenError
             If generator or source are not there or not the same, or no background can be drawn again.
         """
-        spec = open_dataset(path, "train", source).spec
-        redraws = cls(redrawing_generator_of(spec, source), spec.seed)
+        split = open_dataset(path, "train", source)
+        spec, stored = split.spec, split.manifest.twins and split.manifest.stores_pixels
+        redraws = cls(redrawing_generator_of(spec, source), spec.seed, split=split if stored else None)
         redraws.generator.redraw(redraws.generator.recipe(spec.seed, "train", 0), spec.seed, 0)
         return redraws
 
@@ -90,12 +96,19 @@ class Redraws(Dataset[Redrawn]):
     def __getitem__(self, batch: int) -> Redrawn:
         recipes = [self.generator.recipe(self.seed, "train", index) for index in self.batches[batch]]
         redrawn = [self.generator.redraw(recipe, self.seed, self.epoch) for recipe in recipes]
-        shown = [list(self.generator.render_pairs(one)) for one in (recipes, redrawn)]
-        images = np.stack([sample.image for sample, _ in shown[1]])
-        has_twin = [twin is not None for _, twin in shown[0]]
-        twins = np.array([[pairs[i][1] for pairs in shown] for i, has in enumerate(has_twin) if has], images.dtype)
-        twins = twins.reshape(-1, 2, *images.shape[1:])  # there may be none
-        return Redrawn(_unit(images), _unit(twins), torch.tensor(has_twin))
+        shown = list(self.generator.render_pairs(redrawn))
+        images = np.stack([sample.image for sample, _ in shown])
+        own = self._own_twins(batch, recipes)
+        pairs = [(first, second) for first, (_, second) in zip(own, shown, strict=True) if first is not None]
+        twins = np.array(pairs, images.dtype).reshape(-1, 2, *images.shape[1:])  # there may be none
+        return Redrawn(_unit(images), _unit(twins), torch.tensor([twin is not None for twin in own]))
+
+    def _own_twins(self, batch: int, recipes: Sequence[Recipe]) -> list[NDArray[Any] | None]:
+        """The twins on the images' own backgrounds, (H, W, C), or None where there is none."""
+        if self.split is None:
+            return [twin for _, twin in self.generator.render_pairs(recipes)]
+        (stored,) = self.split.batches(len(recipes), self.batches[batch])
+        return [None if twin is None else np.moveaxis(twin, 0, -1) for twin in stored.twin_levels()]
 
     def rendered(self) -> Iterator[Redrawn]:
         """The batches in their order."""
