@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.designed.designed_network import DesignedNetwork
@@ -98,7 +99,7 @@ class DiPart(GridNetwork):
 
 def _with_heads(name: str, classifier: Classifier, cells: int, apart: bool) -> Classifier:
     """A network whose part behind its last maps is run on each cell by itself, the part before them too if `apart`."""
-    from torch import fx, nn
+    from torch import nn
     from torchvision.ops import Permute
 
     from salgen.evaluation.models.classifier import Classifier
@@ -113,37 +114,14 @@ def _with_heads(name: str, classifier: Classifier, cells: int, apart: bool) -> C
         unflattened = nn.Unflatten(0, (-1, cells, cells))
         return nn.Sequential(unflattened, Permute([0, 3, 1, 4, 2, 5]), nn.Flatten(4, 5), nn.Flatten(2, 3))
 
-    class Tracer(fx.Tracer):
-        def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-            return module_qualified_name == classifier.cam_layer or super().is_leaf_module(m, module_qualified_name)
-
+    network, layer = copy.deepcopy(classifier.network), classifier.cam_layer
+    if layer is not None:
+        parts = OrderedDict(layer=network.get_submodule(layer), **({"join": joined()} if apart else {}))
+        parts |= {FEATURES: nn.Identity(), "split": split()}
+        network.set_submodule(layer, nn.Sequential(parts))
+    elif not apart:
+        raise SalgenError(f"{name}: the network has no layer (N, C, h, w) on which all depends, to be cut at")
     heads = nn.Sequential(nn.Unflatten(0, (-1, cells**2)), nn.Flatten(1))  # logits (N n n, K) to (N, n n K)
-    steps: OrderedDict[str, nn.Module] = OrderedDict(cells=split()) if apart else OrderedDict()
-    if classifier.cam_layer is None:
-        if not apart:
-            raise SalgenError(f"{name}: the network has no layer (N, C, h, w) on which all depends, to be cut at")
-        steps |= {"network": classifier.network, "heads": heads}
-        return Classifier(nn.Sequential(steps), classifier.normalise, multi_label=True)
-    network = classifier.network
-    try:
-        traced = fx.GraphModule(network, Tracer().trace(network))
-    except Exception as error:  # tracing runs the network's own code on stand-ins
-        raise SalgenError(f"{name}: torch.fx cannot trace the network: {str(error).partition(chr(10))[0]}") from error
-    calls = [node for node in traced.graph.nodes if node.target == classifier.cam_layer]
-    if len(calls) != 1:
-        raise SalgenError(f"{name} cuts the network at {classifier.cam_layer}, which must run once")
-    added: OrderedDict[str, Any] = OrderedDict()
-    if apart:
-        added["grid_join"] = joined()
-    added |= {FEATURES: nn.Identity(), "grid_split": split()}
-    (node,) = calls
-    users, last = list(node.users), node
-    for key, module in added.items():
-        traced.add_submodule(key, module)
-        with traced.graph.inserting_after(last):
-            last = traced.graph.call_module(key, (last,))
-    for user in users:
-        user.replace_input_with(node, last)
-    traced.recompile()
-    steps |= {"network": traced, "heads": heads}
-    return Classifier(nn.Sequential(steps), classifier.normalise, f"network.{FEATURES}", multi_label=True)
+    steps = OrderedDict(**({"cells": split()} if apart else {}), network=network, heads=heads)
+    features = None if layer is None else f"network.{layer}.{FEATURES}"
+    return Classifier(nn.Sequential(steps), classifier.normalise, features, multi_label=True)
