@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from salgen.errors import SalgenError, install
 from salgen.files import atomic_path
@@ -76,15 +78,26 @@ def alpha(masks: Sequence[Mask]) -> float | None:
     SalgenError
         If the package krippendorff is not installed.
     """
-    try:
-        import krippendorff
-    except ImportError:
-        raise SalgenError(f"agreement needs the package krippendorff: {install('annotate')}") from None
     inside = np.sum(masks, axis=0, dtype=np.int64).ravel()
     if not inside.any() or inside.min() == len(masks):
         return None
     counts = np.stack([len(masks) - inside, inside], axis=1)
-    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+    return krippendorff_alpha("nominal", value_counts=counts)
+
+
+def krippendorff_alpha(level: Literal["nominal", "ordinal"], **data: NDArray[Any]) -> float:
+    """Krippendorff's alpha at a level of measurement, of what the package krippendorff takes as data.
+
+    Raises
+    ------
+    SalgenError
+        If it is not installed.
+    """
+    try:
+        import krippendorff
+    except ImportError:
+        raise SalgenError(f"agreement needs the package krippendorff: {install('annotate')}") from None
+    return float(krippendorff.alpha(**data, level_of_measurement=level))
 
 
 def majority(masks: Sequence[Mask]) -> Mask:

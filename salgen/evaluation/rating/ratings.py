@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from salgen.datasets.annotation.agreement import krippendorff_alpha
 from salgen.datasets.annotation.loopback import check_name
-from salgen.errors import SalgenError, install
+from salgen.errors import SalgenError
 from salgen.evaluation.rating.trials import Trials
 from salgen.files import atomic_path, remove_temporaries
 
@@ -142,10 +143,6 @@ def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, 
     SalgenError
         If the package krippendorff is not installed.
     """
-    try:
-        import krippendorff
-    except ImportError:
-        raise SalgenError(f"agreement needs the package krippendorff: {install('annotate')}") from None
     given = [row for row in rows if row[question] is not None]
     raters = sorted({row["rater"] for row in given})
     units = sorted({(row["sample_id"], row["method"]) for row in given})
@@ -154,7 +151,7 @@ def agreement_of(rows: Sequence[Mapping[str, Any]], question: str) -> dict[str, 
         table[raters.index(row["rater"]), units.index((row["sample_id"], row["method"]))] = row[question]
     shared = table[:, np.isfinite(table).sum(axis=0) >= 2]
     varied = len(np.unique(shared[np.isfinite(shared)])) > 1
-    alpha = float(krippendorff.alpha(reliability_data=shared, level_of_measurement="ordinal")) if varied else None
+    alpha = krippendorff_alpha("ordinal", reliability_data=shared) if varied else None
     return {"raters": raters, "explanations": shared.shape[1], "alpha": alpha}
 
 
