@@ -185,10 +185,10 @@ class Protocol(ABC):
                     if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
                         extra = extra_methods if experiment.extra_methods else ()
                         calls = [*self.methods_for(model, experiment, scale), *extra]
-                        how_run = {"methods": calls, **given, **common}
-                        self._evaluate(experiment, data, model, runs, how_run, reliance=False)
+                        options = {"methods": calls, **given, **common}
+                        self._evaluate(experiment, data, model, runs, options, reliance=False)
                         if dataset in reliance and self.trained_network(dataset, model) is None:
-                            self._evaluate(experiment, data, model, reliant, how_run, reliance=True)
+                            self._evaluate(experiment, data, model, reliant, options, reliance=True)
         study = self._study(runs, scale) if self.title else None
         reported = dict.fromkeys(e.name for e in experiments if e.name != self.variants)
         folders = [
@@ -211,9 +211,10 @@ class Protocol(ABC):
         for split in (split for split in experiment.splits if split in splits):
             trained = list(runs.of(experiment.trained_in or experiment.name).get((data.name, model), {}).values())
             given = self.trained_network(data.name, model)
-            subject = (given and given.replace(OUT, str(runs.out))) or (
-                trained[0] / f"{model}-seed0" if trained else model
-            )
+            if given is not None:
+                subject: str | Path = given.replace(OUT, str(runs.out))
+            else:
+                subject = trained[0] / f"{model}-seed0" if trained else model
             is_trained = given is None and subject == model
             part = split.removeprefix("test").removeprefix("_")
             folder = experiment.folder.format(data=data.name, model=model, split=f"-{part}" if part else "")

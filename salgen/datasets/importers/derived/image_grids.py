@@ -27,8 +27,8 @@ class ImageGrids(Derived):
     """Images of another salgen data set in grids of 2 x 2 or 3 x 3: in which cell does a method see a class?
 
     Made for the networks `difull` and `dipart` (setting `disconnected`), which have a head for each cell, and `gridpg`,
-    which wrap a trained network. Each sample is about one cell, its target: the mask is that cell, so `energy`, the
-    share of a map's positive mass in the mask, is the localisation score of Rao et al.
+    which wrap a trained network. Each sample is about one cell, its target: the mask is that cell, so
+    `energy-pointing-game`, the share of a map's positive mass in the mask, is the localisation score of Rao et al.
 
     Setting `disconnected`: a class is a cell with a class of the images, and another cell shows another image of the
     target's class, which the target's head does not see. Setting `gridpg`: a class is one of the images, and no two
