@@ -205,7 +205,9 @@ def _convert(value: Any, hint: Any, label: str) -> Any:
 
 def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any, ...]:
     if isinstance(value, str):
-        value = [part for part in value.strip("()[] ").replace("x", ",").split(",") if part.strip()]
+        text = value.strip("()[] ")
+        parts = text if str in inner else text.replace("x", ",")  # 140x192 is a size, pet-xai a name
+        value = [part for part in parts.split(",") if part.strip()]
     if not isinstance(value, Sequence):
         value = [value]
     if inner[-1] is Ellipsis:

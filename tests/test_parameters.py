@@ -24,6 +24,7 @@ class Toy:
     mode: str = param("a", "which", choices=("a", "b"))
     layer: str | None = param(None, "optional")
     widths: tuple[int, ...] = param((1, 2), "any number", low=1)
+    names: tuple[str, ...] = param((), "any names")
 
 
 def test_text_is_read_by_the_fields_type():
@@ -35,8 +36,9 @@ def test_text_is_read_by_the_fields_type():
         "mode": "b",
         "layer": "x",
         "widths": "4,5,6",
+        "names": "pet-xai,fox",
     }
-    assert build(Toy, text) == Toy((140, 192), 0.1, 7, True, "b", "x", (4, 5, 6))
+    assert build(Toy, text) == Toy((140, 192), 0.1, 7, True, "b", "x", (4, 5, 6), ("pet-xai", "fox"))
     assert build(Toy, {"layer": "none"}).layer is None
 
 
@@ -106,8 +108,8 @@ def test_calls_and_pairs():
 
 def test_describe_lists_fields_in_order():
     rows = describe(Toy)
-    assert [row.name for row in rows] == ["size", "rate", "count", "exact", "mode", "layer", "widths"]
-    assert [row.type for row in rows] == ["int,int", "float", "int", "bool", "a|b", "str or none", "list of int"]
+    assert [row.name for row in rows] == ["size", "rate", "count", "exact", "mode", "layer", "widths", "names"]
+    assert [row.type for row in rows] == ["int,int", "float", "int", "bool", "a|b", "str or none", "list of int", "list of str"]
 
 
 def test_canonical_json_sorts_keys_and_refuses_nan():
