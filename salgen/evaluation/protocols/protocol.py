@@ -17,7 +17,8 @@ from salgen.evaluation.protocols.paper_table import PaperTable, RunFolders
 from salgen.evaluation.report import report
 from salgen.evaluation.report.study import Cell, Finding, Plate, Study, Table, Variants
 from salgen.evaluation.runs.running import evaluate
-from salgen.generators.factory import generator
+from salgen.generators.declarations import Redrawable
+from salgen.generators.factory import generator, plugin_class
 from salgen.parameters import param
 from salgen.registry import MODELS
 
@@ -46,6 +47,8 @@ class Experiment:
         The splits, with a run each; those that the data set lacks are skipped.
     trained_in
         The experiment whose networks are scored; by default they are trained, in the first split's run.
+    networks
+        The networks that take part; by default all of the data set.
     first_only, extra_methods
         Whether only the first network on the first data set is scored; whether the user's own methods are added.
     """
@@ -57,6 +60,7 @@ class Experiment:
     splits: Sequence[str] = ("test",)
     trained_in: str = ""
     folder: str = "runs/{data}{split}-{model}"
+    networks: Sequence[str] = ()
     first_only: bool = False
     extra_methods: bool = True
 
@@ -180,12 +184,14 @@ class Protocol(ABC):
             given = {"source": how["source"].replace(OUT, str(out))} if how.get("source") else {}
             arguments = {"name": dataset, **how, **given}
             data = make(**arguments, out=out / dataset, scale=scale, seed=self.seed)
+            redrawable = issubclass(plugin_class(arguments["name"]), Redrawable)
             for model in self.networks_on(dataset, scale):
                 for experiment in experiments:
-                    if dataset in experiment.datasets and not (experiment.first_only and runs.of(experiment.name)):
+                    takes_part = dataset in experiment.datasets and model in (experiment.networks or (model,))
+                    if takes_part and not (experiment.first_only and runs.of(experiment.name)):
                         extra = extra_methods if experiment.extra_methods else ()
                         calls = [*self.methods_for(model, experiment, scale), *extra]
-                        options = {"methods": calls, **given, **common}
+                        options = {"methods": calls, **(given if redrawable else {}), **common}
                         self._evaluate(experiment, data, model, runs, options, reliance=False)
                         if dataset in reliance and self.trained_network(dataset, model) is None:
                             self._evaluate(experiment, data, model, reliant, options, reliance=True)
