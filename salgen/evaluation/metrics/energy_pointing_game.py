@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from salgen.evaluation.metrics.inputs.boxes import tight_box
+from salgen.evaluation.metrics.inputs.boxes import boxed
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
@@ -53,7 +51,7 @@ class EnergyPointingGame(MaskMetric):
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1], or [0, region / area] where relative."""
-        area = ranking if self.within == "mask" else _boxed(ranking)
+        area = ranking if self.within == "mask" else boxed(ranking)
         value, reason = RelevanceMass()(area)
         return (value * (area.p + area.n) / area.p if self.relative else value), reason
 
@@ -62,10 +60,3 @@ class EnergyPointingGame(MaskMetric):
         if not self.relative:
             return 1.0
         return (p + n) / p if self.within == "mask" else math.nan
-
-
-def _boxed(ranking: Ranking) -> Ranking:
-    """The same map against the bounding box of the mask."""
-    box = np.zeros_like(ranking.truth)
-    box[tight_box(ranking.truth).pixels] = True
-    return Ranking(ranking.saliency, box, ranking.valid)

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salgen.evaluation.metrics.inputs.boxes import boxed
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
 from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.parameters import by_parameters, param
 
 NAMES = ("soft-f1",)
 
@@ -17,8 +19,9 @@ NAMES = ("soft-f1",)
 class SoftF1(MaskMetric):
     """Pixel-wise F1 score of the scaled map, with no threshold.
 
-    With S = mm(map) = (map - min) / (max - min) over the scored region, P = sum S M / sum S and
-    R = sum S M / p: 2 P R / (P + R) = 2 sum S M / (sum S + p), which is 0 where no mask pixel has a value.
+    With S = mm(map) = (map - min) / (max - min) over the scored region, M of p pixels the mask, P = sum S M / sum S
+    and R = sum S M / p: 2 P R / (P + R) = 2 sum S M / (sum S + p), which is 0 where no mask pixel has a value. With
+    ``within=box`` M is the mask's bounding box.
 
     Ties: no ranking is involved.
     Undefined: ``zero_energy`` for a constant map, whose S is 0 everywhere.
@@ -32,13 +35,21 @@ class SoftF1(MaskMetric):
         "Aabid and Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
     )
 
+    within: str = param("mask", "what the map is compared with: the mask, or its bounding box", choices=("box", "mask"))
+
+    @by_parameters(True)
+    def ignores_position(self) -> bool:
+        """Whether only the mask's size matters."""
+        return self.within == "mask"
+
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
+        ranking = ranking if self.within == "mask" else boxed(ranking)
         inside = float(ranking.scaled[ranking.truth].sum())
         outside = float(ranking.scaled[ranking.region & ~ranking.truth].sum())
         total = inside + outside
         return (2.0 * inside / (total + ranking.p), "") if total > 0.0 else (math.nan, ZERO_ENERGY)
 
     def ceiling(self, p: int, n: int) -> float:
-        """1; undefined for a full mask, which as a map is constant."""
-        return 1.0 if n else math.nan
+        """1; undefined for a full mask, which as a map is constant, and in the box, where the mask's shape decides."""
+        return 1.0 if n and self.within == "mask" else math.nan

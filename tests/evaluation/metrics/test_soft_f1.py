@@ -29,6 +29,15 @@ def test_is_the_harmonic_mean_of_soft_precision_and_recall(case):
         assert value(SoftF1(), *case) == pytest.approx(expected, rel=1e-12)
 
 
+def test_within_the_box_it_is_compared_with_the_bounding_box_of_the_mask():
+    saliency = np.random.default_rng(0).normal(size=(5, 6))
+    mask, box = np.zeros((5, 6), bool), np.zeros((5, 6), bool)
+    mask[1, 2] = mask[3, 4] = True
+    box[1:4, 2:5] = True
+    expected = slowly(saliency.ravel().tolist(), box.ravel().tolist())
+    assert value(SoftF1(within="box"), saliency, mask) == pytest.approx(expected, rel=1e-12)
+
+
 def test_only_the_scored_region_counts():
     rng = np.random.default_rng(0)
     saliency, mask, valid = rng.normal(size=(5, 6)), rng.random((5, 6)) < 0.4, rng.random((5, 6)) < 0.6
