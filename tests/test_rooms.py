@@ -14,7 +14,7 @@ import salgen
 
 PACKAGE = Path(salgen.__file__).parent
 DESIGN = (PACKAGE.parent / "docs" / "design.md").read_text(encoding="utf-8")
-PARTS = ["core", "generators", "datasets", "evaluation", "cli"]
+PARTS = ["core", "generators", "datasets", "evaluation", "compat", "cli"]
 FORBIDDEN = {"core": {"torch", "pyarrow"}, "generators": {"torch", "pyarrow"}, "datasets": {"torch"}}
 DOORS = {"salgen", "salgen.plugins", "salgen.testing"}  # they offer what lies below, and nothing below imports them
 LARGEST_ROOM = 35

@@ -1,0 +1,1 @@
+"""The names of other packages, for code that was written for them."""
