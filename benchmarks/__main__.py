@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
-import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -46,9 +44,7 @@ def main() -> None:
         f"Ours are at most {pasting.agreement()} of 255 levels away from Pillow's.",
         "## Scoring, 140x192 maps against two lesions of 10x10",
         table(scoring.rows()),
-        "The same with NumPy's AVX2 sort, which is the faster one on processors whose AVX-512 compress instruction is "
-        "slow (AMD Zen 4); NumPy takes the AVX-512 one wherever it runs:",
-        _scoring_with_avx2(),
+        "On AMD Zen 4 with NumPy's AVX2 sort, which salgen chooses there (salgen/numpy_kernels.py).",
         "Largest difference from scikit-learn:\n\n" + "\n".join(agreement),
         "## Saliency, ResNet-18 at 224x224",
         "Ours as in `salgen evaluate`, with weights as torch lays them out and channels last, which is how checkpoints "
@@ -72,17 +68,6 @@ def main() -> None:
     text = "\n\n".join(parts) + "\n"
     print(text)
     RESULTS.write_text(text, encoding="utf-8")
-
-
-def _scoring_with_avx2() -> str:
-    """The scoring table from a process in which NumPy may not use AVX-512."""
-    environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL"}
-    command = [sys.executable, "-m", "benchmarks.scoring"]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    lines = [line for line in result.stdout.splitlines() if line.startswith("|")]
-    return (
-        "\n".join(lines) if result.returncode == 0 else "Not measured: this NumPy has no AVX-512 kernels to switch off."
-    )
 
 
 def _machine() -> str:

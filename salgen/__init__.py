@@ -10,6 +10,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from salgen.numpy_kernels import prefer_fast_sort
+
+prefer_fast_sort()
+
 if TYPE_CHECKING:
     from salgen.datasets.archives.unpacking import unpack
     from salgen.datasets.importing import import_images
