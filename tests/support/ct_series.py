@@ -9,7 +9,7 @@ INTERCEPT = -1024
 UPRIGHT = (1, 0, 0, 0, 1, 0)
 
 
-def write_slice(path, values, height, *, series, patient, number=1, turns=UPRIGHT, slope=1, spacing=0.7, **tags):
+def write_slice(path, values, height, *, series, patient, number=1, turns=UPRIGHT, slope=1, **tags):
     """A slice of Hounsfield units as they are stored; a tag of None is left out."""
     data = Dataset()
     data.file_meta = FileMetaDataset()
@@ -18,7 +18,7 @@ def write_slice(path, values, height, *, series, patient, number=1, turns=UPRIGH
     data.SOPInstanceUID = data.file_meta.MediaStorageSOPInstanceUID = generate_uid(entropy_srcs=[str(path)])
     data.Modality, data.PatientID, data.SeriesInstanceUID, data.InstanceNumber = "CT", patient, series, number
     data.ImageOrientationPatient, data.ImagePositionPatient = list(turns), [-100, -100, height]
-    data.PixelSpacing, data.SliceThickness = [spacing, spacing], 2.5
+    data.PixelSpacing, data.SliceThickness = [0.7, 0.7], 2.5
     data.Rows, data.Columns = values.shape
     data.SamplesPerPixel, data.PhotometricInterpretation = 1, "MONOCHROME2"
     data.BitsAllocated, data.BitsStored, data.HighBit, data.PixelRepresentation = 16, 16, 15, 1
