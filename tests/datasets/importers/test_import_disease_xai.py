@@ -15,7 +15,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
 
 H, W, SLICES, GAP = 80, 96, 16, 2.5
-PATIENTS = 8
+PATIENTS = 6
 PLACES = range(5, 9)  # slices from below with the nodule
 HOLED, HOLE = 7, (33, 43, 35, 46)  # the middle one of these slices, and rows and columns
 NODULES = [(30, 40, 42, 50), (30, 40, 42, 50), (31, 40, 44, 52), (28, 38, 50, 60)]  # of the four readers: rows, columns

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,13 +125,10 @@ def read_dicom(path: Path) -> NDArray[Any]:
     UnusableError
         If the file is missing or damaged, or no transverse slice of greys.
     """
-    across = _turns(data := _read(path, pixels=True))
-    try:
-        with warnings.catch_warnings(), silenced(logging.getLogger("pydicom")):
-            warnings.simplefilter("ignore")
-            values = data.pixel_array * float(data.RescaleSlope) + float(data.RescaleIntercept)
-    except Exception:  # pydicom meets a damaged file with errors of a dozen kinds
-        raise UnusableError(UNREADABLE) from None
+    with _damage():
+        data = _read(path, pixels=True)
+        across = _turns(data)
+        values = data.pixel_array * float(data.RescaleSlope) + float(data.RescaleIntercept)
     if values.ndim != 2 or not np.isfinite(values).all():
         raise UnusableError(UNREADABLE)
     if abs(across[0, 0]) < abs(across[0, 1]):  # columns run from front to back
@@ -152,24 +150,29 @@ class _Header:
 
 
 def _header(path: Path) -> _Header:
-    data = _read(path)
-    (right, _), (_, back) = _turns(data).tolist()
-    try:
-        row, column = map(float, data.PixelSpacing)
-        header = _Header(
-            path,
-            str(data.SeriesInstanceUID),
-            str(data.get("PatientID") or data.SeriesInstanceUID),
-            float(data.ImagePositionPatient[2]),
-            int(data.get("InstanceNumber") or 0),
-            (row, column),
-            float(data.get("SliceThickness") or 0),
-            (int(data.Rows), int(data.Columns)),
-            right > 0.5 and back > 0.5,
-        )
-    except (AttributeError, IndexError, TypeError, ValueError):
-        raise UnusableError("slice without a place, spacing or size") from None
-    if not np.isfinite([header.height, row, column, header.thickness]).all() or min(row, column, *header.size) <= 0:
+    with _damage():
+        data = _read(path)
+        (right, _), (_, back) = _turns(data).tolist()
+        try:
+            row, column = map(float, data.PixelSpacing)
+            header = _Header(
+                path,
+                str(data.SeriesInstanceUID),
+                str(data.get("PatientID") or data.SeriesInstanceUID),
+                float(data.ImagePositionPatient[2]),
+                int(data.get("InstanceNumber") or 0),
+                (row, column),
+                float(data.get("SliceThickness") or 0),
+                (int(data.Rows), int(data.Columns)),
+                right > 0.5 and back > 0.5,
+            )
+        except (AttributeError, IndexError, TypeError, ValueError):
+            raise UnusableError("slice without a place, spacing or size") from None
+    if (
+        not np.isfinite([header.height, row, column, header.thickness]).all()
+        or min(row, column, *header.size) <= 0
+        or header.thickness < 0
+    ):
         raise UnusableError("slice without a place, spacing or size")
     return header
 
@@ -195,9 +198,17 @@ def _read(path: Path, pixels: bool = False) -> Any:
     except ImportError:
         raise SalgenError(f"reading DICOM needs the package pydicom: {install('dicom')}") from None
     wanted = None if pixels else [*ABOUT_SERIES, *ABOUT_SLICE]
+    return pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Turn an error of pydicom into an UnusableError: it has a dozen kinds, some only when a value is looked at."""
     try:
         with warnings.catch_warnings(), silenced(logging.getLogger("pydicom")):
             warnings.simplefilter("ignore")
-            return pydicom.dcmread(path, stop_before_pixels=not pixels, specific_tags=wanted)
-    except Exception:  # as above
+            yield
+    except (SalgenError, UnusableError):
+        raise
+    except Exception:
         raise UnusableError(UNREADABLE) from None
