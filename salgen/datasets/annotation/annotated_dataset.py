@@ -6,10 +6,12 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from salgen.datasets.annotation.agreement import agreement_of, in_words, majority, write_agreement
+from salgen.datasets.annotation.benchmark_folders import write_benchmark
 from salgen.datasets.annotation.drawn_masks import DrawnMasks
 from salgen.datasets.annotation.images_to_annotate import ImagesToAnnotate, images_to_annotate
 from salgen.datasets.importers.images import ImagesImporter
@@ -18,7 +20,7 @@ from salgen.errors import SalgenError
 from salgen.files import remove_temporaries
 from salgen.parameters import build
 
-AGREEMENT = "agreement.parquet"
+AGREEMENT, BENCHMARK = "agreement.parquet", "saliency-bench"
 ACCEPTABLE, MAJORITY = MERGES = ("acceptable", "majority")
 
 
@@ -88,7 +90,7 @@ class Annotation:
         return cls(pictures, DrawnMasks(work / "masks"), target, work, merge, chosen)
 
     def finish(self) -> str:
-        """Write the agreement and the data set anew from the masks that there are; says in words what was made.
+        """Write the agreement, the benchmark's form and the data set anew from all masks; says in words what was made.
 
         Raises
         ------
@@ -106,10 +108,11 @@ class Annotation:
             masks = {name: mask for name, mask in found.items() if mask is not None}
             rows += agreement_of(image.item, masks)
             drawn += bool(masks)
-            if masks and self.merge == MAJORITY:
+            if masks:
                 merged.write(MAJORITY, image.item, majority(list(masks.values())))
         remove_temporaries(self.work)
         write_agreement(rows, self.work / AGREEMENT)
+        write_benchmark(self.work / BENCHMARK, self.pictures.images, partial(merged.read, MAJORITY))
         taken = [merged.folder_of(MAJORITY)] if self.merge == MAJORITY else [self.masks.folder_of(n) for n in people]
         fresh = self.work / self.out.name  # takes the old one's place only when it is whole
         shutil.rmtree(fresh, ignore_errors=True)

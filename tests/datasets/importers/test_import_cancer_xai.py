@@ -6,6 +6,7 @@ import shutil
 import nibabel
 import numpy as np
 import pytest
+from ct_series import UPRIGHT, cut_short, write_slice
 from marked_trees import SIDE, nearest, opened, samples
 from PIL import Image
 
@@ -116,10 +117,6 @@ def test_another_seed_draws_other_slices(copy):
     assert any(not np.array_equal(images[0], image) for image in images[2:])
 
 
-def cut_short(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
 def poked(path):
     values = body("a").astype(np.float32)
     values[...] = np.nan
@@ -151,9 +148,93 @@ def test_a_volume_that_is_broken_is_skipped_and_counted(copy, why):
     assert len(samples(made)) == 2 * COUNT - 1
 
 
+def stored(rows, turns):
+    """A slice as it is seen, stored in another way."""
+    if turns[0]:
+        return rows[:: turns[4], :: turns[0]]
+    return rows[:: turns[1], :: turns[3]].T
+
+
+def as_dicom(copy, number, turns=UPRIGHT, **tags):
+    """NIH's volume of a number in DICOM files, of which the highest slice is the first, instead of NIfTI."""
+    (copy / f"Pancreas-CT/PANCREAS_{number:04}.nii.gz").unlink()
+    folder = copy / f"NIH/Pancreas-CT/PANCREAS_{number:04}/11-24-2015-18957/Pancreas-63502"
+    for up in range(SHAPE[2]):
+        values = stored(shown(body(f"{number - 1}"), up), turns)
+        chosen = {"series": f"1.2.{number}", "patient": f"PANCREAS_{number:04}", "turns": turns, **tags}
+        write_slice(folder / f"1-{SHAPE[2] - up:03}.dcm", values, 1.5 * up - 200, **chosen)
+    return folder
+
+
+TURNS = [(a, 0, 0, 0, b, 0) for a in (1, -1) for b in (1, -1)] + [(0, a, 0, b, 0, 0) for a in (1, -1) for b in (1, -1)]
+
+
+@pytest.mark.parametrize("turns", TURNS)
+def test_dicom_as_published_shows_the_slices_of_nifti(copy, turns):
+    size = (SHAPE[1], SHAPE[0])
+    expected = samples(opened("cancer-xai", copy, image_size=size))
+    for number in range(1, COUNT):  # the last one stays as it is
+        as_dicom(copy, number, turns, slope=0.5)
+    made = opened("cancer-xai", copy, image_size=size)
+    found = samples(made)
+    assert len(found) == 2 * COUNT
+    for item, sample in found.items():
+        name = item.split("/")[-1]
+        same = expected[f"Pancreas-CT/{name}.nii.gz" if item.startswith("NIH") else item]
+        np.testing.assert_array_equal(sample.image, same.image)
+        np.testing.assert_array_equal(sample.regions["tumour"], same.regions["tumour"])
+        assert sample.labels == same.labels
+        assert made.plugin.cluster(sample.recipe.parameters, made.material) == name.removesuffix(".nii.gz")
+
+
+def cut_all(folder):
+    for path in folder.iterdir():
+        cut_short(path)
+
+
+def other(**tags):
+    """Write the first slice with other tags."""
+
+    def write(folder):
+        write_slice(folder / "1-001.dcm", shown(body("0"), 0), 0, **{"series": "1.2.1", "patient": "a", **tags})
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("why", "breaking"),
+    [
+        ("unreadable slice", cut_all),
+        ("unreadable slice", lambda folder: (folder / "1-001.dcm").write_bytes(b"")),
+        ("slice without a place, spacing or size", other(PixelSpacing=None)),
+        ("slice without a place, spacing or size", other(ImagePositionPatient=[0, 0])),
+        ("slice without a place, spacing or size", other(ImagePositionPatient=[0, 0, "inf"])),
+        ("slice without an orientation", other(ImageOrientationPatient=[1, 0, 0])),
+        ("slice that is not transverse", other(ImageOrientationPatient=[1, 0, 0, 0, 0, -1])),
+        ("folder with slices of several series or sizes", other(series="1.2.2")),
+        (
+            "series without a slice that can be used",
+            lambda folder: [path.write_bytes(b"") for path in folder.iterdir()],
+        ),
+    ],
+)
+def test_a_dicom_series_that_is_broken_is_skipped_and_counted(copy, why, breaking):
+    breaking(as_dicom(copy, 1))
+    made = opened("cancer-xai", copy)
+    assert f"Skipped: {why} (1)." in made.source.notes
+    assert len(samples(made)) == 2 * COUNT - 1
+
+
+@pytest.mark.parametrize("tags", [{"RescaleSlope": None}, {"RescaleIntercept": "NaN"}, {"PixelData": b"few"}])
+def test_slices_that_say_no_units_are_skipped_and_counted(copy, tags):
+    as_dicom(copy, 1, **tags)
+    assert "Skipped: unreadable slice (1)." in opened("cancer-xai", copy).source.notes
+
+
 def test_withdrawn_volumes_are_left_out(copy):
-    for number in ("0025", "0070"):
-        shutil.copy(copy / OTHER, copy / f"Pancreas-CT/PANCREAS_{number}.nii.gz")
+    shutil.copy(copy / OTHER, copy / "Pancreas-CT/PANCREAS_0025.nii.gz")
+    shutil.copy(copy / OTHER, copy / "Pancreas-CT/PANCREAS_0070.nii.gz")
+    as_dicom(copy, 70)
     assert len(samples(opened("cancer-xai", copy))) == 2 * COUNT
 
 
@@ -169,7 +250,7 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     assert "salgen make perlin-lesions draws a stand-in" in message
     shutil.rmtree(copy / "Pancreas-CT")
     (copy / "Pancreas-CT/PANCREAS_0001").mkdir(parents=True)
-    assert fault(copy).startswith(f"{copy / 'Pancreas-CT/PANCREAS_NNNN.nii.gz'} is missing")
+    assert fault(copy).startswith(f"{copy / 'Pancreas-CT/PANCREAS_NNNN'} is missing: NIH Pancreas-CT is expected there")
     for path in (copy / "Task07_Pancreas/imagesTr").glob("pancreas*"):
         path.unlink()
     assert fault(copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")

@@ -1,4 +1,4 @@
-"""Slices of CT volumes in NIfTI files, each read through nibabel's array proxy, so that no volume is held in memory."""
+"""Slices of CT volumes, so that no volume is held in memory: of NIfTI by nibabel's array proxy, of DICOM by file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size
+from salgen.datasets.importers.layouts.saliency_bench.dicom_series import read_dicom
 from salgen.datasets.importers.layouts.saliency_bench.marked_images import MarkedImage
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
@@ -117,13 +118,16 @@ class VolumeSlice(MarkedImage):
     Attributes
     ----------
     place
-        Its number along the axis from foot to head, as it is stored.
+        Its number along the axis from foot to head, as it is stored; 0 for a DICOM file, which is one slice.
     window
         What is black, and what is white.
+    part
+        The rows and columns that are shown.
     """
 
     place: int = 0
     window: tuple[float, float] = (-1000.0, 1000.0)
+    part: tuple[slice, slice] = (slice(None), slice(None))
 
     @property
     def pictures(self) -> tuple[Path, ...]:
@@ -138,13 +142,14 @@ class VolumeSlice(MarkedImage):
     def read(self) -> Pixels:
         """The slice as greys, uint8 (H, W, 3)."""
         low, high = self.window
-        shares = np.clip((read_slice(self.path, self.place).astype(np.float64) - low) / (high - low), 0.0, 1.0)
+        values = read_slice(self.path, self.place)[self.part].astype(np.float64)
+        shares = np.clip((values - low) / (high - low), 0.0, 1.0)
         return np.repeat(np.rint(255 * shares).astype(np.uint8)[..., None], 3, axis=2)
 
 
 def read_slice(path: Path, place: int) -> NDArray[Any]:
-    """A slice as :meth:`CtVolume.slice` gives it; a SalgenError if it can no longer be read."""
+    """A slice as :meth:`CtVolume.slice` or :func:`read_dicom` gives it; a SalgenError if it can no longer be read."""
     try:
-        return CtVolume(path).slice(place)
+        return read_dicom(path) if path.suffix == ".dcm" else CtVolume(path).slice(place)
     except UnusableError as error:
         raise SalgenError(f"{path}: {error}, since it was looked at: restore the file") from None

@@ -9,7 +9,7 @@ Antonelli et al. 2022, *The Medical Segmentation Decathlon* (Nature Communicatio
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from salgen.cache import cached
 from salgen.datasets.importers.layouts.broken import stamp_of
 from salgen.datasets.importers.layouts.saliency_bench.ct_slices import CtVolume, SliceMask, VolumeSlice
+from salgen.datasets.importers.layouts.saliency_bench.dicom_series import open_series, read_dicom
 from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found, missing
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.progress import progress
 from salgen.seeding import Stream
 
-VERSION = "1"  # changes whenever another slice is taken
+VERSION = "2"  # changes whenever another slice is taken
 DECATHLON, VOLUMES, LABELS = "Task07_Pancreas", "imagesTr", "labelsTr"
 CLASSES = ("healthy", "tumour")
 TUMOUR = 2  # in volumes of labels
@@ -43,14 +44,15 @@ def read_pancreas(path: Path, seed: int) -> Found:
     Parameters
     ----------
     path
-        The folder that holds ``Task07_Pancreas``, and at any depth NIH's ``PANCREAS_0001.nii.gz`` and so on.
+        The folder that holds ``Task07_Pancreas``, and at any depth NIH's ``PANCREAS_0001`` and so on, folders with a
+        series of DICOM files each as published, or ``PANCREAS_0001.nii.gz``.
     seed
         Draws the slices.
 
     Raises
     ------
     SalgenError
-        If one of the two is missing; the message names the path that was expected.
+        If one of the two is missing, which names the path that was expected, or pydicom is, where it is needed.
     """
     root = path / DECATHLON
     for folder in (root / VOLUMES, root / LABELS):
@@ -61,10 +63,11 @@ def read_pancreas(path: Path, seed: int) -> Found:
         raise missing(
             root / VOLUMES / "pancreas_NNN.nii.gz", "the Medical Segmentation Decathlon has its volumes there"
         )
-    without = {_stem(file): file for file in _volumes(path, "**/PANCREAS_*") if _stem(file) not in WITHDRAWN}
+    without = _healthy(path)
     if not without:
         raise missing(
-            path / "Pancreas-CT/PANCREAS_NNNN.nii.gz", "NIH Pancreas-CT is expected there, its DICOM series as NIfTI"
+            path / "Pancreas-CT/PANCREAS_NNNN",
+            "NIH Pancreas-CT is expected there, a folder of DICOM for each patient, or NIfTI of that name",
         )
     volumes: dict[str, tuple[Path, Path | None]] = {
         **with_tumour,
@@ -72,14 +75,14 @@ def read_pancreas(path: Path, seed: int) -> Found:
     }
     images = {}
     skipped: Counter[str] = Counter()
-    for name, (place, fault, size) in _looked_at(volumes, seed).items():
-        file, labels = volumes[name]
+    for name, (file, place, fault, size) in _looked_at(volumes, seed).items():
+        volume, labels = volumes[name]
         if fault:
             skipped[fault] += 1
             continue
         marks = (SliceMask(labels, place, TUMOUR),) if labels else ()
         label = CLASSES[labels is not None]
-        item = file.relative_to(path).as_posix()
+        item = volume.relative_to(path).as_posix()
         images[item] = VolumeSlice(file, label, marks, cluster=name, canvas=size, place=place, window=WINDOW)
     return Found(path, images, CLASSES, ABOUT, LICENCE, skipped)
 
@@ -93,31 +96,61 @@ def _stem(file: Path) -> str:
     return file.name.partition(".")[0]
 
 
-def _looked_at(
-    volumes: Mapping[str, tuple[Path, Path | None]], seed: int
-) -> dict[str, tuple[int, str, tuple[int, int]]]:
-    """Of each volume the slice that is drawn, why there is none or "", and its (H, W); kept in the user's cache."""
+def _healthy(path: Path) -> dict[str, Path]:
+    """NIH's volumes by name: files of NIfTI, else folders with a series of DICOM."""
+    found = {_stem(file): file for file in _volumes(path, "**/PANCREAS_*")}
+    for folder in sorted(path.glob("**/PANCREAS_*")):
+        if _slices(folder):
+            found.setdefault(folder.name, folder)
+    return {name: volume for name, volume in found.items() if name not in WITHDRAWN}
+
+
+def _slices(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.dcm"))
+
+
+Drawn = tuple[Path, int, str, tuple[int, int]]
+
+
+def _looked_at(volumes: Mapping[str, tuple[Path, Path | None]], seed: int) -> dict[str, Drawn]:
+    """Of each volume the file and the place in it of the slice that is drawn, why there is none or "", and its (H, W).
+
+    They are kept in the user's cache.
+    """
 
     def look() -> dict[str, NDArray[Any]]:
         found = []
         with progress("looking at volumes", len(volumes), "volumes") as advance:
-            for name, (file, labels) in volumes.items():
-                found.append(_drawn(name, file, labels, seed))
+            for name, (volume, labels) in volumes.items():
+                found.append(_drawn(name, volume, labels, seed))
                 advance()
-        places, faults, sizes = zip(*found, strict=True)
-        return {"places": np.array(places), "faults": np.array(faults, dtype=np.str_), "sizes": np.array(sizes)}
+        files, places, faults, sizes = zip(*found, strict=True)
+        texts = {"files": np.array(files, dtype=np.str_), "faults": np.array(faults, dtype=np.str_)}
+        return {**texts, "places": np.array(places), "sizes": np.array(sizes)}
 
-    stamp = stamp_of([file for pair in volumes.values() for file in pair if file])
-    kept = cached("ct-slices", [VERSION, stamp, seed], ("places", "faults", "sizes"), look)
-    rows = zip(kept["places"].tolist(), kept["faults"].tolist(), kept["sizes"].tolist(), strict=True)
-    return {name: (place, fault, (size[0], size[1])) for name, (place, fault, size) in zip(volumes, rows, strict=True)}
+    files = [file for pair in volumes.values() for one in pair if one for file in (_slices(one) or [one])]
+    columns = ("files", "places", "faults", "sizes")
+    kept = cached("ct-slices", [VERSION, stamp_of(files), seed], columns, look)
+    rows = zip(*(kept[column].tolist() for column in columns), strict=True)
+    return {
+        name: (Path(file), place, fault, (size[0], size[1]))
+        for name, (file, place, fault, size) in zip(volumes, rows, strict=True)
+    }
 
 
-def _drawn(name: str, file: Path, labels: Path | None, seed: int) -> tuple[int, str, tuple[int, int]]:
+def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
     """A slice of a volume; with labels, one of those that show the tumour."""
     try:
-        volume = CtVolume(file)
-        places = list(range(len(volume)))
+        if path.is_dir():
+            broken: Counter[str] = Counter()
+            series = open_series(_slices(path), broken)
+            if broken:
+                raise UnusableError(next(iter(broken)))
+            file = series.paths[_one_of(range(len(series)), name, seed)]
+            height, width = read_dicom(file).shape
+            return file, 0, "", (height, width)
+        volume = CtVolume(path)
+        places: Sequence[int] = range(len(volume))
         if labels:
             marked = CtVolume(labels)
             if (marked.shape, marked.axes) != (volume.shape, volume.axes):
@@ -125,8 +158,12 @@ def _drawn(name: str, file: Path, labels: Path | None, seed: int) -> tuple[int, 
             places = [place for place in places if (marked.slice(place) == TUMOUR).any()]
             if not places:
                 raise UnusableError("volume of labels without a tumour")
-        place = places[int(Stream("cancer-xai", name, seed).integers(len(places), 1)[0])]
+        place = _one_of(places, name, seed)
         height, width = volume.slice(place).shape
-        return place, "", (height, width)
+        return path, place, "", (height, width)
     except UnusableError as error:
-        return 0, str(error), (0, 0)
+        return path, 0, str(error), (0, 0)
+
+
+def _one_of(places: Sequence[int], name: str, seed: int) -> int:
+    return places[int(Stream("cancer-xai", name, seed).integers(len(places), 1)[0])]

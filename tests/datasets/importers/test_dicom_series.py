@@ -1,0 +1,61 @@
+"""Series of DICOM slices: their order, and damaged files, which are refused by one kind of error."""
+
+from collections import Counter
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from ct_series import write_slice
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from salgen.datasets.importers.layouts.saliency_bench.dicom_series import open_series, read_dicom, series_of
+from salgen.datasets.libraries.picture_sampling import UnusableError
+
+SIZE = (10, 12)
+NAMED = {"series": "1.2.3", "patient": "p"}
+
+
+def test_slices_stand_from_foot_to_head_whatever_their_names(tmp_path):
+    heights = [-97.5, 12.0, -100.0, 2.5, 0.0]
+    for number, height in enumerate(heights):
+        write_slice(tmp_path / f"{number}.dcm", np.full(SIZE, number), height, **NAMED, PixelSpacing=[0.5, 0.75])
+    (tmp_path / "5.dcm").write_bytes(b"none")
+    skipped = Counter()
+    scan = open_series(sorted(tmp_path.glob("*.dcm")), skipped)
+    assert [path.stem for path in scan.paths] == ["2", "0", "4", "3", "1"]
+    assert scan.heights.tolist() == sorted(heights)
+    assert (scan.uid, scan.patient, scan.spacing, scan.thickness) == ("1.2.3", "p", (0.5, 0.75), 2.5)
+    assert (scan.size, scan.upright, len(scan)) == (SIZE, True, 5)
+    assert skipped == {"unreadable slice": 1}
+    assert [int(read_dicom(path)[3, 4]) for path in scan.paths] == [2, 0, 4, 3, 1]
+    assert [series_of(tmp_path / f"{number}.dcm") for number in (0, 5)] == ["1.2.3", ""]
+
+
+@pytest.mark.parametrize(("heights", "gap"), [((0, 2, 4, 6, 9), 2), ((5,), 1)])
+def test_without_a_thickness_it_is_the_usual_gap_and_without_a_patient_the_series(tmp_path, heights, gap):
+    for height in heights:
+        tags = {"SliceThickness": None, "PatientID": None, "InstanceNumber": None}
+        write_slice(tmp_path / f"{height}.dcm", np.zeros(SIZE, int), height, **NAMED, **tags)
+    scan = open_series(list(tmp_path.iterdir()), Counter())
+    assert (scan.thickness, scan.patient) == (gap, "1.2.3")
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    path = tmp_path_factory.mktemp("series") / "a.dcm"
+    write_slice(path, np.zeros(SIZE, int), 3, **NAMED)
+    return path, path.read_bytes()
+
+
+@settings(max_examples=300)
+@given(st.dictionaries(st.integers(0, 799), st.integers(0, 255), max_size=4), st.integers(0, 2000))
+def test_whatever_stands_in_a_damaged_file_one_kind_of_error_says_so(sound, bytes_there, end):
+    path, content = sound
+    damaged = bytearray(content)
+    for place, byte in bytes_there.items():
+        damaged[place] = byte
+    path.with_name("b.dcm").write_bytes(damaged[:end])
+    for read in (lambda file: open_series([file], Counter()), read_dicom, series_of):
+        with suppress(UnusableError):
+            read(path.with_name("b.dcm"))
