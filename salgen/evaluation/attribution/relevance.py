@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from zennit.core import BasicHook
-from zennit.rules import Pass
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds
 from salgen.evaluation.attribution.propagation.relevance_network import LinearMap, RelevanceNetwork, Rules
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
+
+if TYPE_CHECKING:
+    from zennit.core import BasicHook
 
 STARTS = ("one", "logit")
 
@@ -33,6 +35,8 @@ def mixing(rule: BasicHook) -> Callable[[LinearMap], BasicHook]:
     A rule that takes positive and negative contributions apart would multiply the relevance of every
     value that is only scaled: by alpha, or by -beta.
     """
+    from zennit.rules import Pass
+
     return lambda layer: Pass() if layer.elementwise else rule
 
 

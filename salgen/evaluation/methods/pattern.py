@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from torch import Tensor
-from zennit.core import BasicHook, ParamMod
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.attribution_context import AttributionContext
@@ -21,6 +20,9 @@ from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevanc
 from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
 from salgen.parameters import param
+
+if TYPE_CHECKING:
+    from zennit.core import BasicHook
 
 NAMES = ("pattern-net", "pattern-attribution")
 
@@ -121,6 +123,8 @@ def _weights_and_patterns(context: AttributionContext, network: RelevanceNetwork
 
 def _gradient_with(weight: Tensor) -> BasicHook:
     """The gradient of a linear map as if `weight` were its weights."""
+    from zennit.core import BasicHook, ParamMod
+
     return BasicHook(
         param_modifiers=[ParamMod(lambda _parameter, _name: weight, param_keys=["weight"])],
         gradient_mapper=lambda gradient, _outputs: [gradient],

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
-from zennit.core import BasicHook
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import hooked
+
+if TYPE_CHECKING:
+    from zennit.core import BasicHook
 
 Operation = Callable[..., Any]
 
@@ -64,29 +66,6 @@ IN_PLACE = frozenset(
     {torch.relu_, Tensor.relu_, functional.relu_, functional.hardtanh_, Tensor.add_, Tensor.mul_, Tensor.div_}
 )
 ANY_NETWORK = "gradient, integrated-gradients, occlusion and rise work with any"  # for errors
-
-
-class Chosen(BasicHook):  # type: ignore[misc]
-    """A hook whose rule is chosen when the backward pass reaches it; None is the plain gradient.
-
-    So one forward pass serves several backward passes.
-    """
-
-    def __init__(self, choose: Callable[[], BasicHook | None]) -> None:
-        super().__init__()
-        self.choose = choose
-
-    def backward(self, module: nn.Module, grad_input: Any, grad_output: Any) -> Any:
-        """The rule's gradient of the input."""
-        rule = self.choose()
-        if rule is None:
-            return None
-        rule.stored_tensors = self.stored_tensors
-        return rule.backward(module, grad_input, grad_output)
-
-    def copy(self) -> Chosen:
-        """A hook for another call, with the same choice."""
-        return Chosen(self.choose)
 
 
 class Rewiring(TorchFunctionMode):
@@ -147,6 +126,8 @@ class Rewiring(TorchFunctionMode):
 
     def run(self, module: nn.Module, choose: Callable[[], BasicHook | None], signal: Tensor) -> Tensor:
         """Run `module` once on the signal, going back by the zennit rule that is chosen then."""
+        from salgen.evaluation.attribution.propagation.chosen_rule import Chosen  # zennit loads torchvision
+
         hook = Chosen(choose)
         self._hooks.append(hook)
         self._handles.append(hook.register(module))

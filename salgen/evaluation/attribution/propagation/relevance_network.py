@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from zennit.core import BasicHook
-from zennit.rules import Norm, Pass
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.propagation.input_bounds import Bounds, InputBounds
@@ -38,6 +36,9 @@ from salgen.evaluation.attribution.propagation.operations import (
     tensors_in,
 )
 from salgen.evaluation.models.inspection.model_view import ModelView
+
+if TYPE_CHECKING:
+    from zennit.core import BasicHook
 
 ADVICE = (
     "it knows convolution, linear, batch norm, dropout, ReLU, pooling and sums; choose another method or network "
@@ -96,8 +97,15 @@ class Rules:
     """
 
     linear: Callable[[LinearMap], BasicHook | None]
-    passing: BasicHook | None = field(default_factory=Pass)
-    sharing: BasicHook | None = field(default_factory=Norm)
+    passing: BasicHook | None = field(default_factory=lambda: _rule("Pass"))
+    sharing: BasicHook | None = field(default_factory=lambda: _rule("Norm"))
+
+
+def _rule(name: str) -> BasicHook:
+    """A rule of zennit, which takes long to import."""
+    from zennit import rules
+
+    return getattr(rules, name)()
 
 
 @dataclass(frozen=True)

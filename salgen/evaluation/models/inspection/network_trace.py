@@ -12,14 +12,13 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
-from salgen.evaluation.models.inspection.positions import Positions
+from salgen.evaluation.models.inspection.positions import Positions, UncompiledMode
 from salgen.evaluation.models.inspection.random_state import random_state
 
 SOFTMAX_ROUNDING = 1e-4
@@ -302,7 +301,7 @@ def _is_rectifier(node: Any) -> bool:
     return name.startswith(_RELU_NODE) or (name.startswith(_CLIP_NODE) and node._saved_min_val == 0)
 
 
-class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Counter(UncompiledMode):
     """Counts the bytes of every tensor that is computed."""
 
     def __init__(self) -> None:

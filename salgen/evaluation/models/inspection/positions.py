@@ -41,7 +41,15 @@ _MEANS = frozenset({"mean", "sum", "amax", "amin", "max", "min"})
 _ATTENTION = "_scaled_dot_product"
 
 
-class Positions(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class UncompiledMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A dispatch mode that is not hidden from torch's compiler, which torch would import for that: a second or more."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class Positions(UncompiledMode):
     """A forward pass of one image in which the row and column of every number are followed.
 
     Rows and columns run from 0 to 1. What is computed number by number, or only moved, keeps its place;

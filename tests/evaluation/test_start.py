@@ -1,0 +1,23 @@
+"""What an evaluation imports before its first map: large libraries wait until a method needs them."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+import torch
+import salgen
+from salgen.evaluation.runs import running
+from salgen.registry import METHODS
+
+for name in METHODS.names():
+    METHODS.load(name)
+network = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(72, 2))
+salgen.explain_all(network, torch.rand(2, 1, 8, 8), torch.tensor([0, 1]), methods=["gradient", "grad-cam", "rise:n=4"])
+print(*sorted({"zennit", "torchvision", "torch._dynamo", "captum", "sklearn", "matplotlib"} & set(sys.modules)))
+"""
+
+
+def test_large_libraries_are_not_imported_for_methods_that_do_not_need_them():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == []
