@@ -170,7 +170,7 @@ class CutoutScene(MarkedScene):
         return found
 
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
-        """Whether the image is marked; size in shares of the image's shorter side; and place in shares of the free room."""
+        """Whether the image is marked, size in shares of the image's shorter side, place in shares of the free room."""
         row, column = parameters["place"]
         return {**super().factors(parameters), "size": parameters["size"], "row": row, "column": column}
 
