@@ -104,11 +104,11 @@ class DrawnLuggage(MarkedScene):
 
     def support(self, parameters: Mapping[str, Any]) -> Mask:
         """The pixels that a tool covers, at least in part."""
-        return np.logical_or.reduce(self._supports(parameters))
+        return np.asarray(np.any(self.supports(parameters), axis=0))
 
     def mask(self, parameters: Mapping[str, Any]) -> Mask:
         """The tight boxes around the tools."""
-        return np.logical_or.reduce([tight_box(support) for support in self._supports(parameters)])
+        return np.asarray(np.any([tight_box(support) for support in self.supports(parameters)], axis=0))
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The image with its class, which is that of other luggage where the tools are left out."""
@@ -123,7 +123,7 @@ class DrawnLuggage(MarkedScene):
         stream = Stream.from_key(parameters["feature_key"], "tools")
         return [self._silhouette(_tool(name), stream, SIZES["tool"]) for name in parameters["tools"]]
 
-    def _supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
+    def supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
         """The pixels that each tool covers."""
         supports = []
         for parts in self._tools(parameters):

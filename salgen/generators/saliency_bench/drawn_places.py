@@ -99,7 +99,7 @@ class DrawnPlaces(MarkedScene):
             ("ground", {"cover": cover, "haze": 0.25}),
         ]
         play(stage, read_layout(rows))
-        return np.clip(stage.canvas, 0.0, 1.0)
+        return np.asarray(np.clip(stage.canvas, 0.0, 1.0))
 
     def paint_feature(self, canvas: Float64, parameters: Mapping[str, Any]) -> None:
         """All that stands between sky and ground."""

@@ -41,6 +41,7 @@ class MarkedScene(Painted):
     region: ClassVar[str]
     feature: ClassVar[str]
     name: ClassVar[str]
+    tasks: ClassVar[Mapping[str, tuple[str, ...]]]
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=32)
     marked: float = param(1.0, "share of images that have a mask", low=0.0, high=1.0)
