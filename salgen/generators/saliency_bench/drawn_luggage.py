@@ -17,7 +17,7 @@ from salgen.generators.drawing.outlines import box
 from salgen.generators.drawing.shapes import polygon, polygons
 from salgen.generators.drawing.splines import smooth_field
 from salgen.generators.figures.creatures.choices import Choices
-from salgen.generators.saliency_bench.marked_scene import MarkedScene, scene_stream
+from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.cutouts.library import sketch
 from salgen.generators.stand_ins.cutouts.painting import CHOICES
 from salgen.generators.stand_ins.cutouts.parts import read_items
@@ -83,7 +83,7 @@ class DrawnLuggage(MarkedScene):
 
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """The bag with the harmless things in it."""
-        stream = scene_stream(parameters)
+        stream = self.scene_stream(parameters)
         choices, size = Choices(stream), self.image_size
         canvas = np.full((*size, 3), choices.between(0.93, 1.0))
         corners = box(*BAG, choices.between(0.04, 0.16))[0][:, ::-1] * size
@@ -106,6 +106,15 @@ class DrawnLuggage(MarkedScene):
         """The pixels that a tool covers, at least in part."""
         return np.asarray(np.any(self.supports(parameters), axis=0))
 
+    def supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
+        """The pixels that each tool covers."""
+        supports = []
+        for parts in self._tools(parameters):
+            supports.append(np.zeros(self.image_size, dtype=bool))
+            for part in parts:
+                supports[-1][part.window.slices] |= part.cover > 0
+        return supports
+
     def mask(self, parameters: Mapping[str, Any]) -> Mask:
         """The tight boxes around the tools."""
         return np.asarray(np.any([tight_box(support) for support in self.supports(parameters)], axis=0))
@@ -122,15 +131,6 @@ class DrawnLuggage(MarkedScene):
     def _tools(self, parameters: Mapping[str, Any]) -> list[list[Silhouette]]:
         stream = Stream.from_key(parameters["feature_key"], "tools")
         return [self._silhouette(_tool(name), stream, SIZES["tool"]) for name in parameters["tools"]]
-
-    def supports(self, parameters: Mapping[str, Any]) -> list[Mask]:
-        """The pixels that each tool covers."""
-        supports = []
-        for parts in self._tools(parameters):
-            supports.append(np.zeros(self.image_size, dtype=bool))
-            for part in parts:
-                supports[-1][part.window.slices] |= part.cover > 0
-        return supports
 
     def _silhouette(self, drawn: Sketch, stream: Stream, sizes: tuple[float, float]) -> list[Silhouette]:
         """A thing in any pose, at any place in the bag."""

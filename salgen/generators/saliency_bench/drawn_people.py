@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.declarations import Context, Scale
-from salgen.generators.saliency_bench.marked_scene import SMALLEST, CutoutScene, shrunk
+from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
 from salgen.generators.saliency_bench.people import DRESSES, STANDING, person
-from salgen.generators.stand_ins.cutouts.painting import painted
 from salgen.parameters import param
-from salgen.seeding import Stream
 
 NAMES = ("drawn-people",)
 
@@ -50,11 +47,6 @@ class DrawnPeople(CutoutScene):
 
     def pieces(self, parameters: Mapping[str, Any]) -> list[tuple[Pixels, Window]]:
         """The person."""
-        side = self.pixels(parameters["size"])
-        picture = _person(DRESSES[parameters["label"]], parameters["pose"], parameters["feature_key"], side)
+        drawn = person(DRESSES[parameters["label"]], parameters["pose"])
+        picture = cutout(drawn, parameters["feature_key"], self.pixels(parameters["size"]))
         return [(picture, self.window(picture.shape[:2], parameters["place"]))]
-
-
-@lru_cache(maxsize=2)  # painting and describing a sample ask for the same one
-def _person(dress: str, pose: str, key: int, side: int) -> Pixels:
-    return shrunk(painted(person(dress, pose), Stream.from_key(key, "person"), max(side, SMALLEST)), side)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar
 
 from salgen.generators.composites.pasting import Pixels, Window
 from salgen.generators.declarations import Context, Scale
-from salgen.generators.saliency_bench.marked_scene import SMALLEST, CutoutScene, shrunk
+from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
 from salgen.generators.stand_ins.cutouts.library import sketch
-from salgen.generators.stand_ins.cutouts.painting import painted
+from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import Marking, Skin
-from salgen.seeding import Stream
 
 NAMES = ("drawn-pets",)
 
@@ -61,13 +60,14 @@ class DrawnPets(CutoutScene):
 
     def pieces(self, parameters: Mapping[str, Any]) -> list[tuple[Pixels, Window]]:
         """The animal."""
-        picture = _pet(parameters["breed"], parameters["feature_key"], self.pixels(parameters["size"]))
+        drawn = _sketch(BREEDS[parameters["breed"]])
+        picture = cutout(drawn, parameters["feature_key"], self.pixels(parameters["size"]))
         return [(picture, self.window(picture.shape[:2], parameters["place"]))]
 
 
-@lru_cache(maxsize=2)  # painting and describing a sample ask for the same one
-def _pet(breed: int, key: int, side: int) -> Pixels:
-    coat, mark, kind = BREEDS[breed].split("_")
+@cache
+def _sketch(breed: str) -> Sketch:
+    coat, mark, kind = breed.split("_")
     plain = sketch(kind)
     looks = {**plain.skins, "a": Skin(coat, "fur", marking=MARKINGS[mark]), "b": Skin(COATS[coat])}
-    return shrunk(painted(replace(plain, skins=looks), Stream.from_key(key, "pet"), max(side, SMALLEST)), side)
+    return replace(plain, skins=looks)

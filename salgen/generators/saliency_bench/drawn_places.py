@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.generators.declarations import Context, Scale
-from salgen.generators.saliency_bench.marked_scene import MarkedScene, scene_stream
+from salgen.generators.saliency_bench.marked_scene import MarkedScene
 from salgen.generators.stand_ins.sceneries.grammar import play, read_layout
 from salgen.generators.stand_ins.sceneries.painting import LAYOUTS
 from salgen.generators.stand_ins.sceneries.stage import Stage
@@ -91,7 +91,7 @@ class DrawnPlaces(MarkedScene):
 
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """Sky and ground."""
-        stage = Stage(scene_stream(parameters), self.image_size)
+        stage = Stage(self.scene_stream(parameters), self.image_size)
         cover = [parameters["ground"], "plain", 0.4]
         rows: list[tuple[str, Mapping[str, Any]]] = [
             ("camera", {"x": 0.5, "y": [0.4, 0.56]}),

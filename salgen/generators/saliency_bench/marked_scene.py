@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from salgen.generators.composites.bam import SCENES
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
 from salgen.generators.declarations import Context, Edit, Rendered
 from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.stand_ins.cutouts.painting import painted
+from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.sceneries.painting import scenery
 from salgen.parameters import param
 from salgen.seeding import Stream
@@ -107,7 +110,11 @@ class MarkedScene(Painted):
 
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """The scene alone, float64 (H, W, 3) in [0, 1]."""
-        return scenery(SCENES[parameters["scene"]], scene_stream(parameters), self.image_size) / 255.0
+        return scenery(SCENES[parameters["scene"]], self.scene_stream(parameters), self.image_size) / 255.0
+
+    def scene_stream(self, parameters: Mapping[str, Any]) -> Stream:
+        """The random numbers of all that is drawn in the scene."""
+        return Stream.from_key(parameters["scene_key"], "scene")
 
     def paint(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> None:
         """Paint the feature, unless it is left out."""
@@ -193,16 +200,13 @@ class CutoutScene(MarkedScene):
         return Window(row, column, *size)
 
 
-def scene_stream(parameters: Mapping[str, Any]) -> Stream:
-    """The random numbers of a recipe's scene."""
-    return Stream.from_key(parameters["scene_key"], "scene")
-
-
-def shrunk(picture: Pixels, side: int) -> Pixels:
-    """A cutout whose longer side has at most `side` pixels, uint8 (h, w, 4), read-only."""
+@lru_cache(maxsize=4)  # painting and describing a sample ask for the same ones
+def cutout(drawn: Sketch, key: int, side: int) -> Pixels:
+    """A sketch as a cutout whose longer side has `side` pixels, uint8 (h, w, 4), read-only; a key decides its looks."""
+    picture = painted(drawn, Stream.from_key(key, "cutout"), max(side, SMALLEST))
     height, width = picture.shape[:2]
-    if max(height, width) > side:
-        scale = side / max(height, width)
+    if side < SMALLEST:
+        scale = side / SMALLEST
         picture = resized(picture, Window(0, 0, max(int(height * scale), 1), max(int(width * scale), 1)))
     picture.setflags(write=False)
     return picture

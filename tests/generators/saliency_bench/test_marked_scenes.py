@@ -183,6 +183,16 @@ def test_activities_are_all_pairs_but_the_last_and_the_object_lies_where_the_pos
         assert apart == pytest.approx(PLACES[pose], abs=0.05)
 
 
+@pytest.mark.parametrize("name", ["actions", "pets", "people"])
+def test_cutouts_lie_within_the_image(name):
+    made = drawn(name)
+    for recipe in recipes(made, CLASSES["actions"]):
+        for picture, window in made.plugin.pieces(recipe.parameters):
+            assert picture.shape[:2] == (window.height, window.width)
+            assert min(window.row, window.column) >= 0
+            assert max(window.row + window.height, window.column + window.width) <= 32
+
+
 def test_poses_of_the_catalogue_have_both_limbs_and_a_place_of_their_own():
     poses = catalogue("people.json")["poses"]
     assert all(len(pose[limbs].split("/")) == 2 for pose in poses.values() for limbs in ("arms", "legs"))
