@@ -11,7 +11,15 @@ from salgen.datasets.importers.lisa_lights import LisaLights
 from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
-ALONE = ["drawn-signs", "textured-shapes", "drawn-lights", "drawn-figures"]
+ALONE = [
+    "drawn-signs",
+    "textured-shapes",
+    "drawn-lights",
+    "drawn-figures",
+    "drawn-people",
+    "drawn-places",
+    "drawn-luggage",
+]
 
 
 def recipes(made, count=40):

@@ -111,8 +111,11 @@ def differing_places(made):
     }
 
 
-# Fifty classes take the most images; the others differ from one that is asked in the objects or the noise alone.
-SLOW = ("textured-shapes", "ebam", "pink-lesions", "simplex-lesions", "white-lesions")
+# Many classes take the most images; the others differ from one that is asked in the objects or the noise alone.
+SLOW = (
+    *("drawn-actions", "drawn-pets", "textured-shapes"),
+    *("ebam", "pink-lesions", "simplex-lesions", "white-lesions"),
+)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.torture) if n in SLOW else n for n in NAMES])

@@ -42,7 +42,7 @@ class DiseaseXai(MarkedImages):
     name: ClassVar[str] = "disease-xai"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "disease-xai"
-    stand_in: ClassVar[str] = "perlin-lesions"
+    stand_in: ClassVar[str] = "pink-lesions"
     region: ClassVar[str] = "nodule"
 
     def read_layout(self, path: Path) -> Found:

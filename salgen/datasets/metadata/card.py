@@ -132,9 +132,10 @@ def _law(manifest: Manifest) -> str:
     )
     return f"""## What is exact
 
-- `mask` is the whole support of the feature: every pixel that it was painted on, soft edges included.
+- `mask` holds the whole support of the feature: every pixel that it was painted on, soft edges included.
 - The counterfactual twin is the same image without the feature, or with the other class's value of it. {twins}
-  A sample whose label does not come from something that can be taken away has no twin (null).
+  A sample whose label does not come from something that can be taken away, or that is left without a mask, has no
+  twin (null).
 - {law if manifest.exact else flaw}
 - Each sample is a pure function of generator, version, parameters, source, seed, split and index; `recipe` holds
   all its random choices, and `salgen verify` renders samples again and compares them bit for bit.

@@ -15,12 +15,12 @@ from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS, SCENES
 from salgen.generators.composites.class_schedule import ClassRounds, ImageContent
 from salgen.generators.composites.libraries import Composite
-from salgen.generators.composites.pasting import Pixels, Window, paste, placed, resized
+from salgen.generators.composites.pasting import Pixels, Window, paste, placed, resized, tight_box
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
 from salgen.registry import LIBRARIES
-from salgen.types import Float64, Mask
+from salgen.types import Float64
 
 NAMES = ("multi-objects",)
 
@@ -49,6 +49,9 @@ class MultiObjects(Painted):
     a part of the image that is drawn and divided by the number of objects, that of each other one 40 to 90 % of
     it, and each is put, the largest first, in any of the places where it covers no other. One for which there is no
     place is made smaller until there is one.
+
+    A stand-in for voc-2012 and coco-2017; with `objects_per_image=1,1` and twenty `objects` for object-xai (Object-XAI
+    of Saliency-Bench). A number from these drawings is not a number on any of them.
     """
 
     name: ClassVar[str] = "multi-objects"
@@ -167,7 +170,7 @@ class MultiObjects(Painted):
             present.add(number)
             if number == parameters[OBJECT]:
                 alpha[window.slices] = picture[..., 3]
-                boxes[window.slices] = _tight_box(picture[..., 3] > 0)
+                boxes[window.slices] = tight_box(picture[..., 3] > 0)
             else:
                 others_alpha[window.slices] = picture[..., 3]
         regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others_alpha > 0}
@@ -261,12 +264,3 @@ def _pasted(parameters: Mapping[str, Any], material: Composite, edit: Edit) -> I
         if (OBJECT if number == parameters[OBJECT] else OTHERS) not in edit.omit:
             name, place = material.objects.classes[number], Window(*window)
             yield number, place, resized(material.objects.load(parameters["split"], name, picture), place)
-
-
-def _tight_box(mask: Mask) -> Mask:
-    """The smallest rectangle that holds all pixels of a mask."""
-    box = np.zeros_like(mask)
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    if len(rows):
-        box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
-    return box

@@ -63,6 +63,15 @@ def paste(canvas: Float64, picture: Pixels, window: Window) -> None:
     canvas[window.slices] += alpha * (picture[..., :3] / 255.0 - canvas[window.slices])
 
 
+def tight_box(mask: Mask) -> Mask:
+    """The smallest rectangle that holds all pixels of a mask, as a mask; empty where that is."""
+    box = np.zeros_like(mask)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+    return box
+
+
 def _free(taken: Mask, size: tuple[int, int]) -> Mask:
     """Places of a window's corner at which it lies in the image and covers nothing that is taken, bool."""
     height, width = size

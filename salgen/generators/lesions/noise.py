@@ -26,6 +26,9 @@ class PinkLesions(Lesions):
     """Dark lesions on 1/f^beta noise in the shape of a brain.
 
     White Gaussian noise whose power spectrum is multiplied by 1/f^beta, scaled to [0, 1].
+
+    With `lesions=1` a stand-in for disease-xai (Disease-XAI of Saliency-Bench): one small dark spot, or none. A number
+    from it is not a number on Disease-XAI.
     """
 
     name: ClassVar[str] = "pink-lesions"

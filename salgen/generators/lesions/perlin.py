@@ -33,6 +33,9 @@ class PerlinLesions(Lesions):
     """Dark lesions on Perlin noise in the shape of a brain (Budding et al. 2021).
 
     One octave, less its minimum over the whole image, cut to the brain and divided by its maximum there.
+
+    With `lesions=1` a stand-in for cancer-xai (Cancer-XAI of Saliency-Bench): one small dark spot, or none. A number
+    from it is not a number on Cancer-XAI.
     """
 
     name: ClassVar[str] = "perlin-lesions"

@@ -1,0 +1,1 @@
+"""Drawn stand-ins for the data sets of Saliency-Bench."""
