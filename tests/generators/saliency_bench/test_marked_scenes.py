@@ -7,6 +7,7 @@ import pytest
 
 from salgen.datasets.importers.pet_xai import SPECIES
 from salgen.errors import SalgenError
+from salgen.evaluation.protocols.saliency_bench import OBJECT, STAND_INS
 from salgen.generators.declarations import Context, Edit
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.factory import generator
@@ -32,10 +33,6 @@ SHARES = {
     "pets": ((0.25, 0.4), (0.15, 0.6)),
     "actions": ((0.15, 0.25), (0.1, 0.35)),
 }
-VOC = (
-    *("airplane", "backpack", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "couch", "cow"),
-    *("dining table", "dog", "horse", "motorcycle", "potted plant", "sheep", "train", "tv"),
-)  # VOC's classes with a backpack in place of people
 names = pytest.mark.parametrize("name", CLASSES)
 
 
@@ -91,7 +88,7 @@ def test_lesions_stand_in_with_one_small_spot_in_half_of_the_images(name):
 
 
 def test_single_objects_of_twenty_classes_stand_in_for_object_xai():
-    made = generator("multi-objects", image_size=(32, 32), pictures=10, objects=VOC, objects_per_image=(1, 1))
+    made = generator("multi-objects", image_size=(32, 32), pictures=10, **STAND_INS[OBJECT])
     assert len(made.plugin.tasks["object"]) == 20
     samples = [made.render(recipe) for recipe in recipes(made, 40)]
     assert Counter(sample.labels["object"] for sample in samples) == dict.fromkeys(range(20), 2)
