@@ -40,10 +40,10 @@ def _evaluate(size: int, folder: Path) -> float:
     from salgen.evaluation.runs.running import evaluate
 
     make("perlin-lesions", folder / "data", splits={"train": 256, "val": 64, "test": size})
-    run = {"path": folder / "data", "methods": ["gradient"], "settings": {"epochs": 1}, "out": folder / "run"}
-    evaluate(**run, limit=64)  # trains and warms up
+    data, methods = folder / "data", ["gradient"]
+    warm = evaluate(data, methods=methods, settings={"epochs": 1}, seeds=1, limit=64, out=folder / "warm")
     started = time.perf_counter()
-    evaluate(**run)
+    evaluate(data, model=warm / "lesion-cnn-seed0", methods=methods, out=folder / "run")
     return time.perf_counter() - started
 
 

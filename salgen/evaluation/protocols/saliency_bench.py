@@ -160,7 +160,7 @@ def correlations(tables: Mapping[str, Table]) -> Table:
     """
     by_label = {(row.label, row.network): row for table in tables.values() for row in table.rows}
     networks = dict.fromkeys(network for _, network in by_label)
-    methods = next(iter(tables.values())).methods[: len(METHODS)]
+    methods = next(iter(tables.values())).methods
     rows = []
     for network in networks:
         names = [name for name in DATASETS if (row_of(PG, name), network) in by_label]
@@ -187,7 +187,7 @@ def _printed_correlations(methods: tuple[str, ...], network: str, pair: tuple[st
     follows = [np.corrcoef(values[0, :, method], values[1, :, method])[0, 1] for method in range(len(METHODS))]
     texts = TABLE_3[network][pair].split()
     both = [f"{text} / {value:.4f}" for text, value in zip(texts, follows, strict=True)]
-    return {call: text.replace("-", "\N{MINUS SIGN}") for call, text in zip(methods, both, strict=True)}
+    return {call: text.replace("-", "\N{MINUS SIGN}") for call, text in zip(methods, both, strict=False)}
 
 
 def _correlation(values: Float64) -> Float64:
