@@ -44,7 +44,7 @@ class DrawnActions(CutoutScene):
     tasks: ClassVar[Mapping[str, tuple[str, ...]]] = {"activity": ACTIVITIES}
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
-        "demo": Scale({"train": 2540, "val": 254, "test": 254}, {}),
+        "demo": Scale({"train": 3810, "val": 254, "test": 254}, {}),
         "small": Scale({"train": 8001, "val": 508, "test": 1016}, {}),
         "full": Scale({"train": 8001, "val": 1778, "test": 1778}, {"image_size": (224, 224)}),
     }

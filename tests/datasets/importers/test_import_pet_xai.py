@@ -155,7 +155,7 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     message = fault(tmp_path / "nowhere")
     assert message.startswith(f"{tmp_path / 'nowhere/annotations/trimaps'} is missing")
     assert "with image and attention_label" in message
-    assert "salgen make multi-objects draws a stand-in" in message
+    assert "salgen make drawn-pets draws a stand-in" in message
     (copy / "annotations/list.txt").write_bytes(b"\xff\xfe")
     assert "cannot be read as a list of images" in fault(copy)
     shutil.rmtree(copy / "images")
