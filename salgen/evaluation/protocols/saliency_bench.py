@@ -30,7 +30,7 @@ VOC = (
 STAND_INS: Mapping[str, Mapping[str, Any]] = {  # parameters of what is drawn in place of a data set
     DISEASE: {"lesions": 1},
     CANCER: {"lesions": 1},
-    OBJECT: {"objects": VOC, "objects_per_image": (1, 1)},
+    OBJECT: {"objects": VOC, "objects_per_image": (1, 1), "area": (0.4, 0.8)},
 }
 CNNS, VIT = ("resnet18", "vgg19"), "vit-b-16"
 METHODS = ("grad-cam", "grad-cam++", "integrated-gradients", "input-x-gradient", "occlusion", "rise")
