@@ -1,14 +1,27 @@
-"""Does cost per image, and peak memory, depend on the size of the data set? Making and evaluating at two sizes."""
+"""Does cost per image, and peak memory, depend on the size of the data set? Making and evaluating at two sizes.
+
+Beside an evaluation stands the time of its bare passes and sorts: as many images through the network, forwards and
+backwards, and as many sorts of a region's values, and nothing else, in the same process.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from benchmarks.processes import in_a_process, peak_mb
+
+BATCH = 128
 
 
 def measure(step: str, size: int) -> dict[str, float]:
@@ -18,32 +31,86 @@ def measure(step: str, size: int) -> dict[str, float]:
 
 def lines(sizes: dict[str, tuple[int, int]]) -> list[str]:
     """A table of both steps at two sizes each."""
-    text = ["| step | images | µs per image | peak memory, MB |", "| --- | --- | --- | --- |"]
+    heads = ["step", "images", "µs per image", "bare passes and sorts, µs", "ratio", "peak memory, MB"]
+    text = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     for step, pair in sizes.items():
         for size in pair:
             result = measure(step, size)
-            text.append(f"| {step} | {size:,} | {result['us_per_image']:,.0f} | {result['peak_mb']:,.0f} |")
+            whole, bare = result["us_per_image"], result["bare_us_per_image"]
+            beside = f"{bare:,.0f} | {whole / bare:.2f}" if bare else " | "
+            text.append(f"| {step} | {size:,} | {whole:,.0f} | {beside} | {result['peak_mb']:,.0f} |")
     return text
 
 
-def _make(size: int, folder: Path) -> float:
+def _make(size: int, folder: Path) -> tuple[float, float]:
     from salgen.datasets.making import make
 
     make("perlin-lesions", folder / "warm", splits={"train": 512, "val": None, "test": None}, workers=1)
     started = time.perf_counter()
     make("perlin-lesions", folder / "data", splits={"train": size, "val": None, "test": None}, workers=1)
-    return time.perf_counter() - started
+    return time.perf_counter() - started, 0.0
 
 
-def _evaluate(size: int, folder: Path) -> float:
+def _evaluate(size: int, folder: Path) -> tuple[float, float]:
     from salgen.datasets.making import make
     from salgen.evaluation.runs.running import evaluate
 
-    make("perlin-lesions", folder / "data", splits={"train": 256, "val": 64, "test": size})
     data, methods = folder / "data", ["gradient"]
+    make("perlin-lesions", data, splits={"train": 256, "val": 64, "test": size})
     warm = evaluate(data, methods=methods, settings={"epochs": 1}, seeds=1, limit=64, out=folder / "warm")
+    checkpoint = warm / "lesion-cnn-seed0"
+    with _counting_images() as shown:
+        started = time.perf_counter()
+        run = evaluate(data, model=checkpoint, methods=methods, out=folder / "run")
+        seconds = time.perf_counter() - started
+    return seconds, _bare_passes(checkpoint, shown["images"]) + _bare_sorts(run)
+
+
+@contextmanager
+def _counting_images() -> Iterator[Counter[str]]:
+    """Counts images that pass a network's first convolution; one channel goes in."""
+    from torch.nn import Conv2d
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    shown: Counter[str] = Counter()
+
+    def count(module: Any, inputs: Any) -> None:
+        if isinstance(module, Conv2d) and module.in_channels == 1:
+            shown["images"] += len(inputs[0])
+
+    handle = register_module_forward_pre_hook(count)
+    try:
+        yield shown
+    finally:
+        handle.remove()
+
+
+def _bare_passes(checkpoint: Path, images: int) -> float:
+    """Seconds of as many images forwards; the backward passes are few, and left out."""
+    import torch
+
+    from salgen.evaluation.training.checkpoints import load_checkpoint
+
+    classifier = load_checkpoint(checkpoint).classifier
+    batch = torch.rand(BATCH, 1, 64, 64)
+    with torch.inference_mode():
+        classifier(batch)
+        started = time.perf_counter()
+        for _ in range(math.ceil(images / BATCH)):
+            classifier(batch)
+        return time.perf_counter() - started
+
+
+def _bare_sorts(run: Path) -> float:
+    """Seconds of a sort of each map's values in each region, inside the mask and outside."""
+    from salgen.evaluation.statistics.score_cube import read_scores
+
+    scored = read_scores(run).scored  # (series, metrics, variants, seeds, samples)
+    values = np.random.default_rng(0).normal(size=64 * 64).astype(np.float32)
+    count = int(scored.any(axis=1).sum())
     started = time.perf_counter()
-    evaluate(data, model=warm / "lesion-cnn-seed0", methods=methods, out=folder / "run")
+    for _ in range(count):
+        np.sort(values)
     return time.perf_counter() - started
 
 
@@ -54,8 +121,9 @@ def main() -> None:
     parser.add_argument("--size", type=int, required=True)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        seconds = {"make": _make, "evaluate": _evaluate}[arguments.step](arguments.size, Path(place))
-    print(json.dumps({"us_per_image": seconds / arguments.size * 1e6, "peak_mb": peak_mb()}))
+        measured = {"make": _make, "evaluate": _evaluate}[arguments.step](arguments.size, Path(place))
+    seconds, bare = (value / arguments.size * 1e6 for value in measured)
+    print(json.dumps({"us_per_image": seconds, "bare_us_per_image": bare, "peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":
