@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,13 @@ from salgen.types import Float64
 SCORES = "scores.parquet"
 SERIES = ("model", "method", "reduction")
 AXES = ("metric", "variant", "training_seed", "sample_id")
+SERIES_AXIS = ("series",)
+CATEGORIES = (*SERIES, *AXES, "cluster", "reason")
+SORTED = frozenset({"training_seed", "sample_id", "cluster"})
 STANDING = ("target", "correct", "certified")  # per sample, model and training seed
 ALL, CORRECT, CERTIFIED = "all", "correct", "certified"
 LARGEST = 1e100
+ROWS = 2**18  # read at once
 SUBSETS = (ALL, CORRECT, CERTIFIED)
 
 Codes = NDArray[np.integer[Any]]
@@ -34,16 +40,12 @@ def read_scores(run: Path) -> ScoreCube:
         If the file is missing, damaged, empty, or holds a score twice.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     path = run / SCORES
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
-        names = [*SERIES, *AXES, "cluster", "reason"]
-        stored = pq.read_schema(path).names
-        columns = [name for name in (*names, "value", "value_worst_case", *STANDING) if name in stored]
-        return score_cube(pq.read_table(path, columns=columns, read_dictionary=names))
+        return _filled(_RowGroups(path, (*CATEGORIES, "value", "value_worst_case", *STANDING)))
     except (pa.ArrowException, OSError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
     except SalgenError as error:
@@ -174,72 +176,141 @@ def score_cube(table: Any) -> ScoreCube:
     SalgenError
         If there is no score, a column is missing, or a score is there twice.
     """
-    if table.num_rows == 0:
-        raise SalgenError("there are no scores: evaluate at least one sample")
-    code, names = _all_codes(table)
-    keys, series = _number_rows(np.stack([code[column] for column in SERIES], axis=1))
-    axes = (series, *(code[column] for column in AXES[:-1]))
-    place = (*axes, code[AXES[-1]])
-    shape = (len(keys), *(len(names[column]) for column in AXES))
+    return _filled([table])
+
+
+def _filled(parts: Iterable[Any]) -> ScoreCube:
+    """The cube of a table in parts, which are gone through twice: for the names on its axes, and for the scores."""
+    axes = _axes_of(parts)
+    shape, standing = axes.shape((*SERIES_AXIS, *AXES)), axes.shape(("model", "training_seed", "sample_id"))
+    value, worst = np.full(shape, np.nan), np.full(shape, np.nan)
     scored = np.zeros(shape, dtype=bool)
-    scored[place] = True
-    if scored.sum() != table.num_rows:
-        raise SalgenError(f"{table.num_rows - scored.sum()} scores are there twice: evaluate into a new folder")
-    reason, reason_names = _reason(code["reason"], names["reason"])
+    number_of_reason, reason_names = _reasons(axes.names["reason"])
+    reason = np.zeros(shape, dtype=number_of_reason.dtype)
+    clusters = np.zeros(shape[-1], dtype=np.int64)
+    standings: dict[str, Any] = {
+        "target": np.zeros(standing, dtype=np.int64),
+        **{name: np.zeros(standing, dtype=bool) for name in ("correct", "certified", "has_certificate")},
+    }
+    rows = 0
+    for table in parts:
+        code = axes.codes(table)
+        place = (code[SERIES_AXIS[0]], *(code[column] for column in AXES))
+        rows += table.num_rows
+        scored[place] = True
+        value[place], worst[place] = (_values(table, column) for column in ("value", "value_worst_case"))
+        reason[place] = number_of_reason[code["reason"]]
+        clusters[code["sample_id"]] = code["cluster"]
+        place = tuple(code[column] for column in ("model", "training_seed", "sample_id"))
+        for name, column in _standings(table).items():
+            standings[name][place] = column
+    if scored.sum() != rows:
+        raise SalgenError(f"{rows - scored.sum()} scores are there twice: evaluate into a new folder")
+    model, method, reduction = (axes.names[column] for column in SERIES)
     return ScoreCube(
-        series=[(names["model"][m], names["method"][k], names["reduction"][r]) for m, k, r in keys],
-        models=names["model"],
-        metrics=names["metric"],
-        variants=names["variant"],
-        seeds=names["training_seed"],
-        samples=names["sample_id"],
-        clusters=_scatter(code["cluster"].astype(np.int64), (code["sample_id"],), shape[-1:], 0),
-        cluster_names=names["cluster"],
-        value=_scatter(_values(table, "value"), place, shape, np.nan),
-        worst=_scatter(_values(table, "value_worst_case"), place, shape, np.nan),
+        series=[(model[m], method[k], reduction[r]) for m, k, r in axes.series],
+        models=model,
+        metrics=axes.names["metric"],
+        variants=axes.names["variant"],
+        seeds=axes.names["training_seed"],
+        samples=axes.names["sample_id"],
+        clusters=clusters,
+        cluster_names=axes.names["cluster"],
+        value=value,
+        worst=worst,
         scored=scored,
-        reason=_scatter(reason, place, shape, 0),
+        reason=reason,
         reason_names=reason_names,
-        **_standings(table, code, names),
+        **standings,
     )
 
 
-def _all_codes(table: Any) -> tuple[dict[str, Codes], dict[str, list[Any]]]:
-    """The codes and the names of every categorical column."""
-    code: dict[str, Codes] = {}
-    names: dict[str, list[Any]] = {}
-    for column in (*SERIES, *AXES, "cluster", "reason"):
-        code[column], names[column] = _codes(table, column)
-    for column in ("training_seed", "sample_id", "cluster"):
-        code[column], names[column] = _sort_codes(code[column], names[column])
-    return code, names
+class _RowGroups:
+    """The rows of a Parquet file, a few row groups at a time; each walk reads the file again."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        import pyarrow.parquet as pq
+
+        stored = pq.read_schema(path).names
+        self.columns = [name for name in columns if name in stored]
+        self.file = pq.ParquetFile(path, read_dictionary=[name for name in CATEGORIES if name in stored])
+
+    def __iter__(self) -> Iterator[Any]:
+        metadata = self.file.metadata
+        ends = np.cumsum([metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)])
+        for _, groups in groupby(range(len(ends)), key=lambda number: ends[number] // ROWS):
+            yield self.file.read_row_groups(list(groups), columns=self.columns)
 
 
-def _number_rows(rows: Codes) -> tuple[list[list[int]], Codes]:
-    """The distinct rows in the order of their first appearance, and the number of each row among them."""
-    keys, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return keys[order].tolist(), np.argsort(order)[number.reshape(-1)]
+@dataclass(frozen=True)
+class _Axes:
+    """The names on the axes of a cube.
+
+    Attributes
+    ----------
+    names
+        Categorical column to its values: sorted, or in the order of their first appearance.
+    numbers
+        Categorical column to the number of each value.
+    series
+        Numbers of model, method and reduction, in the order of their first appearance.
+    """
+
+    names: dict[str, list[Any]]
+    numbers: dict[str, dict[Any, int]]
+    series: list[tuple[int, ...]]
+
+    def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
+        """The lengths of some axes."""
+        return tuple(len(self.series if column in SERIES_AXIS else self.names[column]) for column in columns)
+
+    def codes(self, table: Any) -> dict[str, Codes]:
+        """The places of a table's rows on all axes, by column."""
+        code = {column: _codes(table, column, self.numbers[column]) for column in CATEGORIES}
+        place = {key: number for number, key in enumerate(self.series)}
+        keys, inverse = np.unique(np.stack([code[column] for column in SERIES], axis=1), axis=0, return_inverse=True)
+        series = np.array([place[tuple(key)] for key in keys.tolist()], dtype=np.int32)
+        return {**code, SERIES_AXIS[0]: series[inverse.reshape(-1)]}
 
 
-def _codes(table: Any, column: str) -> tuple[Codes, list[Any]]:
-    """A column as integer codes and the list of their values."""
+def _axes_of(parts: Iterable[Any]) -> _Axes:
+    """The names in a table that comes in parts.
+
+    Raises
+    ------
+    SalgenError
+        If there is no row, or a column is missing.
+    """
+    found: dict[str, dict[Any, int]] = {column: {} for column in CATEGORIES}
+    series: dict[tuple[int, ...], None] = {}
+    for table in parts:
+        code = {column: _codes(table, column, found[column], grow=True) for column in CATEGORIES}
+        keys, first = np.unique(np.stack([code[column] for column in SERIES], axis=1), axis=0, return_index=True)
+        series |= dict.fromkeys(map(tuple, keys[np.argsort(first)].tolist()))
+    if not series:
+        raise SalgenError("there are no scores: evaluate at least one sample")
+    names = {column: sorted(values) if column in SORTED else list(values) for column, values in found.items()}
+    numbers = {column: {name: number for number, name in enumerate(values)} for column, values in names.items()}
+    return _Axes(names, numbers, list(series))
+
+
+def _codes(table: Any, column: str, numbers: dict[Any, int], *, grow: bool = False) -> Codes:
+    """A categorical column by the numbers of its values; new ones are numbered if `grow`."""
     import pyarrow as pa
 
     if column not in table.column_names:
         raise SalgenError(f"the scores have no column {column!r}: evaluate again with this version")
-    if table.column(column).null_count:
-        raise SalgenError(f"column {column!r} has empty entries: evaluate again with this version")
     encoded = table.column(column)
+    if encoded.null_count:
+        raise SalgenError(f"column {column!r} has empty entries: evaluate again with this version")
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
     encoded = encoded.unify_dictionaries().combine_chunks()
-    return encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist()
-
-
-def _sort_codes(code: Codes, names: list[Any]) -> tuple[Codes, list[Any]]:
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return np.argsort(order)[code], [names[i] for i in order]
+    values = encoded.dictionary.to_pylist()
+    if grow:
+        for value in values:
+            numbers.setdefault(value, len(numbers))
+    return np.asarray(np.array([numbers[value] for value in values], dtype=np.int32)[encoded.indices.to_numpy()])
 
 
 def _numbers(table: Any, column: str) -> NDArray[Any]:
@@ -256,30 +327,21 @@ def _values(table: Any, column: str) -> Float64:
     return values
 
 
-def _scatter(values: NDArray[Any], place: tuple[Codes, ...], shape: tuple[int, ...], empty: Any) -> NDArray[Any]:
-    array = np.full(shape, empty, dtype=values.dtype)
-    array[place] = values
-    return array
-
-
-def _reason(code: Codes, names: list[str]) -> tuple[Codes, list[str]]:
-    """The codes of reasons in the smallest dtype, 0 where no reason was given, and the reasons."""
+def _reasons(names: list[str]) -> tuple[Codes, list[str]]:
+    """The number of each reason in the smallest dtype, 0 where none was given, and the reasons."""
     reasons = ["", *(name for name in names if name)]
-    number = np.array([reasons.index(name) for name in names], dtype=np.min_scalar_type(len(reasons)))
-    return number[code], reasons
+    return np.array([reasons.index(name) for name in names], dtype=np.min_scalar_type(len(reasons))), reasons
 
 
-def _standings(table: Any, code: dict[str, Codes], names: dict[str, list[Any]]) -> dict[str, Any]:
-    """The target, correctness and certificate of each sample: arrays (models, seeds, samples)."""
-    axes = ("model", "training_seed", "sample_id")
-    place, shape = tuple(code[axis] for axis in axes), tuple(len(names[axis]) for axis in axes)
+def _standings(table: Any) -> dict[str, NDArray[Any]]:
+    """Target, correctness and certificate of each row's sample."""
     target, correct = (_numbers(table, column) for column in ("target", "correct"))
     if "certified" not in table.column_names:
         raise SalgenError("the scores have no column 'certified': evaluate again with this version")
-    column = table.column("certified").cast("bool")
+    certified = table.column("certified").cast("bool")
     return {
-        "target": _scatter(target.astype(np.int64), place, shape, 0),
-        "correct": _scatter(correct.astype(bool), place, shape, False),
-        "certified": _scatter(np.asarray(column.fill_null(False).to_numpy()), place, shape, False),
-        "has_certificate": _scatter(np.asarray(column.is_valid().to_numpy()), place, shape, False),
+        "target": target.astype(np.int64),
+        "correct": correct.astype(bool),
+        "certified": np.asarray(certified.fill_null(False).to_numpy()),
+        "has_certificate": np.asarray(certified.is_valid().to_numpy()),
     }

@@ -5,10 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from salgen.errors import SalgenError
-from salgen.evaluation.statistics.score_cube import score_cube
+from salgen.evaluation.statistics import score_cube as module
+from salgen.evaluation.statistics.score_cube import read_scores, score_cube
 
 RNG = np.random.default_rng(0)
 STATES = [(True, True), (True, False), (False, None), (False, False), (True, None)]
@@ -49,6 +51,16 @@ def place(row):
     series = CUBE.series.index((row["model"], row["method"], row["reduction"]))
     names = (CUBE.metrics, "metric"), (CUBE.variants, "variant"), (CUBE.seeds, "training_seed")
     return (series, *(axis.index(row[name]) for axis, name in names), CUBE.samples.index(row["sample_id"]))
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 50, 10_000])
+def test_a_file_is_read_in_parts(tmp_path, monkeypatch, rows_at_once):
+    """Each row group has names of its own, so that the same number means another one in the next."""
+    monkeypatch.setattr(module, "ROWS", rows_at_once)
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "scores.parquet", row_group_size=10)
+    found = read_scores(tmp_path)
+    for name, value in vars(CUBE).items():
+        np.testing.assert_equal(getattr(found, name), value)
 
 
 def test_every_row_stands_in_its_place():
