@@ -82,12 +82,15 @@ class ForwardPass:
         The number of logits.
     bytes
         The size of all that it computes, intermediate results included.
+    largest
+        The size of the largest of these.
     sums_to_one
         Whether the outputs are positive and sum to 1, as a softmax's do and logits do not.
     """
 
     classes: int
     bytes: int
+    largest: int
     sums_to_one: bool
 
 
@@ -100,7 +103,7 @@ def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
     with torch.no_grad(), _Counter() as counter:
         logits = view.logits(image)
     sums_to_one = bool((logits > 0).all()) and abs(float(logits.double().sum()) - 1) < SOFTMAX_ROUNDING
-    return ForwardPass(logits.shape[1], counter.bytes, sums_to_one)
+    return ForwardPass(logits.shape[1], counter.bytes, counter.largest, sums_to_one)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -302,15 +305,18 @@ def _is_rectifier(node: Any) -> bool:
 
 
 class _Counter(UncompiledMode):
-    """Counts the bytes of every tensor that is computed."""
+    """Counts the bytes of every tensor that is computed, and of the largest that is of the image."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.bytes = 0
+        self.bytes = self.largest = 0
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        self.bytes += sum(leaf.nbytes for leaf in tree_leaves(result) if isinstance(leaf, Tensor))
+        computed = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+        self.bytes += sum(leaf.nbytes for leaf in computed)
+        of_the_image = [leaf.nbytes for leaf in computed if leaf.shape[:1] == (1,)]  # weights are larger
+        self.largest = max([self.largest, *of_the_image])
         return result

@@ -95,6 +95,14 @@ def test_a_footprint_is_what_the_forward_pass_computes():
     assert computed <= bytes_of <= 4 * computed
 
 
+def test_no_tensor_of_the_images_is_larger_than_a_processor_has_at_hand():
+    wide = nn.Sequential(nn.Conv2d(1, 64, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 2))
+    image = torch.zeros(1, 1, 64, 64)
+    view = ModelView.of(wide)
+    assert forward_pass(view, image).largest == 4 * 64 * 64 * 64  # the convolution, not the weights
+    assert images_at_once(view, image, 128, 1e12, 1) == 2**25 // (4 * 64 * 64 * 64)
+
+
 @given(most=st.integers(1, 64), budget=st.floats(1, 1e6))
 def test_a_smaller_budget_never_means_more_images(most, budget):
     view = ModelView.of(nn.Sequential(nn.Flatten(), nn.Linear(16, 2)))
