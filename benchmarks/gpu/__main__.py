@@ -54,7 +54,8 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.gpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
+    choices = [*PARTS, []]  # argparse looks up an empty list among the choices
+    parser.add_argument("parts", nargs="*", choices=choices, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--small", action="store_true", help="tiny sizes, to try it on a processor")
     parser.add_argument("--minutes", type=float, default=9.0, help="time of each part; a step is not begun after it")

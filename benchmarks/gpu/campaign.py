@@ -82,7 +82,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
 def results_text() -> str:
     """The tables of all parts that have run on a GPU, or a sentence that none has."""
     records = [record for record in read_records(RESULTS) if record["on"] == "cuda" and not record["small"]]
-    return tables(records) or "`python -m benchmarks.gpu` has not run on a GPU yet."
+    return tables(records) or "It has not run on a GPU yet."
 
 
 def tables(records: Iterable[Mapping[str, Any]]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch.autograd import DeviceType
@@ -41,7 +44,7 @@ def costs(work: Mapping[str, Work], device: torch.device) -> tuple[dict[str, Cos
     """
     peaks, failures, runs, first = {}, {}, {}, 0.0
     for name, run in work.items():
-        runs[name] = lambda run=run: (run(), wait(device))  # type: ignore[misc]
+        runs[name] = partial(seconds, run, device)  # which waits for the device
         try:
             if device.type == "cuda":
                 torch.cuda.reset_peak_memory_stats(device)
@@ -85,6 +88,26 @@ def share_waited(run: Work, device: torch.device) -> float | None:
     on_device = (event for event in profiled.events() or () if event.device_type == DeviceType.CUDA)
     kernels = sum(event.time_range.elapsed_us() for event in on_device if not event.is_user_annotation) / 1e6
     return max(1 - kernels / whole, 0.0)
+
+
+@contextmanager
+def utilisation(device: torch.device) -> Iterator[list[float]]:
+    """Collect the shares of the time in which a kernel ran on the first GPU, as nvidia-smi states them twice a second.
+
+    They are there at the end; none on a processor, or without nvidia-smi.
+    """
+    shares: list[float] = []
+    program = shutil.which("nvidia-smi")
+    if device.type != "cuda" or program is None:
+        yield shares
+        return
+    query = ["--id=0", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--loop-ms=500"]
+    process = subprocess.Popen([program, *query], stdout=subprocess.PIPE, text=True)
+    try:
+        yield shares
+    finally:
+        process.terminate()
+        shares += [int(text) / 100 for text in process.communicate()[0].split() if text.isdecimal()]
 
 
 @contextmanager

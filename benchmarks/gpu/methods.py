@@ -34,28 +34,30 @@ def methods(model: str, bench: Bench) -> dict[str, Step]:
     chosen, left_out = selection.defined_for(network.classifier, network.images[:1])
     together = [method for method in chosen.values() if method.shares == "passes"]
     steps: dict[str, Step] = {"all that share passes, together": partial(_together, network, together, bench)}
-    patterns: list[Patterns] = []  # fitted by the first step that needs them
     for call, method in sorted(chosen.items(), key=lambda item: item[1].name in MANY_PASSES):
-        steps[call] = partial(_alone, network, method, patterns, bench)
-    return steps | {call: partial(_not_defined, why) for call, why in left_out.items()}
+        steps[call] = partial(_alone, network, method, bench)
+    return steps | {"not defined for it": lambda: [{"note": ", ".join(left_out)}]}
 
 
 def _together(network: Shown, together: list[Any], bench: Bench) -> list[Row]:
-    patterns = salgen.fit_patterns(network.classifier, network.images)
+    patterns = _patterns(network, together)
     count = len(network.images)
     found, failures = costs({"salgen": partial(_explain, network, together, count, patterns)}, bench.device)
     return [_row(count, found, failures, "salgen") | {"note": f"{len(together)} methods"}]
 
 
-def _alone(network: Shown, method: Any, patterns: list[Patterns], bench: Bench) -> list[Row]:
-    if "patterns" in method.needs and not patterns:
-        patterns.append(salgen.fit_patterns(network.classifier, network.images))
+def _alone(network: Shown, method: Any, bench: Bench) -> list[Row]:
     count = min(FEW, len(network.images)) if method.name in MANY_PASSES else len(network.images)
     targets = torch.ones(count, dtype=torch.int64, device=bench.device)
     peers = {} if method.control else counterparts(method, Asked.of(network.view, network.images[:count], targets))
-    ours = partial(_explain, network, [method], count, patterns[0] if patterns else None)
+    ours = partial(_explain, network, [method], count, _patterns(network, [method]))
     found, failures = costs({"salgen": ours, **peers}, bench.device)
     return [_row(count, found, failures, peer) for peer in peers or ("salgen",)]
+
+
+def _patterns(network: Shown, chosen: list[Any]) -> Patterns | None:
+    needed = any("patterns" in method.needs for method in chosen)
+    return salgen.fit_patterns(network.classifier, network.images) if needed else None
 
 
 def _explain(network: Shown, chosen: list[Any], count: int, patterns: Patterns | None) -> object:
@@ -81,7 +83,3 @@ def _row(count: int, found: Mapping[str, Cost], failures: Mapping[str, str], pee
         "peer's peak, GB": theirs.peak_gb,
         "salgen over peer": theirs.seconds / ours.seconds,
     }
-
-
-def _not_defined(why: str) -> list[Row]:
-    return [{"note": why}]

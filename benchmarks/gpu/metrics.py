@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import torch
 
 import salgen
 from benchmarks.gpu.campaign import Bench, Row, Step
-from benchmarks.gpu.measuring import costs
+from benchmarks.gpu.measuring import Work, costs
 from benchmarks.gpu.networks import PAPER, SMALL, lesion_masks, shown
 
 RANKING = ("roc-auc", "average-precision", "prec99", "m-gt")
@@ -46,16 +47,10 @@ def _asking(model: str, metric: str, bench: Bench) -> list[Row]:
     return _row(count, work, size, bench)
 
 
-def _row(count: int, work: object, size: object, bench: Bench) -> list[Row]:
-    found, failures = costs({"salgen": work}, bench.device)  # type: ignore[dict-item]
+def _row(count: int, work: Work, size: Sequence[int], bench: Bench) -> list[Row]:
+    found, failures = costs({"salgen": work}, bench.device)
     if failures:
         raise RuntimeError(failures["salgen"])
     cost = found["salgen"]
-    return [
-        {
-            "maps": count,
-            "size": "x".join(map(str, size)),  # type: ignore[call-overload]
-            "maps/s": count / cost.seconds,
-            "peak, GB": cost.peak_gb,
-        }
-    ]
+    pixels = "x".join(map(str, size))
+    return [{"maps": count, "size": pixels, "maps/s": count / cost.seconds, "peak, GB": cost.peak_gb}]

@@ -33,8 +33,8 @@ def shown(name: str, count: int, bench: Bench) -> Shown:
     channels, classes, size = (1, 2, PAPER) if name == "lesion-cnn" else (3, 1000, NATURAL)
     if bench.small:
         classes, size = 5, SMALL
-    plugin = MODELS.load(name)
-    plugin = plugin(**(plugin.quick if bench.small else plugin.scales["full"]))
+    declared = MODELS.load(name)
+    plugin = MODELS.create(name, declared.quick if bench.small else declared.scales["full"])
     torch.manual_seed(0)
     network = plugin.build(channels, classes, size)
     classifier = Classifier(network, plugin.normalise(channels), plugin.cam_layer(network)).eval()

@@ -1,7 +1,7 @@
 """The counterparts of salgen's methods in captum and pytorch-grad-cam, with the same settings.
 
-Where a library explains all draws at once, it gets as many images a pass as salgen (`AT_ONCE`). What fails there, such as
-captum's DeepLIFT on a network that uses a ReLU twice, is said in the table.
+Where a library would take all draws at once, its passes are no larger than salgen's largest (`AT_ONCE` images). What
+fails there, such as captum's DeepLIFT on a network that uses a ReLU twice, is said in the table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ GRAD_CAM = CAMS | {
     "hires-cam": pytorch_grad_cam.HiResCAM,
     "score-cam": pytorch_grad_cam.ScoreCAM,
     "ablation-cam": pytorch_grad_cam.AblationCAM,
-    "full-grad": pytorch_grad_cam.FullGrad,
 }
 
 
@@ -107,8 +106,8 @@ def _gradient_shap(method: Any, asked: Asked) -> Tensor:
 
 
 def _occlusion(method: Any, asked: Asked) -> Tensor:
-    (height, width), channels = [axis[0] for axis in method._axes(asked.inputs)], asked.inputs.shape[1]
-    (down, across) = [axis[2] for axis in method._axes(asked.inputs)]
+    (height, _, down), (width, _, across) = method._axes(asked.inputs)
+    channels = asked.inputs.shape[1]
     return asked.attribute(
         ca.Occlusion(asked.probabilities),
         sliding_window_shapes=(channels, height, width),
@@ -144,6 +143,7 @@ CAPTUM: Mapping[str, Callable[[Any, Asked], Tensor]] = {
     "lime": partial(_surrogate, lambda value: ca.Lime(value, SkLearnRidge(alpha=1.0))),
     "kernel-shap": partial(_surrogate, ca.KernelShap),
 }
+GRAD_CAM_OF_CONVOLUTIONS = {"full-grad": pytorch_grad_cam.FullGrad}
 CAPTUM_OF_CONVOLUTIONS: Mapping[str, Callable[[Any, Asked], Tensor]] = {
     "guided-backprop": lambda _, asked: asked.attribute(ca.GuidedBackprop(asked.network)),
     "deconvnet": lambda _, asked: asked.attribute(ca.Deconvolution(asked.network)),
@@ -157,11 +157,14 @@ CAPTUM_OF_CONVOLUTIONS: Mapping[str, Callable[[Any, Asked], Tensor]] = {
 def counterparts(method: Any, asked: Asked) -> dict[str, Callable[[], object]]:
     """What does the same in other libraries, by the library's name."""
     found: dict[str, Callable[[], object]] = {}
-    of_captum = CAPTUM | CAPTUM_OF_CONVOLUTIONS if asked.is_convolutional else CAPTUM
+    of_captum, of_grad_cam = dict(CAPTUM), dict(GRAD_CAM)
+    if asked.is_convolutional:
+        of_captum |= CAPTUM_OF_CONVOLUTIONS
+        of_grad_cam |= GRAD_CAM_OF_CONVOLUTIONS
     if method.name in of_captum:
         found["captum"] = partial(of_captum[method.name], method, asked)
-    if method.name in GRAD_CAM:
-        found["pytorch-grad-cam"] = partial(asked.class_activation, GRAD_CAM[method.name])
+    if method.name in of_grad_cam:
+        found["pytorch-grad-cam"] = partial(asked.class_activation, of_grad_cam[method.name])
     return found
 
 

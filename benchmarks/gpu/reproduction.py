@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any
 import torch
 
 from benchmarks.gpu.campaign import LEFT, Bench, Row, Step
-from benchmarks.gpu.measuring import peak_gb
+from benchmarks.gpu.measuring import peak_gb, utilisation
 from benchmarks.processes import within
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
@@ -32,7 +33,7 @@ from salgen.generators.factory import plugin_class
 
 GOAL = "under 10 minutes on one H200, under 15 on one H100"
 SETTINGS = {"widths": (4, 8), "hidden": 8, "epochs": 1}  # of the small training
-CALLS = "seconds_of_calls.json"
+CALLS = "calls.json"
 UNFINISHED = "not finished when the time was up"
 
 
@@ -97,12 +98,20 @@ def _end_to_end(bench: Bench) -> list[Row]:
     out = bench.work / protocol.name
     for name in protocol.datasets():
         made(name, bench)
-    started = time.perf_counter()
-    peak = within(bench.seconds_left, _reproduce, out, bench.small, bench.device.type)
-    calls = [*_seconds_of_calls(out), time.perf_counter() - started]
-    write_text(out / CALLS, json.dumps(calls))
-    whole: Row = {"seconds": sum(calls), "note": f"{len(calls)} calls; goal: {GOAL}"}
-    whole |= {LEFT: UNFINISHED} if peak is None else {"peak, GB": peak["gb"]}
+    calls, started = _calls(out), time.perf_counter()
+    try:
+        with utilisation(bench.device) as busy:
+            peak = within(bench.seconds_left, _reproduce, out, bench.small, bench.device.type)
+    finally:
+        calls["seconds"].append(time.perf_counter() - started)
+        calls["busy"] += busy
+        write_text(out / CALLS, json.dumps(calls))
+    whole: Row = {"seconds": sum(calls["seconds"]), "note": f"in {len(calls['seconds'])} calls; goal: {GOAL}"}
+    whole["GPU waits, share"] = 1 - statistics.fmean(calls["busy"]) if calls["busy"] else None
+    if peak is None:
+        whole[LEFT] = UNFINISHED
+    elif len(calls["seconds"]) == 1:  # else it is that of the last call
+        whole["peak, GB"] = peak["gb"]
     return [whole, *_stages(out, protocol, scale)]
 
 
@@ -119,13 +128,15 @@ def _stages(out: Path, protocol: Budding2021, scale: str) -> Iterator[Row]:
     for name in protocol.datasets():
         run = out / f"{name}-run"
         for seed in range(protocol.training_seeds[scale]):
-            yield {"step": f"of it, train {name} seed {seed}", **progress_of(run / f"lesion-cnn-seed{seed}", out / name)}
+            trained = progress_of(run / f"lesion-cnn-seed{seed}", out / name)
+            yield {"step": f"of it, train {name} seed {seed}", **trained}
         if (run / RECORD).exists():
             methods = json.loads((run / RECORD).read_text(encoding="utf-8"))["methods"]
             maps, spent = (sum(method[key] for method in methods) for key in ("maps", "seconds"))
             yield {"step": f"of it, {maps} maps of {name}", "seconds": spent}
 
 
-def _seconds_of_calls(out: Path) -> list[float]:
+def _calls(out: Path) -> dict[str, list[float]]:
+    """The seconds of the calls so far, and the shares of the time in which the GPU was busy."""
     file = out / CALLS
-    return list(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else []
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {"seconds": [], "busy": []}
