@@ -12,7 +12,7 @@ from torch.autograd import DeviceType
 from benchmarks.gpu import __main__ as command
 from benchmarks.gpu import campaign, measuring
 from benchmarks.gpu.campaign import LEFT, NOT_RUN, Bench, run_part
-from benchmarks.gpu.reproduction import PERLIN, SETTINGS, UNFINISHED, made, progress_of
+from benchmarks.gpu.reproduction import MRI, PERLIN, SETTINGS, UNFINISHED, budding2021, made, progress_of
 from benchmarks.processes import within
 from salgen.evaluation.training import training
 from salgen.registry import METHODS
@@ -134,6 +134,15 @@ def test_a_training_that_is_cut_off_shows_how_far_it_came(tmp_path, monkeypatch)
     row = progress_of(tmp_path / "trained", data)
     assert (row["epochs"], row[LEFT]) == (1, UNFINISHED)
     assert row["images/s"] > 32 / row["seconds"] > 0, "validation counts among the seconds only"
+
+
+def test_a_reproduction_that_is_cut_off_counts_the_seconds_of_all_calls(tmp_path):
+    end_to_end = budding2021(bench_in(tmp_path, seconds=-1.0))["end to end"]
+    (first, *_), (second, *stages) = end_to_end(), end_to_end()
+    assert second["seconds"] > first["seconds"] > 0
+    assert second["note"].startswith("calls: 2; goal: under 10 minutes")
+    assert {row[LEFT] for row in (first, second, *stages)} == {UNFINISHED}
+    assert [row["step"] for row in stages] == [f"of it, train {name} seed 0" for name in (PERLIN, MRI)]
 
 
 def test_work_in_a_process_is_answered_killed_or_fails():

@@ -24,6 +24,11 @@ RESULTS = Path(__file__).with_name("results")
 LIBRARIES = ("salgen", "torch", "torchvision", "captum", "grad-cam")
 NOT_RUN = "not run: the part's time was up"
 LEFT, NOTE = "left", "note"
+EXPLAINED = (
+    "Salgen over peer is above 1 where salgen explains more images a second. Methods and metrics run in single "
+    "precision with PyTorch's defaults: convolutions may run in TF32, products do not. Peaks are what PyTorch "
+    "allocated, the networks themselves included."
+)
 
 Row = dict[str, Any]  # column to cell; under `LEFT`, the reason why the step has to be run again
 Step = Callable[[], list[Row]]
@@ -82,7 +87,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
 def results_text() -> str:
     """The tables of all parts that have run on a GPU, or a sentence that none has."""
     records = [record for record in read_records(RESULTS) if record["on"] == "cuda" and not record["small"]]
-    return tables(records) or "It has not run on a GPU yet."
+    return f"{EXPLAINED}\n\n{tables(records)}" if records else "It has not run on a GPU yet."
 
 
 def tables(records: Iterable[Mapping[str, Any]]) -> str:

@@ -1,4 +1,8 @@
-"""Every method of salgen that a network has, in images per second, beside captum and pytorch-grad-cam."""
+"""Every method of salgen that a network has, in images per second, beside captum and pytorch-grad-cam.
+
+Single precision with PyTorch's defaults for all: convolutions may run in TF32, products do not. Weights are random;
+ours lie in memory as salgen loads checkpoints, the libraries' as torchvision does.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Budding et al. 2021 from data made beforehand to the report, and the data that trainings take from it.
 
 It runs in a process of its own, which is killed when the part's time is up; the next call goes on where it was, and
-loses an epoch at most.
+loses an epoch at most. The time end to end is that of all calls, with what they lost.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _end_to_end(bench: Bench) -> list[Row]:
         calls["seconds"].append(time.perf_counter() - started)
         calls["busy"] += busy
         write_text(out / CALLS, json.dumps(calls))
-    whole: Row = {"seconds": sum(calls["seconds"]), "note": f"in {len(calls['seconds'])} calls; goal: {GOAL}"}
+    whole: Row = {"seconds": sum(calls["seconds"]), "note": f"calls: {len(calls['seconds'])}; goal: {GOAL}"}
     whole["GPU waits, share"] = 1 - statistics.fmean(calls["busy"]) if calls["busy"] else None
     if peak is None:
         whole[LEFT] = UNFINISHED
