@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import faithfulness, generation, growth, pasting, perturbation, saliency, scoring
+from benchmarks.gpu import campaign
 from benchmarks.timing import table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -62,8 +63,9 @@ def main() -> None:
         "of images is the data set's mapped file and the table of scores that the summary reads.",
         "\n".join(growth.lines(SIZES)),
         "## On a GPU",
-        "`python -m benchmarks.gpu` measures training at the paper's scale, every method and the metrics on a CUDA "
-        "device. It has run on a CPU with small sizes only; there are no figures from a GPU yet.",
+        "`python -m benchmarks.gpu PART` measures training at the paper's scale, every method beside captum and "
+        "pytorch-grad-cam, metrics, and Budding et al. 2021 end to end, on a CUDA device.",
+        campaign.results_text(),
     ]
     text = "\n\n".join(parts) + "\n"
     print(text)

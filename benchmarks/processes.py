@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +90,29 @@ def _descendants(parents: dict[int, int]) -> set[int]:
         newest = {process for process, parent in parents.items() if parent in newest}
         found |= newest
     return found
+
+
+def within(limit: float, work: Callable[..., Any], *arguments: Any) -> Any:
+    """What `work` returns in a process of its own, or None if it is killed after `limit` seconds.
+
+    Raises
+    ------
+    RuntimeError
+        If it fails; its traceback is on standard error.
+    """
+    spawning = multiprocessing.get_context("spawn")
+    receiver, sender = spawning.Pipe(duplex=False)
+    process = spawning.Process(target=_send, args=(sender, work, arguments))
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv() if receiver.poll(max(limit, 0.0)) else None
+    except EOFError:
+        raise RuntimeError(f"{work.__name__} failed in its process") from None
+    finally:
+        process.kill()
+        process.join()
+
+
+def _send(sender: Connection, work: Callable[..., Any], arguments: Sequence[Any]) -> None:
+    sender.send(work(*arguments))
