@@ -191,17 +191,17 @@ class RankedMap:
     index: int
     mask: int
 
-    @property
+    @cached_property
     def p(self) -> int:
         """The number of mask pixels."""
         return int(self._of(BatchedRanking.p))
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of pixels outside the mask."""
         return int(self._of(BatchedRanking.n))
 
-    @property
+    @cached_property
     def finite(self) -> bool:
         """True if every value is finite."""
         return bool(self._of(BatchedRanking.finite))
