@@ -57,17 +57,15 @@ def compute_metrics(data: MetricInputs, metrics: Mapping[str, Metric]) -> Partia
         if hasattr(metric, "aggregate"):
             scores.partial[name] = [None] * len(data)
     single = {name: metric for name, metric in metrics.items() if not hasattr(metric, "measure")}
-    finite = np.ones(len(data), dtype=bool)
     ranked = {name for name, metric in single.items() if data.on_device and not getattr(metric, "reads_pixels", True)}
     for i in range(len(data)):
         on_device = data.ranked_on_device(i) if ranked else []
         on_host = data.rankings(i) if len(ranked) < len(single) else []
         for name, metric in single.items():
             _compute_one(name, metric, data, i, on_device if name in ranked else on_host, scores)
-        if len(single) < len(metrics):
-            finite[i] = np.isfinite(data.maps[i]).all()
+    finite = np.flatnonzero(data.finite) if len(single) < len(metrics) else np.arange(0)
     for name in [name for name in metrics if name not in single]:
-        _compute_batch(name, metrics[name], data, np.flatnonzero(finite), scores)
+        _compute_batch(name, metrics[name], data, finite, scores)
     return scores
 
 

@@ -86,6 +86,15 @@ class DeviceMaps:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __getitem__(self, chosen: NDArray[np.int64]) -> DeviceMaps:
+        """Some of the maps, on their device."""
+        return DeviceMaps(self.values[torch.from_numpy(chosen).to(self.values.device)])
+
+    @property
+    def finite(self) -> NDArray[np.bool_]:
+        """Whether all values of each map are finite, bool (N,), on the host."""
+        return np.asarray(self.values.isfinite().flatten(1).all(dim=1).cpu().numpy())
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """A copy on the host."""
         return np.asarray(self.values.cpu().numpy(), dtype)

@@ -148,6 +148,13 @@ class MetricInputs:
         return np.asarray(self.saliency)
 
     @property
+    def finite(self) -> NDArray[np.bool_]:
+        """Whether all values of each map are finite, wherever they are scored: bool (N,)."""
+        if isinstance(self.saliency, np.ndarray):
+            return np.array([np.isfinite(saliency).all() for saliency in self.saliency], dtype=bool)
+        return self.saliency.finite
+
+    @property
     def on_device(self) -> bool:
         """Whether the maps are on an accelerator, so that metrics which read no pixels are computed there."""
         return not isinstance(self.saliency, np.ndarray)
@@ -238,7 +245,7 @@ class MetricInputs:
 
         return replace(
             self,
-            saliency=self.maps[chosen],
+            saliency=self.saliency[chosen],
             masks=part(self.masks),
             valid=part(self.valid),
             images=part(self.images),
