@@ -41,6 +41,7 @@ class MaskStatistics(Protocol):
     :class:`~salgen.evaluation.metrics.inputs.ranking.Ranking` computes them by NumPy for one map, and
     :class:`~salgen.evaluation.metrics.inputs.batched_ranking.BatchedRanking` by PyTorch for many. Counts are equal;
     sums may differ by their rounding. Pairs are (in the mask, outside it). Where it says so, the map must be finite.
+    Results are kept by the function or number that they were asked for with, so give a function of a module, no lambda.
     """
 
     @property

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from maps_and_masks import odd_maps, odd_masks
 
 from salgen.evaluation.metrics.inputs import device_maps
-from salgen.evaluation.metrics.inputs.batched_ranking import RankedMap
-from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
+from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
+from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, SortedMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import create_metric
@@ -136,6 +136,22 @@ def test_parts_that_fit_into_memory_are_the_same(pixels, device, monkeypatch):
     monkeypatch.setattr(device_maps, "BLOCK_PIXELS", pixels)
     _, parts = on_both(maps, masks, None, COUNTED, device)
     assert all(np.array_equal(parts[call], whole[call], equal_nan=True) for call in COUNTED)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@pytest.mark.parametrize("within", ["image", "region"])
+def test_no_statistic_mixes_devices_or_reads_a_number(kind, within, monkeypatch):
+    """On the device `meta`, whose tensors hold nothing: only shapes, kinds and devices are told."""
+    ones = torch.ones(3, 2, 5, 6, dtype=torch.bool, device="meta")
+    region = None if within == "image" else ones[:, 0]
+    batch = BatchedRanking(SortedMaps(torch.empty(3, 5, 6, dtype=kind, device="meta")), ones, region)
+    monkeypatch.setattr(BatchedRanking, "on_host", lambda *of_what: [[4, 5]] * 3)  # the numbers n, for the next line
+    cuts = [batch.cut(0.5), batch.cut_at_top(), batch.cut_at_pth_largest(), batch.cut_at_negative(lambda n: n // 2)]
+    pairs = [batch.above_scaled(0.5), batch.above_share_of_top(0.5), batch.masses(), batch.boxed.scaled_sums()]
+    single = [batch.p(), batch.n(), batch.finite(), batch.over_positives(lambda levels: levels.negatives_tied)]
+    for size, found in (((4,), cuts), ((2,), pairs), ((), single)):
+        assert all(one.device.type == "meta" and one.shape == (3, 2, *size) for one in found)
+    assert all(one.dtype == torch.float64 for one in (*pairs[2:], single[3]))
 
 
 def test_maps_are_sorted_once_for_all_regions(monkeypatch):
