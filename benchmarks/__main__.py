@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import faithfulness, generation, growth, pasting, perturbation, saliency, scoring
+from benchmarks import batched_scoring, faithfulness, generation, growth, pasting, perturbation, saliency, scoring
 from benchmarks.gpu import campaign
 from benchmarks.timing import table
 
@@ -46,6 +46,8 @@ def main() -> None:
         "## Scoring, 140x192 maps against two lesions of 10x10",
         table(scoring.rows()),
         "On AMD Zen 4 with NumPy's AVX2 sort, which salgen chooses there (salgen/numpy_kernels.py).",
+        "Many maps at once by PyTorch, as on accelerators, but on this processor:",
+        table(batched_scoring.rows()),
         "Largest difference from scikit-learn:\n\n" + "\n".join(agreement),
         "## Saliency, ResNet-18 at 224x224",
         "Ours as in `salgen evaluate`, with weights as torch lays them out and channels last, which is how checkpoints "

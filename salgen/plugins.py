@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from salgen.evaluation.attribution.class_activation import ClassActivation
     from salgen.evaluation.attribution.passes import PassRequirements
     from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, MaskMetric, ModelMetric, RetrainingMetric
+    from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
     from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
     from salgen.evaluation.metrics.inputs.ranking import Ranking
     from salgen.evaluation.models.convolutional import Convolutional
@@ -71,6 +72,7 @@ _NAMES = {
     "salgen.evaluation.attribution.class_activation": "ClassActivation",
     "salgen.evaluation.attribution.passes": "PassRequirements",
     "salgen.evaluation.metrics.inputs.declarations": "DatasetMetric MaskMetric ModelMetric RetrainingMetric",
+    "salgen.evaluation.metrics.inputs.mask_statistics": "MaskStatistics",
     "salgen.evaluation.metrics.inputs.metric_inputs": "MetricInputs",
     "salgen.evaluation.metrics.inputs.ranking": "Ranking",
     "salgen.evaluation.models.convolutional": "Convolutional",
@@ -122,6 +124,7 @@ __all__ = [
     "Lesions",
     "Margin",
     "MaskMetric",
+    "MaskStatistics",
     "MetricInputs",
     "ModelMetric",
     "Movable",

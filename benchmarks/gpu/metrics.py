@@ -11,6 +11,7 @@ import salgen
 from benchmarks.gpu.campaign import Bench, Row, Step
 from benchmarks.gpu.measuring import Work, costs
 from benchmarks.gpu.networks import PAPER, SMALL, lesion_masks, shown
+from salgen.evaluation.scoring.metric_selection import DEFAULT
 
 RANKING = ("roc-auc", "average-precision", "prec99", "m-gt")
 ASKING = ("insertion-auc", "deletion-auc", "insertion-auc:baseline=mean", "average-drop")
@@ -21,6 +22,7 @@ def metrics(bench: Bench) -> dict[str, Step]:
     """Metrics of a mask, and metrics that ask the model about changed images, each of these alone."""
     steps: dict[str, Step] = {
         "four metrics that rank pixels": partial(_of_masks, list(RANKING), bench),
+        "a run's metrics, no map copied": partial(_of_masks, list(DEFAULT), bench),
         "all metrics of a mask": partial(_of_masks, "all", bench),
     }
     for model in MODELS:

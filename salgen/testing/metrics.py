@@ -25,7 +25,8 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
     itself as a map reaches the ceiling (unless that is NaN: it depends on the mask's shape) and beats
     random maps in the declared direction; ties are not decided by the positions of pixels, if the metric ignores these;
     values outside the scored region do not matter; faults of masks
-    and maps are distinguished; the arguments are not changed.
+    and maps are distinguished; the arguments are not changed; a metric that reads no pixels has the same values where
+    maps are on an accelerator.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> No
     if metric.regional:
         _check_metric_region(metric, mask)
     _check_metric_faults(metric, mask)
+    if not getattr(metric, "reads_pixels", True):
+        _check_metric_on_device(metric, mask)
 
 
 def _require(holds: bool, metric: Any, law: str) -> None:
@@ -177,6 +180,24 @@ def _check_metric_faults(metric: Any, mask: Mask) -> None:
     if "mask" in metric.needs and not metric.takes_empty_masks:
         empty = math.isnan(values[0]) and math.isnan(worst[0]) and reasons[0] == "empty_mask"
         _require(empty, metric, "an empty mask is not dropped as empty_mask")
+
+
+def _check_metric_on_device(metric: Any, mask: Mask) -> None:
+    """Check that a metric which says that it reads no pixels reads none; the processor stands for an accelerator."""
+    import torch
+
+    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
+    from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
+    from salgen.evaluation.scoring.metric_computation import compute_metrics
+
+    maps, masks = _random_maps(), np.broadcast_to(mask, (20, 1, *SIZE))
+    host = compute_metrics(MetricInputs(maps, masks), {"it": metric})
+    try:
+        device = compute_metrics(MetricInputs(DeviceMaps(torch.from_numpy(maps)), masks), {"it": metric})
+    except AttributeError as error:
+        raise AssertionError(f"{metric.name}: reads_pixels is False, but: {error}") from None
+    same = np.allclose(host.values["it"], device.values["it"], rtol=0, atol=TOLERANCE, equal_nan=True)
+    _require(same and host.reasons == device.reasons, metric, "other values on an accelerator than on the host")
 
 
 def _value(metric: Any, values: Any, mask: Mask, region: Mask | None = None) -> float:

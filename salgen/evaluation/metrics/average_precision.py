@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.inputs.mask_statistics import Levels, MaskStatistics
 
 NAMES = ("average-precision",)
 
@@ -25,12 +25,15 @@ class AveragePrecision(MaskMetric):
 
     name: ClassVar[str] = "average-precision"
     family: ClassVar[str] = "ranking"
+    reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("ap",)
     reference: ClassVar[str] = "Budding et al. 2021; scikit-learn's average_precision_score"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In (0, 1]."""
-        at, below, _ = ranking.levels
-        true = at[::-1].cumsum()[::-1]
-        precision = true / (true + (ranking.n - below))
-        return float((at * precision).sum() / ranking.p), ""
+        return ranking.over_positives(_precision) / ranking.p, ""
+
+
+def _precision(levels: Levels) -> Any:
+    """The precision of the pixels S >= t at the value t of a mask pixel."""
+    return levels.positives_from / (levels.positives_from + levels.negatives_from)

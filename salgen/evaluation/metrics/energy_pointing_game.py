@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.boxes import boxed
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.relevance_mass import RelevanceMass
 from salgen.parameters import by_parameters, param
 
@@ -34,6 +33,7 @@ class EnergyPointingGame(MaskMetric):
     """
 
     name: ClassVar[str] = "energy-pointing-game"
+    reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = "Wang et al. 2020, Score-CAM, energy-based pointing game"
 
     within: str = param("box", "count what lies in the mask's bounding box, or in the mask", choices=("box", "mask"))
@@ -49,9 +49,9 @@ class EnergyPointingGame(MaskMetric):
         """Where relative, without an upper bound."""
         return (0.0, math.inf) if self.relative else MaskMetric.bounds
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1], or [0, region / area] where relative."""
-        area = ranking if self.within == "mask" else boxed(ranking)
+        area = ranking if self.within == "mask" else ranking.boxed
         value, reason = RelevanceMass()(area)
         return (value * (area.p + area.n) / area.p if self.relative else value), reason
 

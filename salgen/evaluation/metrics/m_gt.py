@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking, hits_of_the_largest
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics, hits_of_the_largest
 
 NAMES = ("m-gt",)
 
@@ -25,10 +25,11 @@ class MGt(MaskMetric):
 
     name: ClassVar[str] = "m-gt"
     family: ClassVar[str] = "ranking"
+    reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("relevance-rank-accuracy",)
     reference: ClassVar[str] = "Szczepankiewicz et al. 2023, m_GT; Arras et al. 2022, relevance rank accuracy"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]: counted in integers and divided once."""
         hits, tied = hits_of_the_largest(ranking)
         return hits / (ranking.p * tied), ""

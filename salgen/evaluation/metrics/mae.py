@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 
 NAMES = ("mae",)
 
@@ -23,14 +23,14 @@ class Mae(MaskMetric):
     """
 
     name: ClassVar[str] = "mae"
+    reads_pixels: ClassVar[bool] = False
     takes_empty_masks: ClassVar[bool] = True
     higher_is_better: ClassVar[bool | None] = False
     reference: ClassVar[str] = "Perazzi et al. 2012, Saliency filters, mean absolute error"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
-        inside = float(ranking.scaled[ranking.truth].sum())
-        outside = float(ranking.scaled[ranking.region & ~ranking.truth].sum())
+        inside, outside = ranking.scaled_sums
         return (outside + (ranking.p - inside)) / (ranking.p + ranking.n), ""
 
     def ceiling(self, p: int, n: int) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.predicted_mask import PredictedMask
-from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 
 NAMES = ("iou", "dice", "precision", "recall")
@@ -41,7 +41,7 @@ class IoU(PredictedMask):
         None, "`xaibenchmark`: S > 0 on the raw map; `aabid`: TP / (TP + FN)", choices=("xaibenchmark", "aabid")
     )
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return (overlap.both / overlap.reference if self.compat == "aabid" else overlap.iou), ""
@@ -61,7 +61,7 @@ class Dice(PredictedMask):
     name: ClassVar[str] = "dice"
     reference: ClassVar[str] = "Dice 1945; Sorensen 1948"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
         return self.overlap(ranking).dice, ""
 
@@ -84,7 +84,7 @@ class Precision(PredictedMask):
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0 on the raw map", choices=("xaibenchmark",))
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / max(overlap.predicted, 1), ""
@@ -109,7 +109,7 @@ class Recall(PredictedMask):
 
     compat: str | None = param(None, "`xaibenchmark`: S > 0.5 on the raw map", choices=("xaibenchmark",))
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
         overlap = self.overlap(ranking)
         return overlap.both / overlap.reference, ""

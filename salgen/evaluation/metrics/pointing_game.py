@@ -9,6 +9,7 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import by_parameters, param
 from salgen.types import Mask
@@ -53,11 +54,17 @@ class PointingGame(MaskMetric):
         """Whether only the mask's size matters."""
         return not self.tolerance and self.ties != "first"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    @by_parameters(MaskMetric.reads_pixels)
+    def reads_pixels(self) -> bool:
+        """Whether it matters where the largest pixels are."""
+        return not self.ignores_position
+
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]; 0 or 1 unless ties are `expected`."""
-        if self.tolerance or self.ties == "first":
+        if self.reads_pixels:
+            assert isinstance(ranking, Ranking)
             return self._by_place(ranking), ""
-        cut = ranking.cut(ranking.top)
+        cut = ranking.cut_at_top
         return self._settled(cut.positives_tied, cut.positives_tied + cut.negatives_tied), ""
 
     def _by_place(self, ranking: Ranking) -> float:

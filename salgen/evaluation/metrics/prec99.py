@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.mask_statistics import Cut, MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES
-from salgen.evaluation.metrics.inputs.ranking import Cut, Ranking
 from salgen.parameters import param
 
 NAMES = ("prec99",)
@@ -33,18 +33,19 @@ class Prec99(MaskMetric):
 
     name: ClassVar[str] = "prec99"
     family: ClassVar[str] = "ranking"
+    reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = "Budding et al. 2021, PREC99"
 
     compat: str | None = param(
         None, "`authors_exact` keeps the authors' false 1.0 for a large plateau at the top", choices=("authors_exact",)
     )
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, ceiling]."""
         if ranking.n == 0:
             return 1.0, ""
         allowed = allowed_false_positives(ranking.n)
-        cut = ranking.cut(ranking.negatives[ranking.n - 1 - allowed])  # the first negative too many
+        cut = ranking.cut_at_negative(allowed_false_positives)  # the first negative too many
         if self.compat:
             return _whole_groups(ranking, cut), ""
         # Both terms times n_tied, so that they are integers and divided once.
@@ -62,7 +63,7 @@ def allowed_false_positives(n: int) -> int:
     return max(n - 1, 0) // 100
 
 
-def _whole_groups(ranking: Ranking, cut: Cut) -> float:
+def _whole_groups(ranking: MaskStatistics, cut: Cut) -> float:
     selected = cut.positives_above + cut.negatives_above
     if selected:
         return cut.positives_above / selected

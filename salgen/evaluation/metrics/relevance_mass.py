@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
-from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 
 NAMES = ("relevance-mass",)
 
@@ -27,19 +25,12 @@ class RelevanceMass(MaskMetric):
 
     name: ClassVar[str] = "relevance-mass"
     family: ClassVar[str] = "ranking"
+    reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("relevance-mass-accuracy",)
     reference: ClassVar[str] = "Arras et al. 2022, relevance mass accuracy, on the positive part"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]; the sums are float64."""
-        top = ranking.top
-        if top <= 0:
-            return math.nan, ZERO_ENERGY
-        inside, outside = _mass(ranking.positives, top), _mass(ranking.negatives, top)
-        return inside / (inside + outside), ""
-
-
-def _mass(ascending: Values, top: np.floating[Any]) -> float:
-    """The sum of the positive values in units of the largest, which cannot overflow."""
-    first = ascending.searchsorted(ascending.dtype.type(0), "right")
-    return float(np.divide(ascending[first:], top, dtype=np.float64).sum())
+        inside, outside = ranking.masses
+        total = inside + outside
+        return (inside / total, "") if total else (math.nan, ZERO_ENERGY)

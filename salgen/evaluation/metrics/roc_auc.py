@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
-from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.evaluation.metrics.inputs.mask_statistics import Levels, MaskStatistics
 
 NAMES = ("roc-auc",)
 
@@ -24,12 +24,16 @@ class RocAuc(MaskMetric):
 
     name: ClassVar[str] = "roc-auc"
     family: ClassVar[str] = "ranking"
+    reads_pixels: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("auroc",)
     needs: ClassVar[frozenset[str]] = frozenset({"mask", "negatives"})
     reference: ClassVar[str] = "Fawcett 2006, An introduction to ROC analysis; Budding et al. 2021"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
-        """In [0, 1]: counted in integers and divided once."""
-        at, below, tied = ranking.levels
-        twice_won = int((at * (2 * below + tied)).sum())
-        return twice_won / (2 * ranking.p * ranking.n), ""
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
+        """In [0, 1]: counted in whole numbers and divided once."""
+        return ranking.over_positives(_twice_beaten) / (2 * ranking.p * ranking.n), ""
+
+
+def _twice_beaten(levels: Levels) -> Any:
+    """Twice the number of pixels outside the mask that a mask pixel beats, those tied with it counting half."""
+    return 2 * levels.negatives_below + levels.negatives_tied

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salgen.evaluation.metrics.inputs.boxes import boxed
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY
-from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import by_parameters, param
 
 NAMES = ("soft-f1",)
@@ -31,6 +30,7 @@ class SoftF1(MaskMetric):
     """
 
     name: ClassVar[str] = "soft-f1"
+    reads_pixels: ClassVar[bool] = False
     reference: ClassVar[str] = (
         "Aabid and Sicre, Foreground segmentation to measure deep neural networks interpretability, code"
     )
@@ -42,11 +42,10 @@ class SoftF1(MaskMetric):
         """Whether only the mask's size matters."""
         return self.within == "mask"
 
-    def __call__(self, ranking: Ranking) -> tuple[float, str]:
+    def __call__(self, ranking: MaskStatistics) -> tuple[float, str]:
         """In [0, 1]."""
-        ranking = ranking if self.within == "mask" else boxed(ranking)
-        inside = float(ranking.scaled[ranking.truth].sum())
-        outside = float(ranking.scaled[ranking.region & ~ranking.truth].sum())
+        ranking = ranking if self.within == "mask" else ranking.boxed
+        inside, outside = ranking.scaled_sums
         total = inside + outside
         return (2.0 * inside / (total + ranking.p), "") if total > 0.0 else (math.nan, ZERO_ENERGY)
 

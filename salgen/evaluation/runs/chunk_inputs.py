@@ -95,7 +95,7 @@ class ChunkInputs:
         plan, needs = self.plan, self.plan.needs
         runs_model = bool(needs & {"model", "method"})
         return MetricInputs(
-            maps=maps[MapKind.SAMPLES].values,
+            saliency=maps[MapKind.SAMPLES].values,
             masks=plan.masks(self.batch),
             valid=None if region is None else self.batch.regions[region],
             images=self.batch.images if runs_model or "image" in needs else None,
@@ -114,7 +114,7 @@ class ChunkInputs:
 
     def _counterpart(self, maps: SavedMaps) -> Counterpart:
         faults = [maps.faults.get(sample, "") for sample in self.batch.ids] if maps.faults else ()
-        return Counterpart(maps.values, maps.correct, maps.there, faults)
+        return Counterpart(np.asarray(maps.values), maps.correct, maps.there, faults)
 
     def _image_set(self, kind: MapKind, model: EvaluatedModel) -> ImageSet:
         if not kind.patched:

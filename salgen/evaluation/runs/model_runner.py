@@ -22,6 +22,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
 from salgen.evaluation.attribution.patterns import VERSION as PATTERNS_VERSION
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
+from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, are_scored_there
 from salgen.evaluation.metrics.inputs.metric import PAIRED
 from salgen.evaluation.metrics.inputs.metric_inputs import SHUFFLED, MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
@@ -121,7 +122,7 @@ class ModelRunner:
                     targets=targets,
                     correct=correct,
                     there=image_set.exists,
-                    values=np.asarray(explained[call].values.cpu().numpy()),
+                    values=_as_scored(explained[call].values),
                     reduction=str(explained[call].reduction),
                     native_resolution=explained[call].native_resolution,
                     seconds=explained.seconds[call],
@@ -352,3 +353,8 @@ class ModelRunner:
             return self.plan.source_run.maps(name, inputs.batch.ids)
         path = self.run / name
         return read_maps(path) if key_of(path) == self._maps_key(kind, call, inputs.number) else None
+
+
+def _as_scored(maps: Any) -> Values | DeviceMaps:
+    """Maps (N, H, W) on the accelerator where they were made if they are scored there, else on the host."""
+    return DeviceMaps(maps) if are_scored_there(maps) else np.asarray(maps.cpu().numpy())

@@ -19,6 +19,7 @@ from salgen.evaluation.scoring.score_arrays import (
     as_images,
     as_maps,
     as_masks,
+    as_scored_maps,
     as_seed,
     as_targets,
     as_twins,
@@ -54,7 +55,7 @@ def evidence_of(
     SalgenError
         If shapes do not fit or an array holds what it may not.
     """
-    values = as_maps(maps)
+    values = as_scored_maps(maps)
     count, shape = len(values), values.shape
     right = np.ones(count, dtype=bool) if correct is None else as_correct(correct, count)
     pictures = None if images is None else as_images(images, shape)
@@ -68,7 +69,7 @@ def evidence_of(
     seed = origin.seed if seed is None else as_seed(seed)
     can_explain = view is not None and pictures is not None and classes is not None
     return MetricInputs(
-        maps=values,
+        saliency=values,
         masks=None if masks is None else as_masks(masks, shape),
         valid=as_valid(valid, shape),
         images=pictures,

@@ -43,7 +43,8 @@ def score(
     maps
         The result of `explain`, or (N, H, W): a NumPy array or a tensor on any device, real. float32 and
         float64 are ranked in their own type, so ties are exact; others are converted. Signs count:
-        nothing is made absolute.
+        nothing is made absolute. Maps on a CUDA device are scored there, and copied only for metrics that need more of
+        them than counts, sums and the order of pixels.
     masks
         bool (or 0 and 1) (N, H, W), or (N, K, H, W) for K acceptable masks, of which the best counts;
         an empty one of the K is passed over. None for metrics that need no mask.

@@ -204,9 +204,19 @@ class UnexplainedNan:
         return math.nan, ""
 
 
+class ReadsPixelsInSecret:
+    def __call__(self, ranking):
+        return float(ranking.positives.mean() > ranking.negatives.mean()), ""
+
+
 @pytest.mark.parametrize(
     ("fault", "law"),
-    [(ByPixelOrder, "by their positions"), (NeverAtItsCeiling, "ceiling"), (UnexplainedNan, "without a reason")],
+    [
+        (ByPixelOrder, "by their positions"),
+        (NeverAtItsCeiling, "ceiling"),
+        (UnexplainedNan, "without a reason"),
+        (ReadsPixelsInSecret, "reads_pixels is False, but: .*'positives'"),
+    ],
 )
 def test_check_metric_finds_faults(fault, law, monkeypatch):
     faulty = type("Faulty", (METRICS.load("m-gt"),), {"name": "faulty", "aliases": (), "__call__": fault.__call__})

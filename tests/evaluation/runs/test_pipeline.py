@@ -3,12 +3,14 @@
 import shutil
 import warnings
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
@@ -131,3 +133,25 @@ def test_default_names_tell_experiments_apart():
     names = [default_run("perlin", "scnn", given).name for given in options]
     assert names[:3] == ["perlin-scnn-scale-demo", "perlin-scnn-limit-8", "perlin-scnn-split-val"]
     assert len(set(names)) == len(names)
+
+
+def test_maps_that_stay_on_their_device_have_the_same_scores(data, monkeypatch):
+    """The processor stands for an accelerator; maps are kept, read again, and scored beside their twins' too."""
+    metrics = ["roc-auc", "prec99", "m-gt", "iou", "relevance-mass", "mae", "box-accuracy", "deletion-auc", "idr"]
+
+    def scores(folder, **how):
+        run = evaluate(data, methods=["gradient"], metrics=metrics, out=data.parent / folder, **{**HOW, **how})
+        return pq.read_table(run / "scores.parquet").to_pandas()
+
+    expected = scores("on the host")
+    ranked, block = [], device_maps.DeviceMaps.block
+    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
+    monkeypatch.setattr(device_maps.DeviceMaps, "block", lambda *args: ranked.append(args) or block(*args))
+    for folder, keep in (("on the device", False), ("on the device, kept", True)):
+        found = scores(folder, keep_maps=keep)
+        for column in ("metric", "method", "variant", "sample_id", "reason"):
+            assert found[column].tolist() == expected[column].tolist()
+        for column in ("value", "value_worst_case"):
+            np.testing.assert_allclose(found[column], expected[column], rtol=1e-9, atol=1e-12)
+    assert ranked
+    assert salgen.verify(data.parent / "on the device, kept") == []

@@ -9,6 +9,7 @@ import torch
 
 import salgen
 from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs import device_maps
 from salgen.evaluation.metrics.inputs.declarations import DatasetMetric, ModelMetric
 from salgen.evaluation.metrics.m_gt import MGt
 from salgen.evaluation.metrics.prec99 import Prec99
@@ -17,6 +18,7 @@ from salgen.evaluation.scoring.metric_computation import worst_of
 from salgen.evaluation.scoring.metric_selection import DEFAULT, choose_metrics, create_metric
 from salgen.parameters import call_text
 from salgen.registry import METRICS
+from salgen.types import SaliencyMap
 
 SHAPE = (12, 13)
 
@@ -66,6 +68,38 @@ def test_bfloat16_and_float16_are_taken_as_they_are(maps, masks):
     assert equal(salgen.score(half, masks, "all"), salgen.score(half.float().numpy(), masks, "all"))
     short = maps.astype(np.float16)
     assert equal(salgen.score(short, masks, "all"), salgen.score(short.astype(np.float32), masks, "all"))
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int16, torch.bool])
+def test_tensors_on_an_accelerator_are_scored_there(maps, masks, kind, monkeypatch):
+    """The processor stands for one: what a metric counts is the same, and the maps are never copied."""
+    tensors = torch.tensor(maps * 3).to(kind).requires_grad_(kind.is_floating_point)
+    of_counts = [name for name in choose_metrics("all", {"mask", "negatives"}) if not METRICS.create(name).reads_pixels]
+    expected, given = (salgen.score(tensors, masks, calls) for calls in (of_counts, "all"))
+    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
+    for name, values in salgen.score(tensors, masks).items():
+        np.testing.assert_allclose(values, given[name], rtol=0, atol=1e-12)
+    monkeypatch.delattr(device_maps.DeviceMaps, "__array__")
+    scores = salgen.score(SaliencyMap(tensors, "random", None, True, SHAPE), torch.tensor(masks), of_counts)
+    assert scores.reasons == expected.reasons
+    for name, values in scores.items():
+        np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-12)
+
+
+def test_what_is_wrong_with_tensors_on_an_accelerator_is_said(maps, masks, monkeypatch):
+    monkeypatch.setattr(device_maps, "SCORED_ON", {"cpu"})
+    with pytest.raises(SalgenError, match=r"maps have shape \(4, 1, 12, 13\): must be \(N, H, W\)"):
+        salgen.score(torch.tensor(maps)[:, None], masks, "roc-auc")
+    with pytest.raises(SalgenError, match=r"maps are of type complex64: must be real numbers"):
+        salgen.score(torch.tensor(maps) * 1j, masks, "roc-auc")
+    with pytest.raises(SalgenError, match="not a dense array"):
+        salgen.score(torch.tensor(maps).to_sparse(), masks, "roc-auc")
+    assert salgen.score(torch.zeros(0, 3, 3), np.zeros((0, 3, 3), dtype=bool), "roc-auc")["roc-auc"].shape == (0,)
+
+
+def test_without_a_pixel_to_score_the_mask_is_at_fault(maps, masks):
+    scores = salgen.score(maps, masks, "all", valid=np.zeros(SHAPE, dtype=bool))
+    assert all(reasons == ["empty_mask"] * 4 for reasons in scores.reasons.values())
 
 
 def test_float64_ties_stay_exact():

@@ -143,13 +143,6 @@ def box_overlap(predicted: Box, reference: Box) -> Overlap:
     return Overlap(max(height, 0) * max(width, 0), predicted.area, reference.area)
 
 
-def boxed(ranking: Ranking) -> Ranking:
-    """The same map against the bounding box of the mask."""
-    box = np.zeros_like(ranking.truth)
-    box[tight_box(ranking.truth).pixels] = True
-    return Ranking(ranking.saliency, box, ranking.valid)
-
-
 @dataclass(frozen=True)
 class MarkMetric(MaskMetric):
     """A metric of the pixels that a map marks, which depends on where they are.

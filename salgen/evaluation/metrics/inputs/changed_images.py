@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -63,7 +64,7 @@ def stepwise_probabilities(
     numbers = range(step_count(data, step) + 1) if steps is None else steps
     per_step, count = _pixels_per_step(data, step), len(numbers)
     device = before.device
-    ranks = _resize_nearest(torch.from_numpy(ranks_of(data)), (before.shape[2], before.shape[3])).to(device)
+    ranks = _resize_nearest(ranks_of(data), (before.shape[2], before.shape[3])).to(device)
     items = torch.arange(len(data) * count, device=device)
     owners, changed = items // count, ((items % count + numbers.start) * per_step).int()
 
@@ -79,13 +80,12 @@ def stepwise_probabilities(
 
 def step_count(data: MetricInputs, step: int | None) -> int:
     """Number of steps that change all pixels; the last may change fewer than the rest."""
-    pixels: int = data.maps[0].size
+    pixels = math.prod(data.saliency.shape[1:])
     return -(-pixels // _pixels_per_step(data, step))
 
 
 def _pixels_per_step(data: MetricInputs, step: int | None) -> int:
-    pixels: int = data.maps[0].size
-    return min(step or data.maps.shape[2], pixels)
+    return min(step or data.saliency.shape[2], math.prod(data.saliency.shape[1:]))
 
 
 def _targets(data: MetricInputs) -> Tensor:

@@ -18,6 +18,8 @@ from salgen.types import Float32, Mask
 
 if TYPE_CHECKING:
     from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
+    from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking, RankedMap
+    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps, SortedMaps
     from salgen.evaluation.models.inspection.model_view import ModelView
 
 T = TypeVar("T")
@@ -90,8 +92,8 @@ class MetricInputs:
 
     Attributes
     ----------
-    maps
-        float32 or float64 (N, H, W).
+    saliency
+        The maps, float32 or float64 (N, H, W), or where they still are on an accelerator.
     masks
         bool (N, K, H, W): K acceptable masks.
     valid
@@ -120,7 +122,7 @@ class MetricInputs:
         The samples' names and the run's seed, which key all randomness.
     """
 
-    maps: Values
+    saliency: Values | DeviceMaps
     masks: Mask | None = None
     valid: Mask | None = None
     images: Float32 | None = None
@@ -138,7 +140,24 @@ class MetricInputs:
     _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
-        return len(self.maps)
+        return len(self.saliency)
+
+    @cached_property
+    def maps(self) -> Values:
+        """The maps, float32 or float64 (N, H, W); copied from an accelerator when they are first asked for."""
+        return np.asarray(self.saliency)
+
+    @property
+    def finite(self) -> NDArray[np.bool_]:
+        """Whether all values of each map are finite, wherever they are scored: bool (N,)."""
+        if isinstance(self.saliency, np.ndarray):
+            return np.array([np.isfinite(saliency).all() for saliency in self.saliency], dtype=bool)
+        return self.saliency.finite
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the maps are on an accelerator, so that metrics which read no pixels are computed there."""
+        return not isinstance(self.saliency, np.ndarray)
 
     @property
     def given(self) -> frozenset[str]:
@@ -187,6 +206,27 @@ class MetricInputs:
         masks = np.zeros((1, *saliency.shape), dtype=bool) if self.masks is None else self.masks[index]
         return [Ranking(saliency, mask, valid) for mask in masks]
 
+    def ranked_on_device(self, index: int) -> list[RankedMap]:
+        """The same of maps on an accelerator, for metrics that read no pixels: computed for many maps at once."""
+        from salgen.evaluation.metrics.inputs.batched_ranking import RankedMap
+
+        assert not isinstance(self.saliency, np.ndarray)
+        part, maps = self.saliency.block(index, 1 if self.masks is None else self.masks.shape[1])
+        if self._cache.get("ranked part") != part:
+            self._cache.update({"ranked part": part, "ranking": self._batched_ranking(part, maps)})
+        batch = self._cache["ranking"]
+        return [RankedMap(batch, index - part.start, mask) for mask in range(batch.masks.shape[1])]
+
+    def _batched_ranking(self, part: slice, maps: SortedMaps) -> BatchedRanking:
+        import torch
+
+        from salgen.evaluation.metrics.inputs.batched_ranking import BatchedRanking
+
+        shape, device = maps.values.shape, maps.values.device
+        masks = np.zeros((len(maps.values), 1, *shape[1:]), dtype=bool) if self.masks is None else self.masks[part]
+        valid = None if self.valid is None else torch.tensor(self.valid[part], device=device)
+        return BatchedRanking(maps, torch.tensor(masks, device=device), valid)
+
     def counts(self, metric: Metric, index: int) -> bool:
         """True if a sample is rightly classified wherever the metric requires it."""
         if not metric.only_correct:
@@ -205,7 +245,7 @@ class MetricInputs:
 
         return replace(
             self,
-            maps=self.maps[chosen],
+            saliency=self.saliency[chosen],
             masks=part(self.masks),
             valid=part(self.valid),
             images=part(self.images),

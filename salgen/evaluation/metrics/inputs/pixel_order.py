@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.seeding import Stream
@@ -15,13 +18,20 @@ from salgen.seeding import Stream
 Ranks = NDArray[np.int32]
 
 
-def ranks_of(data: MetricInputs) -> Ranks:
-    """Each pixel's place in the order, int32 (N, H, W); the same for all metrics that ask.
+def ranks_of(data: MetricInputs) -> Tensor:
+    """Each pixel's place in the order, int32 (N, H, W), on the maps' device; the same for all metrics that ask.
 
     Tied pixels come in an order that the run's seed and the sample's id determine: neither the batch,
     nor the method, nor where in the image the pixels lie.
     """
-    return data.cached("pixel ranks", lambda: pixel_ranks(data.maps, data.streams("order of tied pixels")))
+
+    def compute() -> Tensor:
+        streams = data.streams("order of tied pixels")
+        if isinstance(data.saliency, DeviceMaps):
+            return ranks_on_device(data.saliency.values, streams)
+        return torch.from_numpy(pixel_ranks(data.saliency, streams))
+
+    return data.cached("pixel ranks", compute)
 
 
 def pixel_ranks(maps: Values, streams: Sequence[Stream]) -> Ranks:
@@ -37,6 +47,19 @@ def pixel_ranks(maps: Values, streams: Sequence[Stream]) -> Ranks:
     for rank, saliency, stream in zip(ranks, maps, streams, strict=True):
         rank[_descending(-saliency.ravel(), stream)] = places
     return ranks.reshape(maps.shape)
+
+
+def ranks_on_device(maps: Tensor, streams: Sequence[Stream]) -> Tensor:
+    """The same ranks of maps float32 or float64 (N, H, W) on any device, sorted there together."""
+    negated = -maps.flatten(1) + 0.0  # without a minus zero, which a sort of bits would tell from zero
+    order = negated.argsort(dim=1)
+    ascending = negated.gather(1, order)
+    tied = (ascending[:, 1:] == ascending[:, :-1]).any(dim=1)
+    for index in tied.nonzero()[:, 0].tolist():
+        shuffled = torch.from_numpy(streams[index].permutation(negated.shape[1])).to(maps.device)
+        order[index] = shuffled[negated[index, shuffled].argsort(stable=True)]
+    places = torch.arange(negated.shape[1], dtype=torch.int32, device=maps.device).expand(order.shape)
+    return torch.empty_like(places.contiguous()).scatter_(1, order, places).view(maps.shape)
 
 
 def _descending(negated: NDArray[np.floating[Any]], stream: Stream) -> NDArray[np.int64]:

@@ -8,9 +8,10 @@ from typing import ClassVar
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.boxes import Overlap, above_mean, mask_overlap
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.mask_statistics import MaskStatistics, hits_of_the_largest
 from salgen.evaluation.metrics.inputs.metric import compat_of
-from salgen.evaluation.metrics.inputs.ranking import Ranking, hits_of_the_largest
-from salgen.parameters import param
+from salgen.evaluation.metrics.inputs.ranking import Ranking
+from salgen.parameters import by_parameters, param
 
 
 @dataclass(frozen=True)
@@ -38,24 +39,31 @@ class PredictedMask(MaskMetric):
         if compat and (changed or self.select == "area"):
             raise SalgenError(f"{self.name}: compat={compat} has its own threshold; give compat alone")
 
-    def overlap(self, ranking: Ranking) -> Overlap:
+    @by_parameters(MaskMetric.reads_pixels)
+    def reads_pixels(self) -> bool:
+        """Whether it needs the map's mean, whose rounding decides about pixels that equal it."""
+        return compat_of(self) == "aabid"
+
+    def overlap(self, ranking: MaskStatistics) -> Overlap:
         """The overlap of predicted mask and ground truth in the scored region, in a unit that all counts share."""
         compat = compat_of(self)
         if self.select == "area":
             return _largest_overlap(ranking)
         if compat == "xaibenchmark":
-            cut = ranking.cut(ranking.saliency.dtype.type(self.raw_threshold))
+            cut = ranking.cut(self.raw_threshold)
             return Overlap(cut.positives_above, cut.positives_above + cut.negatives_above, ranking.p)
         if compat == "aabid":
+            assert isinstance(ranking, Ranking)  # since it reads pixels
             return mask_overlap(above_mean(ranking.saliency, ranking.region), ranking.truth)
-        return mask_overlap(ranking.scaled > self.threshold, ranking.truth)
+        inside, outside = ranking.above_scaled(self.threshold)
+        return Overlap(inside, inside + outside, ranking.p)
 
     def ceiling(self, p: int, n: int) -> float:
         """1, but 0 for a full mask, which as a map is constant: nothing is above a threshold."""
         return 0.0 if n == 0 and self.select == "threshold" and not compat_of(self) else 1.0
 
 
-def _largest_overlap(ranking: Ranking) -> Overlap:
+def _largest_overlap(ranking: MaskStatistics) -> Overlap:
     """The overlap of the p largest pixels; those tied at the last place count in proportion, in 1 / their number."""
     hits, tied = hits_of_the_largest(ranking)
     return Overlap(hits, ranking.p * tied, ranking.p * tied)

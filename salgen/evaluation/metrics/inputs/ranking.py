@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from salgen.evaluation.metrics.inputs.mask_statistics import Cut, Levels
 from salgen.types import Float64, Mask
 
 Values = NDArray[np.floating[Any]]
 Counts = NDArray[np.int64]
-
-
-class Levels(NamedTuple):
-    """The distinct values of the positives in ascending order, as int64 counts of pixels at each.
-
-    Attributes
-    ----------
-    positives
-        Mask pixels with this value.
-    negatives_below, negatives_tied
-        Pixels outside the mask with a smaller value, and with this value.
-    """
-
-    positives: Counts
-    negatives_below: Counts
-    negatives_tied: Counts
-
-
-class Cut(NamedTuple):
-    """Numbers of pixels above a value and exactly at it, in the mask and outside it."""
-
-    positives_above: int
-    positives_tied: int
-    negatives_above: int
-    negatives_tied: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,22 +98,80 @@ class Ranking:
 
     @cached_property
     def levels(self) -> Levels:
-        """Counts at each distinct value of the positives."""
+        """Counts at each distinct value of the positives, ascending, int64."""
         new = np.ones(self.p, dtype=bool)
         new[1:] = self.positives[1:] != self.positives[:-1]
         starts = np.flatnonzero(new)
         values = self.positives[starts]
         below = self.negatives.searchsorted(values, "left")
-        return Levels(np.diff(starts, append=self.p), below, self._tied(values, below))
+        at = np.diff(starts, append=self.p)
+        return Levels(at, below, self._tied(values, below), self.p - starts, self.n - below)
 
     @property
     def top(self) -> np.floating[Any]:
         """The largest value."""
         return max(side[-1] for side in (self.positives, self.negatives) if len(side))
 
-    def cut(self, value: np.floating[Any]) -> Cut:
-        """Counts above and at `value`, which has the map's own type."""
+    def over_positives(self, term: Callable[[Levels], Any]) -> float:
+        """The sum over the mask pixels of a term of the counts at their values."""
+        return float((self.levels.positives * term(self.levels)).sum())
+
+    def cut(self, value: Any) -> Cut:
+        """Counts above and at `value`, which is converted to the map's own type."""
+        value = self.saliency.dtype.type(value)
         return Cut(*_above_and_at(self.positives, value), *_above_and_at(self.negatives, value))
+
+    @property
+    def cut_at_top(self) -> Cut:
+        """Counts at the largest value."""
+        return self.cut(self.top)
+
+    @property
+    def cut_at_pth_largest(self) -> Cut:
+        """Counts above and at the p-th largest value of all."""
+        return self.cut(_pth_largest(self))
+
+    def cut_at_negative(self, surpassing: Callable[[int], int]) -> Cut:
+        """Counts above and at the (surpassing(n) + 1)-th largest of the negatives."""
+        return self.cut(self.negatives[self.n - 1 - surpassing(self.n)])
+
+    def above_scaled(self, threshold: float) -> tuple[int, int]:
+        """Numbers of pixels in the mask and outside it whose scaled value is above a threshold."""
+        above = self.scaled > threshold
+        inside = int(np.count_nonzero(above & self.truth))
+        return inside, int(np.count_nonzero(above)) - inside
+
+    def above_share_of_top(self, threshold: float) -> tuple[int, int]:
+        """Numbers of pixels in the mask and outside it above a share of the largest value; 0 if none is positive."""
+        # compared in units of the largest, since the share of it may be too small a number
+        inside, outside = (int(np.count_nonzero(side > threshold)) for side in self._in_units_of_the_top)
+        return inside, outside
+
+    @property
+    def masses(self) -> tuple[float, float]:
+        """Float64 sums of the positive values in the mask and outside it in units of the largest, or 0."""
+        inside, outside = (float(side.sum()) for side in self._in_units_of_the_top)
+        return inside, outside
+
+    @property
+    def scaled_sums(self) -> tuple[float, float]:
+        """Sums of the scaled values in the mask and outside it."""
+        return float(self.scaled[self.truth].sum()), float(self.scaled[self.region & ~self.truth].sum())
+
+    @property
+    def boxed(self) -> Ranking:
+        """The same map against the bounding box of the mask, its edges included."""
+        rows, columns = (_filled(np.asarray(self.truth.any(axis=axis))) for axis in (1, 0))
+        return Ranking(self.saliency, np.logical_and.outer(rows, columns), self.valid)
+
+    @cached_property
+    def _in_units_of_the_top(self) -> list[Float64]:
+        """The positive values of each side over the largest of all, ascending; none if no value is positive."""
+        top, zero = self.top, self.saliency.dtype.type(0)
+        if top <= 0:
+            return [np.zeros(0), np.zeros(0)]
+        sides = [side[side.searchsorted(zero, "right") :] for side in (self.positives, self.negatives)]
+        return [np.divide(side, top, dtype=np.float64) for side in sides]
 
     def _tied(self, values: Values, below: Counts) -> Counts:
         """Number of negatives equal to each value; most values have none, so few are searched for."""
@@ -157,18 +192,7 @@ def _above_and_at(ascending: Values, value: np.floating[Any]) -> tuple[int, int]
     return len(ascending) - up_to, up_to - below
 
 
-def hits_of_the_largest(ranking: Ranking) -> tuple[int, int]:
-    """Number of the p largest pixels that lie in the mask, in parts of a pixel, and the number of parts in a pixel.
-
-    Pixels tied at the last place enter in proportion, so the parts are as many as these.
-    """
-    cut = ranking.cut(pth_largest(ranking))
-    tied = cut.positives_tied + cut.negatives_tied
-    left = ranking.p - cut.positives_above - cut.negatives_above
-    return cut.positives_above * tied + left * cut.positives_tied, tied
-
-
-def pth_largest(ranking: Ranking) -> np.floating[Any]:
+def _pth_largest(ranking: Ranking) -> np.floating[Any]:
     """The p-th largest value of all, from the two sorted sides.
 
     The p largest are the j largest positives and the p - j largest negatives. The positive of rank j
@@ -180,3 +204,9 @@ def pth_largest(ranking: Ranking) -> np.floating[Any]:
     taken = p - faced + int(beaten)
     last = ([positives[p - taken]] if taken else []) + ([negatives[ranking.n - p + taken]] if taken < p else [])
     return min(last)
+
+
+def _filled(flags: Mask) -> Mask:
+    """All places from the first True to the last, bool (n,)."""
+    filled: Mask = np.logical_or.accumulate(flags) & np.logical_or.accumulate(flags[::-1])[::-1]
+    return filled

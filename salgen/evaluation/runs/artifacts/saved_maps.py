@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,9 @@ from salgen.evaluation.metrics.inputs.metric import PATCH_FAULTS
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
+
+if TYPE_CHECKING:
+    from salgen.evaluation.metrics.inputs.device_maps import DeviceMaps
 
 FOLDER = "maps"
 GALLERY = "gallery.npz"  # maps of a few samples, for the report's pictures
@@ -63,7 +66,7 @@ class SavedMaps:
         bool (N,): whether the model classifies the image correctly; whether the sample has such a map (not every
         sample has a twin).
     values
-        float32 (N, H, W).
+        float32 (N, H, W), or where they still are on an accelerator.
     reduction, native_resolution, seconds
         The channel reduction, the (h, w) at which the method computed the maps, and the time they took.
     faults
@@ -74,7 +77,7 @@ class SavedMaps:
     targets: NDArray[np.int64]
     correct: Mask
     there: Mask
-    values: Float32
+    values: Float32 | DeviceMaps
     reduction: str
     native_resolution: tuple[int, int]
     seconds: float

@@ -18,6 +18,9 @@ def test_levels_and_cuts_are_counts(saliency, mask, valid):
     assert ranking.levels.positives.tolist() == [int((inside == v).sum()) for v in levels]
     assert ranking.levels.negatives_below.tolist() == [int((outside < v).sum()) for v in levels]
     assert ranking.levels.negatives_tied.tolist() == [int((outside == v).sum()) for v in levels]
+    assert ranking.levels.positives_from.tolist() == [int((inside >= v).sum()) for v in levels]
+    assert ranking.levels.negatives_from.tolist() == [int((outside >= v).sum()) for v in levels]
+    assert ranking.over_positives(lambda levels: levels.negatives_tied) == sum((outside == v).sum() for v in inside)
     for v in range(-4, 5):
         expected = [int(op.sum()) for side in (inside, outside) for op in (side > v, side == v)]
         assert list(ranking.cut(np.float32(v))) == expected
@@ -33,7 +36,7 @@ def test_a_value_that_is_not_finite_is_seen(saliency, mask, place, bad):
 
 def test_signed_zeros_are_tied():
     ranking = Ranking(np.array([[0.0, -0.0, 0.0, -0.0]]), np.array([[True, True, False, False]]))
-    assert [counts.tolist() for counts in ranking.levels] == [[2], [0], [2]]
+    assert [counts.tolist() for counts in ranking.levels] == [[2], [0], [2], [2], [2]]
 
 
 def test_the_map_is_left_as_it_is():
