@@ -249,7 +249,7 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
 
     message = fault(tmp_path / "nowhere")
     assert message.startswith(f"{tmp_path / 'nowhere/LIDC-IDRI/LIDC-IDRI-NNNN/STUDY/SERIES/NAME.dcm'} is missing")
-    assert "salgen make perlin-lesions draws a stand-in" in message
+    assert "salgen make pink-lesions draws a stand-in" in message
     for path in copy.rglob("*.xml"):
         path.unlink()
     assert fault(copy).startswith(f"{copy / 'tcia-lidc-xml/NNN/NAME.xml'} is missing: the readers' annotations")
