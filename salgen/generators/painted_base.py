@@ -12,6 +12,7 @@ from salgen.errors import SalgenError
 from salgen.generators.declarations import Edit, Rendered
 from salgen.generators.generator import to_levels
 from salgen.parameters import param
+from salgen.sources import Nothing, Source
 from salgen.types import Float64
 
 
@@ -70,6 +71,32 @@ class Painted:
     def _finish(self, canvas: Float64, parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         self.paint(canvas, parameters, material, edit)
         return self.describe(to_levels(canvas, self.bit_depth), parameters, material, edit)
+
+
+@dataclass(frozen=True)
+class Drawn(Painted):
+    """Base of painted images for which there is no outside material.
+
+    `takes_no_source` is what is said to whoever gives some, after the generator's name.
+    """
+
+    name: ClassVar[str]
+    takes_no_source: ClassVar[str] = "takes none"
+
+    def open_source(self, source: str | None) -> Source:
+        """There is no outside material.
+
+        Raises
+        ------
+        SalgenError
+            If some is given.
+        """
+        if source:
+            raise SalgenError(f"source = {source!r}: {self.name} {self.takes_no_source}")
+        return Nothing()
+
+    def prepare(self, source: Source) -> None:
+        """Nothing is needed."""
 
 
 def check_edit(edit: Edit, features: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:

@@ -10,14 +10,13 @@ import numpy as np
 
 from salgen.errors import SalgenError
 from salgen.generators.declarations import Scale
-from salgen.generators.painted_base import Painted
-from salgen.sources import Nothing, Source
+from salgen.generators.painted_base import Drawn
 
 NEUTRAL = 16  # a grey level that no feature of a designed image has
 
 
 @dataclass(frozen=True)
-class DesignedImages(Painted):
+class DesignedImages(Drawn):
     """Base of images that a network with weights in closed form is made for.
 
     A subclass has an `attribution`, see :class:`~salgen.generators.declarations.Attributed`. There is nothing to
@@ -30,21 +29,6 @@ class DesignedImages(Painted):
         "small": Scale({"train": 400, "val": 100, "test": 400}, {}),
         "full": Scale({"train": 2000, "val": 400, "test": 2000}, {}),
     }
-
-    def open_source(self, source: str | None) -> Source:
-        """There is no outside material.
-
-        Raises
-        ------
-        SalgenError
-            If some is given.
-        """
-        if source:
-            raise SalgenError(f"source = {source!r}: {self.name} takes none")
-        return Nothing()
-
-    def prepare(self, source: Source) -> None:
-        """Nothing is needed."""
 
     def cluster(self, parameters: Mapping[str, Any], material: Any) -> None:
         """None: each image is drawn by itself."""

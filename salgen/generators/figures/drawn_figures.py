@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.figures.creatures.backdrops import draw_backdrop
 from salgen.generators.figures.creatures.choices import Choices, Tint
@@ -18,9 +17,8 @@ from salgen.generators.figures.creatures.creature import draw_creature
 from salgen.generators.figures.creatures.drawing import Drawing, Frame
 from salgen.generators.figures.creatures.eyes import Eye, paint_eye, reach_of, support_of
 from salgen.generators.figures.creatures.sparkles import draw_sparkles
-from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.painted_base import Drawn, check_edit
 from salgen.seeding import Stream
-from salgen.sources import Nothing, Source
 from salgen.types import Float64
 
 NAMES = ("drawn-figures",)
@@ -31,7 +29,7 @@ REDRAWN = ("figure", "decoys", "backdrop")  # stream keys
 
 
 @dataclass(frozen=True)
-class DrawnFigures(Painted):
+class DrawnFigures(Drawn):
     """Drawn heroes with white eyes and villains with yellow ones, and no other difference: a stand-in for zings.
 
     The toy figures of Szczepankiewicz et al. 2023 are a commercial brand and are neither shipped nor imitated: these
@@ -43,6 +41,7 @@ class DrawnFigures(Painted):
     name: ClassVar[str] = "drawn-figures"
     version: ClassVar[str] = "1"
     family: ClassVar[str] = "zings"  # names the streams of random numbers
+    takes_no_source: ClassVar[str] = "takes none; your own pictures are read by zings"
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (32, 32)}
     scales: ClassVar[Mapping[str, Scale]] = {
         "demo": Scale({"train": 2000, "val": 200, "test": 200}, {}),
@@ -54,21 +53,6 @@ class DrawnFigures(Painted):
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """Hero or villain."""
         return {"label": CLASSES}
-
-    def open_source(self, source: str | None) -> Source:
-        """There is no outside material.
-
-        Raises
-        ------
-        SalgenError
-            If some is given.
-        """
-        if source:
-            raise SalgenError(f"source = {source!r}: {self.name} takes none; your own pictures are read by zings")
-        return Nothing()
-
-    def prepare(self, source: Source) -> None:
-        """Nothing is needed."""
 
     def draw(self, context: Context) -> dict[str, Any]:
         """Label, the eyes' places, shapes and colours, and the keys of all that is drawn around them."""

@@ -15,24 +15,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
 from salgen.generators.composites.bam import SCENES
 from salgen.generators.composites.pasting import Pixels, Window, paste, resized
 from salgen.generators.declarations import Context, Edit, Rendered
-from salgen.generators.painted_base import Painted, check_edit
+from salgen.generators.painted_base import Drawn, check_edit
 from salgen.generators.stand_ins.cutouts.painting import painted
 from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.sceneries.painting import scenery
 from salgen.parameters import param
 from salgen.seeding import Stream
-from salgen.sources import Nothing, Source
 from salgen.types import Float64, Mask
 
 SMALLEST = 24  # pixels of the longer side of a cutout as it is drawn; smaller ones are drawn so and then shrunk
 
 
 @dataclass(frozen=True)
-class MarkedScene(Painted):
+class MarkedScene(Drawn):
     """Base of generators of a feature on a drawn scene that says nothing of the class.
 
     A subclass draws, paints and gives the support of its `feature`; the mask is the region `region`: what the data set
@@ -44,6 +42,7 @@ class MarkedScene(Painted):
     region: ClassVar[str]
     feature: ClassVar[str]
     name: ClassVar[str]
+    takes_no_source: ClassVar[str] = "is drawn and takes none"
     tasks: ClassVar[Mapping[str, tuple[str, ...]]]
 
     image_size: tuple[int, int] = param((64, 64), "height and width in pixels", low=32)
@@ -68,21 +67,6 @@ class MarkedScene(Painted):
     def has_feature(self, parameters: Mapping[str, Any]) -> bool:
         """True where the image shows the feature."""
         return True
-
-    def open_source(self, source: str | None) -> Source:
-        """There is no outside material.
-
-        Raises
-        ------
-        SalgenError
-            If some is given.
-        """
-        if source:
-            raise SalgenError(f"source = {source!r}: {self.name} is drawn and takes none")
-        return Nothing()
-
-    def prepare(self, source: Source) -> None:
-        """Nothing is needed."""
 
     def draw(self, context: Context) -> dict[str, Any]:
         """The class, whether the image is marked, and the choices of the feature and of the scene."""
