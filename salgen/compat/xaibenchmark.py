@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.protocols.saliency_bench import DATASETS, DEFINITIONS
 from salgen.evaluation.results.opening import evaluate
 from salgen.evaluation.scoring.scoring import score
 
@@ -37,10 +38,6 @@ NAMES = {
     "cat&dog-xai": "pet-xai",
     "pascal": "object-xai",
 }
-DATASETS = (
-    *("gender-xai", "environment-xai", "disease-xai", "cancer-xai", "security-xai", "pet-xai", "action-xai"),
-    "object-xai",
-)
 METHODS = {
     "gradcam": "grad-cam",
     "gradcam++": "grad-cam++",
@@ -48,7 +45,7 @@ METHODS = {
     "ixg": "input-x-gradient",
     "attention": "raw-attention",
 }
-MEASURES = {"mIoU": "iou", "PG": "pointing-game", "iAUC": "insertion-auc:variant=saliency-bench"}
+MEASURES = {measure: calls[measure] for measure, calls in DEFINITIONS.items()}  # as the paper defines them
 
 
 def iou(maps: ArrayLike, gts: ArrayLike, *, exact: bool = False) -> float:
