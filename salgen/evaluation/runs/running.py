@@ -46,7 +46,7 @@ from salgen.evaluation.scoring.metric_selection import (
     create_metric,
     swept,
 )
-from salgen.evaluation.training.redraws import Redraws
+from salgen.evaluation.training.redraws import check_redrawable
 from salgen.evaluation.training.training_config import initial_classifier
 from salgen.evaluation.training.training_settings import RELIANCE, SEEDS, choose_settings
 from salgen.parameters import build
@@ -263,7 +263,7 @@ def _with_reliance(
     chosen = {**settings, "reliance": RELIANCE}
     try:
         choose_settings(model, scale, chosen)
-        Redraws.of(dataset.path, dataset.source)
+        check_redrawable(dataset.path, dataset.source)
     except SalgenError as error:
         if reliance:
             raise

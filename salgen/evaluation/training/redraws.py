@@ -28,7 +28,6 @@ from torch.utils.data import DataLoader, Dataset
 
 from salgen.datasets.execution.executors import processors
 from salgen.datasets.reading.batch import to_unit
-from salgen.datasets.reading.reader import Dataset as StoredSplit
 from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import redrawing_generator_of
 from salgen.generators.generator import Generator
@@ -65,30 +64,24 @@ class Redraws(Dataset[Redrawn]):
         From 0: each epoch has backgrounds of its own.
     batches
         The indices of each batch's images in the split ``train``.
-    split
-        That split, if twins are stored: those on images' own backgrounds are read then, and not rendered each epoch.
+    twins
+        Those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of that split, where they are
+        stored: they are read once then, and not rendered each epoch.
     """
 
     generator: Generator
     seed: int
     epoch: int = 0
     batches: Sequence[Sequence[int]] = ()
-    split: StoredSplit | None = None
+    twins: Sequence[NDArray[Any] | None] = ()
 
     @classmethod
     def of(cls, path: Path, source: str | None) -> Redraws:
-        """For the training images of a data set folder.
-
-        Raises
-        ------
-        SalgenError
-            If generator or source are not there or not the same, or no background can be drawn again.
-        """
-        split = open_dataset(path, "train", source)
-        spec, stored = split.spec, split.manifest.twins and split.manifest.stores_pixels
-        redraws = cls(redrawing_generator_of(spec, source), spec.seed, split=split if stored else None)
-        redraws.generator.redraw(redraws.generator.recipe(spec.seed, "train", 0), spec.seed, 0)
-        return redraws
+        """For the training images of a data set folder; errors are those of :func:`check_redrawable`."""
+        generator, split = check_redrawable(path, source), open_dataset(path, "train", source)
+        stored = split.manifest.twins and split.manifest.stores_pixels
+        batches = split.batches(split.manifest.rows_per_group) if stored else ()
+        return cls(generator, split.spec.seed, twins=[twin for batch in batches for twin in batch.twin_levels()])
 
     def __len__(self) -> int:
         return len(self.batches)
@@ -105,15 +98,29 @@ class Redraws(Dataset[Redrawn]):
 
     def _own_twins(self, batch: int, recipes: Sequence[Recipe]) -> list[NDArray[Any] | None]:
         """The twins on the images' own backgrounds, (H, W, C), or None where there is none."""
-        if self.split is None:
+        if not self.twins:
             return [twin for _, twin in self.generator.render_pairs(recipes)]
-        (stored,) = self.split.batches(len(recipes), self.batches[batch])
-        return [None if twin is None else np.moveaxis(twin, 0, -1) for twin in stored.twin_levels()]
+        stored = [self.twins[index] for index in self.batches[batch]]
+        return [None if twin is None else np.moveaxis(twin, 0, -1) for twin in stored]
 
     def rendered(self) -> Iterator[Redrawn]:
         """The batches in their order."""
         workers = min(processors(), len(self))
         return iter(DataLoader(self, batch_size=None, num_workers=workers, worker_init_fn=_leave_stopping_to_others))
+
+
+def check_redrawable(path: Path, source: str | None) -> Generator:
+    """The generator of a data set folder, which can draw the background of a training image again.
+
+    Raises
+    ------
+    SalgenError
+        If generator or source are not there or not the same, or no background can be drawn again.
+    """
+    spec = open_dataset(path, "train", source).spec
+    generator = redrawing_generator_of(spec, source)
+    generator.redraw(generator.recipe(spec.seed, "train", 0), spec.seed, 0)
+    return generator
 
 
 def reliance_penalty(score: Tensor, twins: Tensor) -> Tensor:

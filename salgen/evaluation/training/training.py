@@ -29,7 +29,7 @@ from salgen.evaluation.training.checkpoints import (
     read_card,
     save_checkpoint,
 )
-from salgen.evaluation.training.redraws import Redraws
+from salgen.evaluation.training.redraws import Redraws, check_redrawable
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
@@ -152,7 +152,7 @@ def _check_reliance(setup: TrainingConfig, path: Path, source: str | None, image
     first_task = next(iter(open_dataset(path).tasks))
     if setup.task != first_task or images is not None:
         raise SalgenError(f"training with reliance is about the task {first_task!r} and the images of {path}")
-    Redraws.of(path, source)
+    check_redrawable(path, source)
 
 
 def _prepare_folder(out: Path) -> None:

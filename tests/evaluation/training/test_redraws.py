@@ -77,12 +77,11 @@ def test_what_is_to_be_said_of_twins():
 @pytest.mark.parametrize("stored", [True, False])
 def test_batches_are_what_the_generator_renders(few, stored):
     opened = Redraws.of(few, None)
-    assert opened.split is not None
     made = opened.generator
     positives = [i for i in range(10) if made.twin(made.recipe(0, "train", i)) is not None]
     negative = next(i for i in range(10) if i not in positives)
     batches = [[positives[0], negative], [negative]]
-    redraws = Redraws(made, 0, epoch=3, batches=batches, split=opened.split if stored else None)
+    redraws = Redraws(made, 0, epoch=3, batches=batches, twins=opened.twins if stored else ())
     first, second = redraws.rendered()
     assert first.has_twin.tolist() == [True, False]
     assert first.images.shape == (2, 1, 32, 32)
