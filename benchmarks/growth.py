@@ -1,7 +1,8 @@
-"""Does cost per image, and peak memory, depend on the size of the data set? Making and evaluating at two sizes.
+"""Does cost per image, and peak memory, depend on the size of the data set? ``python -m benchmarks.growth``.
 
-Beside an evaluation stands the time of its bare passes and sorts: as many images through the network, forwards and
-backwards, and as many sorts of a region's values, and nothing else, in the same process.
+Measures making, making recipes and evaluating at several sizes, each in a process of its own, and fits a line. Beside
+an evaluation stands the time of its bare passes and sorts: as many images through the network, forwards and backwards,
+and as many sorts of a region's values, and nothing else, in the same process.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import math
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import numpy as np
 
 from benchmarks.processes import in_a_process, peak_mb
 
+SIZES = {"make": (1_000, 100_000), "recipes": (10_000, 1_000_000), "evaluate": (1_000, 10_000, 100_000)}
 BATCH = 32  # the fastest measured
 
 
@@ -29,25 +32,36 @@ def measure(step: str, size: int) -> dict[str, float]:
     return in_a_process("benchmarks.growth", "--step", step, "--size", str(size))
 
 
-def lines(sizes: dict[str, tuple[int, int]]) -> list[str]:
-    """A table of both steps at two sizes each."""
+def lines(sizes: Mapping[str, Sequence[int]]) -> list[str]:
+    """A table of the steps at their sizes, and the line through each step's times."""
     heads = ["step", "images", "µs per image", "bare passes and sorts, µs", "ratio", "peak memory, MB"]
     text = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
-    for step, pair in sizes.items():
-        for size in pair:
-            result = measure(step, size)
+    fits = []
+    for step, several in sizes.items():
+        results = [measure(step, size) for size in several]
+        fits.append(f"- {step}: {_line(several, [result['us_per_image'] for result in results])}")
+        for size, result in zip(several, results, strict=True):
             whole, bare = result["us_per_image"], result["bare_us_per_image"]
             beside = f"{bare:,.0f} | {whole / bare:.2f}" if bare else " | "
             text.append(f"| {step} | {size:,} | {whole:,.0f} | {beside} | {result['peak_mb']:,.0f} |")
-    return text
+    return [*text, "", "Lines through these times, by least squares of the relative error:", "", *fits]
 
 
-def _make(size: int, folder: Path) -> tuple[float, float]:
+def _line(sizes: Sequence[int], us_per_image: Sequence[float]) -> str:
+    """Seconds as a line in the number of images."""
+    seconds = np.array(sizes) * us_per_image / 1e6
+    slope, fixed = np.polyfit(sizes, seconds, 1, w=1 / seconds)
+    worst = np.abs(np.polyval([slope, fixed], sizes) / seconds - 1).max()
+    return f"{fixed:.2f} s and {slope * 1e6:,.0f} µs an image, at most {worst:.0%} away"
+
+
+def _make(size: int, folder: Path, *, recipes_only: bool = False) -> tuple[float, float]:
     from salgen.datasets.making import make
 
-    make("perlin-lesions", folder / "warm", splits={"train": 512, "val": None, "test": None}, workers=1)
+    how = {"workers": 1, "recipes_only": recipes_only}
+    make("perlin-lesions", folder / "warm", splits={"train": 512, "val": None, "test": None}, **how)
     started = time.perf_counter()
-    make("perlin-lesions", folder / "data", splits={"train": size, "val": None, "test": None}, workers=1)
+    make("perlin-lesions", folder / "data", splits={"train": size, "val": None, "test": None}, **how)
     return time.perf_counter() - started, 0.0
 
 
@@ -115,13 +129,19 @@ def _bare_sorts(run: Path) -> float:
 
 
 def main() -> None:
-    """Measure one step in this process and print the result."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--step", choices=("make", "evaluate"), required=True)
-    parser.add_argument("--size", type=int, required=True)
+    """Measure one step in this process and print the result, or all at all sizes and print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.growth", description="What a data set costs as it grows."
+    )
+    parser.add_argument("--step", choices=tuple(SIZES))
+    parser.add_argument("--size", type=int)
     arguments = parser.parse_args()
+    if arguments.step is None:
+        print("\n".join(lines(SIZES)))
+        return
+    steps = {"make": _make, "recipes": partial(_make, recipes_only=True), "evaluate": _evaluate}
     with tempfile.TemporaryDirectory() as place:
-        measured = {"make": _make, "evaluate": _evaluate}[arguments.step](arguments.size, Path(place))
+        measured = steps[arguments.step](arguments.size, Path(place))
     seconds, bare = (value / arguments.size * 1e6 for value in measured)
     print(json.dumps({"us_per_image": seconds, "bare_us_per_image": bare, "peak_mb": peak_mb()}))
 

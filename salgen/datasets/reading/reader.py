@@ -34,7 +34,7 @@ from salgen.generators.generator import Generator
 from salgen.spec import DatasetSpec
 from salgen.types import Float32
 
-CACHED_GROUPS = 4
+CACHED_BYTES = 2**26  # of row groups, so that a small data set is read once however it is shuffled
 AT_A_TIME = 64  # samples that a pass over a split decodes or renders together
 
 __all__ = ["Batch", "Dataset", "open_dataset"]
@@ -308,13 +308,14 @@ class Dataset:
         return pa.concat_tables(tables).take(np.argsort(np.concatenate(places)))
 
     def _group(self, shard: int, group: int) -> pa.Table:
-        """A row group; the last few are kept."""
+        """A row group; those read last are kept."""
         if (shard, group) not in self._groups:
-            if len(self._groups) >= CACHED_GROUPS:
-                del self._groups[next(iter(self._groups))]
             entry = self._shards[shard]
             file = open_shard(self.path, entry, self._schema, self.manifest.rows_per_group)
-            self._groups[shard, group] = read_group(self.path / entry.path, file, group, self._stored)
+            rows = read_group(self.path / entry.path, file, group, self._stored)
+            while self._groups and rows.nbytes + sum(kept.nbytes for kept in self._groups.values()) > CACHED_BYTES:
+                del self._groups[next(iter(self._groups))]
+            self._groups[shard, group] = rows
         return self._groups[shard, group]
 
 

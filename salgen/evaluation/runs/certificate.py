@@ -17,7 +17,7 @@ missing, there are no certificates, and `reason` says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +43,11 @@ from salgen.types import Float32, Float64
 VERSION = "3"  # changes whenever a certificate may
 
 
-def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certification:
+def certify(
+    runners: Sequence[ModelRunner],
+    source: str | None = None,
+    elsewhere: Callable[[Certifier], Iterator[int]] | None = None,
+) -> Certification:
     """Certify every scored sample for every model of a run, and write ``certificates.parquet``.
 
     Parameters
@@ -52,6 +56,9 @@ def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certif
         Of the models of one plan and run. Certificates of a stopped run are read from its parts.
     source
         The source data that the data set was made from, where that is not the generator's default.
+    elsewhere
+        Has other processes write a certifier's missing files, and yields the number of each chunk that is written;
+        this process writes them if None.
 
     Returns
     -------
@@ -63,7 +70,7 @@ def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certif
         If a part of the run is damaged, or a model's logits are not finite.
     """
     plan, path = runners[0].plan, runners[0].run / FILE
-    certifiers = [_Certifier(runner) for runner in runners]
+    certifiers = [Certifier(runner) for runner in runners]
     if any(certifier.missing for certifier in certifiers):
         try:
             renderer = Renderer.of(plan.dataset, source, plan.scored[0])
@@ -72,7 +79,12 @@ def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certif
             why = str(error) if source is None else str(error).replace(source, Path(source).name)
             return Certification(reason=f"the samples cannot be rendered again: {why}")
         for certifier in certifiers:
-            certifier.finish(renderer)
+            model, missing, total = certifier.runner.model, certifier.missing, len(plan.scored)
+            sizes = {number: len(plan.chunks[number]) for number in missing}
+            label = f"certify, {model.name} seed {model.seed}"
+            with progress(label, total, "samples", done=total - sum(sizes.values())) as advance:
+                for number in elsewhere(certifier) if elsewhere else certifier.write(missing, renderer):
+                    advance(sizes[number])
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(COLUMNS)) as writer:
         for certifier in certifiers:
             for table in certifier.tables():
@@ -81,7 +93,7 @@ def certify(runners: Sequence[ModelRunner], source: str | None = None) -> Certif
 
 
 @dataclass(frozen=True)
-class _Certifier:
+class Certifier:
     """The certificates of one model, in a file for each chunk of samples."""
 
     runner: ModelRunner
@@ -92,31 +104,28 @@ class _Certifier:
         return self.runner.plan.conventions.redraws or REDRAWS["small"]
 
     @cached_property
-    def parts(self) -> dict[tuple[int, ...], Path]:
-        """Chunk of samples to its file, named by a digest of everything that it depends on."""
+    def paths(self) -> list[Path]:
+        """The file of each chunk, named by a digest of everything that it depends on."""
         folder = self.runner.run / PARTS
-        return {chunk: folder / f"certificate-{self._key(chunk)}.parquet" for chunk in self.runner.plan.chunks}
+        return [folder / f"certificate-{self._key(chunk)}.parquet" for chunk in self.runner.plan.chunks]
 
     @property
-    def missing(self) -> dict[tuple[int, ...], Path]:
-        """The parts that have no file yet."""
-        return {chunk: path for chunk, path in self.parts.items() if not path.exists()}
+    def missing(self) -> list[int]:
+        """The numbers of the chunks that have no file yet."""
+        return [number for number, path in enumerate(self.paths) if not path.exists()]
 
-    def finish(self, renderer: Renderer) -> None:
-        """Write the missing files."""
-        missing, total = self.missing, len(self.runner.plan.scored)
-        done = total - sum(map(len, missing))
-        label = f"certify, {self.runner.model.name} seed {self.runner.model.seed}"
-        with progress(label, total, "samples", done=done) as advance:
-            for chunk, path in missing.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_path(path) as temporary:
-                    pq.write_table(self._certificates(chunk, renderer), temporary)
-                advance(len(chunk))
+    def write(self, numbers: Iterable[int], renderer: Renderer) -> Iterator[int]:
+        """Write the files of some chunks, and yield the number of each."""
+        for number in numbers:
+            certificates = self._certificates(self.runner.plan.chunks[number], renderer)
+            self.paths[number].parent.mkdir(parents=True, exist_ok=True)
+            with atomic_path(self.paths[number]) as temporary:
+                pq.write_table(certificates, temporary)
+            yield number
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of all files, checked for their columns and counts."""
-        for chunk, path in self.parts.items():
+        for chunk, path in zip(self.runner.plan.chunks, self.paths, strict=True):
             yield read_rows(path, COLUMNS, len(chunk))
 
     def _certificates(self, chunk: Sequence[int], renderer: Renderer) -> pa.Table:
@@ -151,7 +160,7 @@ class _Certifier:
     def _key(self, chunk: Sequence[int]) -> str:
         return provenance(
             {
-                **self.runner.depends_on(list(chunk), self.runner.model.device.type),
+                **self.runner.depends_on(list(chunk), self.runner.device),
                 "target": self.runner.plan.conventions.target,
                 "certificate": [VERSION, self.redraws, TOLERATED],
             }

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -238,11 +239,13 @@ def _execute(
         runners = [ModelRunner(plan, model, run) for model in plan.models]
         for runner in runners:
             _write_missing(runner, workers)
+            _warn_of_chance(runner)
+        elsewhere = partial(workers.certify, source=source) if workers else None
+        certificates = (
+            certify(runners, source, elsewhere) if plan.source_run is None else plan.source_run.copy_certificates(run)
+        )
     models = [(model.name, model.seed) for model in plan.models]
     write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
-    for runner in runners:
-        _warn_of_chance(runner)
-    certificates = certify(runners, source) if plan.source_run is None else plan.source_run.copy_certificates(run)
     chunks = [chunk for runner in runners for chunk in runner.all_chunks]
     write_scores(chunks, plan.of_maps, run / SCORES, plan.dataset.name, certificates.certified, retrain(runners))
     if plan.source_run is None:

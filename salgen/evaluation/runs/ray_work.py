@@ -1,4 +1,4 @@
-"""Scores written by Ray tasks: each task scores a chunk of a model's samples and writes to the run folder itself.
+"""Scores and certificates written by Ray tasks: each is of a chunk of samples, and writes to the run folder itself.
 
 A worker is a process with a GPU of its own where the machines have any, and with a processor otherwise. It loads a
 model once. Predictions and patterns, on which all chunks depend, are computed before the first chunk.
@@ -35,10 +35,12 @@ from salgen.datasets.making import CONTINUES
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.predictions import Classes, keep_probabilities
 from salgen.evaluation.runs.artifacts.provenance import library_versions
+from salgen.evaluation.runs.certificate import Certifier
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.runs.ray_job import CPU, CUDA, Job
@@ -70,6 +72,15 @@ def ray_workers(executor: Executor, run: Path) -> Iterator[RayWorkers]:
         remove_temporaries(run, below=True)  # of workers that were killed
 
 
+@contextmanager
+def _explained(runner: ModelRunner) -> Iterator[None]:
+    """Turn the error of a machine that cannot do the work into one that says how to go on."""
+    try:
+        yield
+    except ChildProcessError as error:
+        raise SalgenError(f"{runner.run}: {error}; {CONTINUES}") from None
+
+
 @dataclass(frozen=True)
 class RayWorkers:
     """Ray workers; each has a :class:`ModelRunner` that writes chunks as one in this process would."""
@@ -89,12 +100,21 @@ class RayWorkers:
         SalgenError, OSError, MemoryError
             The error of a task that failed.
         """
-        if not missing:
-            return
-        try:
-            yield from self._write(runner, missing)
-        except ChildProcessError as error:
-            raise SalgenError(f"{runner.run}: {error}; {CONTINUES}") from None
+        if missing:
+            with _explained(runner):
+                yield from self._write(runner, missing)
+
+    def certify(self, certifier: Certifier, source: str | None) -> Iterator[int]:
+        """Have the workers write a model's missing certificates; yield each chunk's number once its file is visible.
+
+        `source` and errors are those of :func:`~salgen.evaluation.runs.certificate.certify`.
+        """
+        payload = pack(Job.of(certifier.runner, self.device))
+        orders = [(number, source) for number in certifier.missing]
+        with _explained(certifier.runner):
+            for (number, _), _ in self._outcomes(_certify, payload, orders, _order_name):
+                wait_until_seen(certifier.paths[number])
+                yield number
 
     def _write(self, runner: ModelRunner, missing: Mapping[int, Sequence[ScoreChunk]]) -> Iterator[ScoreChunk]:
         payload = pack(Job.of(runner, self.device))
@@ -145,6 +165,16 @@ def _predict(payload: bytes, part: range) -> object:
     return attempt(lambda: _in_memory(predict), f"samples {part.start} to {part.stop - 1}")
 
 
+def _certify(payload: bytes, order: tuple[int, str | None]) -> object:
+    """Write the certificates of a chunk; a failure is returned rather than raised."""
+    number, source = order
+
+    def certify() -> None:
+        list(Certifier(_runner(payload)).write([number], _renderer(payload, source)))
+
+    return attempt(lambda: _in_memory(certify), _order_name(order))
+
+
 def _in_memory(work: Any) -> Any:
     """Do some work, with PyTorch's out-of-memory errors turned into a MemoryError."""
     try:
@@ -155,7 +185,7 @@ def _in_memory(work: Any) -> Any:
         raise
 
 
-def _order_name(order: Order) -> str:
+def _order_name(order: tuple[int, Any]) -> str:
     return f"chunk {order[0]} of the scored samples"
 
 
@@ -181,6 +211,13 @@ def _runner(payload: bytes) -> ModelRunner:
     except Exception as error:  # a user's module may fail in any way
         raise ChildProcessError(f"{here()} cannot load the job ({type(error).__name__}: {reason(error)})") from None
     return replace(runner, plan=_with_memory_share(runner.plan)) if job.device == CPU else runner
+
+
+@lru_cache(maxsize=1)
+def _renderer(payload: bytes, source: str | None) -> Renderer:
+    """Renders samples again, once per process."""
+    plan = _runner(payload).plan
+    return Renderer.of(plan.dataset, source, plan.scored[0])
 
 
 def _with_memory_share(plan: Plan) -> Plan:

@@ -11,6 +11,8 @@ import pytest
 from made_datasets import made
 
 from salgen.datasets.format import png
+from salgen.datasets.format.shard_files import read_group
+from salgen.datasets.reading import reader
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
@@ -114,11 +116,24 @@ def test_it_can_be_sent_to_another_process(folder):
     np.testing.assert_array_equal(again[0]["image"], first["image"])
 
 
-def test_rows_that_were_read_are_not_kept(folder):
+@pytest.mark.parametrize("room", [0, 2, 100])
+def test_row_groups_that_were_read_last_are_kept(folder, monkeypatch, room):
     dataset = open_dataset(folder, "train")
-    for batch in dataset.batches(4):
-        assert len(batch.images)
-    assert len(dataset._groups) <= 4
+    reads = []
+
+    def counted(*arguments):
+        reads.append(arguments[2])
+        return read_group(*arguments)
+
+    monkeypatch.setattr(reader, "read_group", counted)
+    largest = max(table.nbytes for table in (dataset._group(0, group) for group in range(2)))
+    monkeypatch.setattr(reader, "CACHED_BYTES", room * largest)
+    dataset._groups.clear()
+    reads.clear()
+    for index in (0, len(dataset) - 1, 1, len(dataset) - 2):
+        assert dataset[index]["id"] == f"train-{index:06d}"
+    assert len(dataset._groups) == min(2, max(1, room))
+    assert len(reads) == (2 if room else 4)
 
 
 # Faults ---------------------------------------------------------------------------------------------
