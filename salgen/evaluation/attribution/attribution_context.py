@@ -122,7 +122,7 @@ class AttributionContext:
 
         def work(part: slice) -> Tensor:
             made = inputs(part)
-            return check_logits(self.model.network(made), len(made))
+            return check_logits(self.model.forward(made), len(made))
 
         with torch.no_grad():
             return torch.cat(self.batches.over(count, work))

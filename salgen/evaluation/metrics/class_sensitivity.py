@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.declarations import Measured, ModelMetric
@@ -14,9 +13,6 @@ from salgen.evaluation.metrics.inputs.map_similarity import pearson
 from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, NON_FINITE_MAP
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
-
-if TYPE_CHECKING:
-    from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 
 NAMES = ("class-sensitivity",)
 
@@ -43,7 +39,8 @@ class ClassSensitivity(ModelMetric):
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]."""
-        logits = _logits(data.predictor)
+        # probabilities would tie where the softmax runs out of digits
+        logits = data.predictor.original_logits.double().cpu().numpy()
         if logits.shape[1] < 2:
             raise SalgenError(f"{self.name} compares the maps of two classes: the model has one logit")
         most, least = (
@@ -58,14 +55,3 @@ def _correlation(first: Values, second: Values) -> tuple[float, str]:
         return np.nan, NON_FINITE_MAP
     value = pearson(first, second)
     return (0.0, CONSTANT_MAP) if np.isnan(value) else (value, "")
-
-
-def _logits(probe: BatchedPredictor) -> NDArray[np.floating[Any]]:
-    """The logits (N, K), since probabilities would tie where the softmax runs out of digits."""
-    import torch
-
-    inputs = probe.inputs
-    with torch.inference_mode(False), torch.no_grad():
-        parts = probe.batches.over(len(inputs), lambda part: probe.view.logits(inputs[part]))
-    logits: NDArray[np.floating[Any]] = torch.cat(parts).double().cpu().numpy()
-    return logits

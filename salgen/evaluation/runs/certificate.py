@@ -151,11 +151,8 @@ class Certifier:
 
     def _logits(self, images: Float32) -> Float64:
         """Logits float64 (n, K), computed in parts that fit into memory."""
-        view = self.runner.model.view
-        predictor = BatchedPredictor(view, images, self.runner.plan.max_memory)
-        with torch.inference_mode(False), torch.no_grad():
-            logits = predictor.batches.over(len(images), lambda part: view.logits(predictor.inputs[part]))
-        return np.asarray(torch.cat(logits).cpu().double().numpy())
+        predictor = BatchedPredictor(self.runner.model.view, images, self.runner.plan.max_memory)
+        return np.asarray(predictor.original_logits.cpu().double().numpy())
 
     def _key(self, chunk: Sequence[int]) -> str:
         return provenance(

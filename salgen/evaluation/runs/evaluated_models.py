@@ -42,6 +42,8 @@ class EvaluatedModel:
         The entries of ``run.json`` about its training.
     task
         The task that it was trained for, or None if that is not known.
+    compile
+        Whether passes without gradient are compiled.
     """
 
     name: str
@@ -51,6 +53,7 @@ class EvaluatedModel:
     folder: Path
     origin: Mapping[str, Any]
     task: str | None = None
+    compile: bool = False
 
     @property
     def device(self) -> torch.device:
@@ -60,7 +63,7 @@ class EvaluatedModel:
     @cached_property
     def view(self) -> ModelView:
         """The model as methods see it: a private copy that shares its weights."""
-        return ModelView.of(self.classifier)
+        return ModelView.of(self.classifier, compile=self.compile)
 
     def logits(self, images: Float32) -> torch.Tensor:
         """Logits (n, K) of images (n, C, H, W)."""

@@ -94,13 +94,14 @@ def run_to_extend(
         record = RunRecord.read(run / RECORD)
     except SalgenError:  # a damaged record does not say of which run it is
         return None
+    earlier = {**to_json(Conventions()), **record.conventions}  # an older run may not know a convention
     compared = [
         ("data set", record.dataset.name, dataset.name),
         ("fingerprint", record.dataset.fingerprint[:12], dataset.fingerprint[:12]),
         ("split", record.dataset.split, dataset.split),
         ("maps", _maps(record.scored_from.record_sha256 if record.scored_from else None), _maps(scored_from)),
         ("models", _models(record.models), ", ".join(f"{name} seed {seed}" for name, seed, _ in models)),
-        *((name, record.conventions.get(name), value) for name, value in to_json(conventions).items()),
+        *((name, earlier[name], value) for name, value in to_json(conventions).items()),
     ]
     compared += [
         (f"weights of seed {seed}", model.weights_sha256[:12], digest[:12])

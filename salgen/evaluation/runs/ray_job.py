@@ -93,7 +93,7 @@ class ModelReference:
     @classmethod
     def of(cls, model: EvaluatedModel) -> ModelReference:
         """The reference by which a model is loaded from any working directory."""
-        fields = {name: getattr(model, name) for name in ("name", "seed", "digest", "origin", "task")}
+        fields = {name: getattr(model, name) for name in ("name", "seed", "digest", "origin", "task", "compile")}
         folder = model.folder.absolute()
         by_function = model.origin["trained_on"] is None
         path = str(model.origin["checkpoint"] if by_function else folder)

@@ -20,6 +20,7 @@ from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.attribution.method_selection import DEMO, check_methods_given, select_methods
 from salgen.evaluation.metrics.inputs.metric import FAMILIES, Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import COUNTERPARTS, OF_THE_MASK, MapKind
+from salgen.evaluation.models.inspection.compiled_network import check_compiler
 from salgen.evaluation.models.inspection.memory import memory_budget
 from salgen.evaluation.reliance.reliance import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
@@ -159,7 +160,7 @@ def evaluate(
     command
         The command line to record.
     conventions
-        `limit`, `target`, `mask`, `reduce`, `score`, `seed` and `redraws`, see
+        `limit`, `target`, `mask`, `reduce`, `score`, `seed`, `redraws` and `compile`, see
         :class:`~salgen.evaluation.runs.artifacts.conventions.Conventions`.
 
     Returns
@@ -226,6 +227,8 @@ def evaluate(
         )
     chosen = _run_metrics(metrics, earlier_metrics, scale, dataset, chosen_model, pairing.requested, list(outside))
     memory_budget(torch.device("cpu"), max_memory)  # raises for a wrong value before any work
+    if agreed.compile:
+        check_compiler(network)
     image = torch.from_numpy(dataset[0]["image"][None])
     defined, left_out = selection.defined_for(network, image, _unmet_needs(dataset))
     if held is not None:
@@ -243,6 +246,7 @@ def evaluate(
     with run_folder(run, replace=replace):
         training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
         models = loaded or train_models(dataset, str(chosen_model), run, **training)
+        models = [dataclasses.replace(model, compile=agreed.compile) for model in models]
         shuffled = {
             trained.seed: train_again(
                 trained, dataset, run / PERMUTED / f"{trained.name}-seed{trained.seed}", labels="permuted"

@@ -71,10 +71,14 @@ class BatchedPredictor:
         inputs
             Makes those of a part of ``range(count)``: (m, C, h, w).
         """
+        return self.view.probabilities(self.logits(count, inputs).double())
+
+    def logits(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
+        """Checked logits (count, K) of the inputs of :meth:`probabilities`."""
 
         def work(part: slice) -> Tensor:
             made = inputs(part)
-            return self.view.probabilities(check_logits(self.view.network(made), len(made)).double())
+            return check_logits(self.view.forward(made), len(made))
 
         with torch.inference_mode(False), torch.no_grad():
             return torch.cat(self.batches.over(count, work))
@@ -82,4 +86,9 @@ class BatchedPredictor:
     @cached_property
     def original(self) -> Tensor:
         """Probabilities float64 (N, K) of the images themselves."""
-        return self.probabilities(len(self.inputs), lambda part: self.inputs[part].clone())
+        return self.view.probabilities(self.original_logits.double())
+
+    @cached_property
+    def original_logits(self) -> Tensor:
+        """Checked logits (N, K) of the images themselves."""
+        return self.logits(len(self.inputs), lambda part: self.inputs[part].clone())

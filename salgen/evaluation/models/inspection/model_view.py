@@ -11,6 +11,7 @@ import copy
 import gc
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.compiled_network import compiled
 
 T = TypeVar("T")
 
@@ -43,6 +45,8 @@ class ModelView:
         Whether pixels are known to lie in [0, 1], as those of a :class:`Classifier` do.
     multi_label
         Whether each logit has a probability of its own, as the model's attribute of that name says.
+    compile
+        Whether :meth:`forward` is compiled.
     """
 
     normalise: nn.Module
@@ -50,9 +54,10 @@ class ModelView:
     cam_layer: str | None
     unit_pixels: bool
     multi_label: bool = False
+    compile: bool = False
 
     @classmethod
-    def of(cls, model: nn.Module) -> ModelView:
+    def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
         """A view of any module; only a :class:`Classifier` has a normalisation of its own.
 
         Raises
@@ -63,9 +68,14 @@ class ModelView:
         private = _private(model).eval()
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
-            return cls(private.normalise, private.network, private.cam_layer, unit_pixels=True, multi_label=several)
+            return cls(private.normalise, private.network, private.cam_layer, True, several, compile)
         layer = getattr(private, "cam_layer", None)
-        return cls(nn.Identity(), private, layer, unit_pixels=False, multi_label=several)
+        return cls(nn.Identity(), private, layer, False, several, compile)
+
+    @cached_property
+    def forward(self) -> Callable[[Tensor], Any]:
+        """The forward pass of `network`, for inputs that it may change and without gradient."""
+        return compiled(self.network) if self.compile else self.network
 
     def like(self, images: Tensor) -> Tensor:
         """The images on the model's device, in its floating-point type."""

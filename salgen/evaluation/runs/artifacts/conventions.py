@@ -27,3 +27,4 @@ class Conventions:
     )
     seed: int = param(0, "seed of the methods' own randomness", low=0)
     redraws: int | None = param(None, "redraws of a sample for its certificate; 8 by default, 59 at scale full", low=1)
+    compile: bool = param(False, "let torch.compile speed up passes without gradient; moves scores by 1e-5 at most")

@@ -1,0 +1,92 @@
+"""Passes without gradient by `torch.compile`: the same values, whatever hooks into the network."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.explaining import explain
+from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.running import evaluate
+
+SMALL = {"parameters": {"image_size": (32, 32)}}
+METHODS = ["rise:n=20", "occlusion", "ablation-cam", "gradient"]
+
+
+@pytest.fixture(scope="module")
+def network():
+    torch.manual_seed(0)
+    layers = nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3)
+    return nn.Sequential(*layers).eval()
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.rand(5, 3, 16, 16, generator=torch.Generator().manual_seed(1))
+
+
+def test_a_compiled_pass_runs_and_gives_the_same_logits(network, images, monkeypatch):
+    view = ModelView.of(network, compile=True)
+    with torch.no_grad():
+        assert torch.allclose(view.forward(images), network(images), atol=1e-6)
+        monkeypatch.setattr(type(view.network), "forward", None)  # compiled code has no need of it
+        assert torch.allclose(view.forward(images[:3]), network_values(network, images[:3]), atol=1e-6)
+
+
+def network_values(network, images):
+    for layer in network:
+        images = layer(images)
+    return images
+
+
+@pytest.mark.parametrize("call", METHODS)
+def test_maps_are_the_same(network, images, call):
+    plain, compiled = (
+        explain(ModelView.of(network, compile=chosen), images, 1, method=call, layer=layer_of(call)).values
+        for chosen in (False, True)
+    )
+    assert plain.abs().max() > 0
+    assert torch.allclose(plain, compiled, atol=1e-5 * float(plain.abs().max()))
+
+
+def layer_of(call):
+    return "0" if "cam" in call else None
+
+
+def test_hooks_are_called(network, images):
+    view, seen = ModelView.of(network, compile=True), []
+    with torch.no_grad():
+        view.forward(images)
+        handle = view.network[0].register_forward_hook(lambda *_: seen.append(1))
+        view.forward(images)
+        handle.remove()
+        view.forward(images)
+    assert seen == [1]
+
+
+def test_a_run_says_that_it_was_compiled_and_has_the_same_scores(tmp_path):
+    data = make("perlin-lesions", tmp_path / "data", splits={"train": 16, "val": 4, "test": 6}, **SMALL)
+    asked = {"methods": METHODS[:1], "metrics": ["roc-auc", "deletion-auc"], "scale": "demo", "seeds": 1}
+    asked |= {"settings": {"epochs": 1, "widths": (4, 4, 4, 4)}, "model": "scnn", "reliance": False}
+    plain = evaluate(data, out=tmp_path / "run", **asked)
+    compiled = evaluate(data, out=tmp_path / "compiled", compile=True, **asked)
+    first, second = Run(plain).scores, Run(compiled).scores
+    assert json.loads((compiled / "run.json").read_text(encoding="utf-8"))["conventions"]["compile"] is True
+    np.testing.assert_allclose(second["value"], first["value"], atol=1e-5)
+    with pytest.raises(SalgenError, match="compile True there, False here"):
+        evaluate(data, out=compiled, **asked)
+
+
+def test_a_missing_compiler_is_an_error_before_any_work(tmp_path, monkeypatch):
+    data = make("perlin-lesions", tmp_path / "data", splits={"train": 4, "val": 4, "test": 4}, **SMALL)
+    monkeypatch.setattr(torch, "compile", lambda _work: lambda _inputs: 1 / 0)
+    with pytest.raises(SalgenError, match=r"compile: torch.compile does not work here .*or leave compile out"):
+        evaluate(data, out=tmp_path / "run", model="scnn", scale="demo", compile=True)
+    assert not (tmp_path / "run").exists()
