@@ -12,15 +12,22 @@ from salgen.errors import SalgenError, reason
 
 
 def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
-    """The network's forward pass, compiled when it first runs, for batches of any size and without gradient.
+    """The network's forward pass, compiled when it first runs, for passes without gradient.
 
-    While a module of the network has a hook the network itself runs, since compiled code does not call hooks.
+    Code for one size of batch is faster than code for any, so the network itself runs for a smaller batch than the
+    largest so far, such as the last one. It also runs while one of its modules has a hook, which compiled code would
+    not call.
     """
-    fast = torch.compile(network, dynamic=True)
+    fast = torch.compile(network, dynamic=False)
+    largest = 1
 
     def forward(inputs: Tensor) -> Any:
+        nonlocal largest
         hooked = any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
-        return network(inputs) if hooked else fast(inputs)
+        if hooked or len(inputs) < max(largest, 2):
+            return network(inputs)
+        largest = len(inputs)
+        return fast(inputs)
 
     return forward
 

@@ -35,15 +35,11 @@ def images():
 def test_a_compiled_pass_runs_and_gives_the_same_logits(network, images, monkeypatch):
     view = ModelView.of(network, compile=True)
     with torch.no_grad():
-        assert torch.allclose(view.forward(images), network(images), atol=1e-6)
+        wanted = network(images)
+        for part in (slice(0, 1), slice(0, 5), slice(3, 5)):
+            assert torch.allclose(view.forward(images[part]), wanted[part], atol=1e-6)
         monkeypatch.setattr(type(view.network), "forward", None)  # compiled code has no need of it
-        assert torch.allclose(view.forward(images[:3]), network_values(network, images[:3]), atol=1e-6)
-
-
-def network_values(network, images):
-    for layer in network:
-        images = layer(images)
-    return images
+        assert torch.allclose(view.forward(images), wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize("call", METHODS)
