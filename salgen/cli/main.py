@@ -32,6 +32,7 @@ COMMANDS = (
     "leaderboard",
     "reproduce",
     "sweep",
+    "bench",
     "metrics",
     "find",
 )

@@ -1,0 +1,55 @@
+"""`salgen bench`: the frozen benchmark of saliency methods."""
+
+from __future__ import annotations
+
+import click
+
+from salgen.cli.groups import Group
+from salgen.cli.options import command_line, max_memory
+
+
+@click.group("bench", cls=Group)
+def command() -> None:
+    """Run salgen-bench, a frozen benchmark: data sets, networks and metrics that stay the same."""
+
+
+@command.command("list")
+def list_entries() -> None:
+    """List what salgen-bench consists of: an entry for each data set, network and kind of training."""
+    from salgen.evaluation.bench.bench_spec import bench_spec
+
+    spec = bench_spec()
+    click.echo(f"salgen-bench {spec.version}, sha256 {spec.digest}")
+    click.echo(f"{spec.trainings} trainings of each network, {spec.images} test images, scale {spec.scale}")
+    for number, entry in enumerate(spec.entries, start=1):
+        scored = ", ".join(entry.data.tests)
+        click.echo(f"{number:3d}  {entry.name:40s} {entry.network}; {scored}")
+    for family, metric in spec.headlines.items():
+        click.echo(f"{family}: {metric}")
+
+
+@command.command("run")
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench", show_default=True)
+@click.option(
+    "--part",
+    metavar="K/N",
+    default="1/1",
+    show_default=True,
+    help="One of N parts, such as 2/8, for N machines.",
+)
+@max_memory
+def run(out: str, part: str, max_memory: float | None) -> None:
+    """Make the data, train or take the checkpoints in FOLDER, and score all methods; goes on where it was stopped."""
+    from pathlib import Path
+
+    from salgen.errors import SalgenError
+    from salgen.evaluation.bench.bench_run import run_entry
+    from salgen.evaluation.bench.bench_spec import bench_spec
+
+    number, slash, of = part.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal()):
+        raise SalgenError(f"part {part!r}: write K/N, such as 2/8")
+    spec = bench_spec()
+    for entry in spec.part(int(number), int(of)):
+        for folder in run_entry(spec, entry, Path(out), max_memory=max_memory, command=command_line()):
+            click.echo(folder)

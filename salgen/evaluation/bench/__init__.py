@@ -1,0 +1,1 @@
+"""salgen-bench: a frozen benchmark of saliency methods, and its results."""

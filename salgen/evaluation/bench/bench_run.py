@@ -1,0 +1,126 @@
+"""Running salgen-bench: data, trainings, frozen checkpoints, and the scores of all methods on them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_spec import BenchData, BenchSpec, Entry
+from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
+from salgen.evaluation.training.training import train_seeds
+from salgen.evaluation.training.training_settings import RELIANCE
+from salgen.files import write_text
+from salgen.parameters import canonical_json, parse_call
+
+DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
+SPEC = "salgen-bench.json"
+KEPT = ("run.json", "scores.parquet", "summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet")
+
+
+def run_entry(
+    spec: BenchSpec,
+    entry: Entry,
+    out: Path,
+    *,
+    methods: Sequence[str] = ("all",),
+    max_memory: float | None = None,
+    command: Sequence[str] | None = None,
+) -> list[Path]:
+    """Compute one entry of the benchmark, or go on where it was stopped.
+
+    Parameters
+    ----------
+    out
+        The benchmark's folder. ``data`` holds data sets, ``checkpoints`` frozen weights, ``runs`` run folders, and
+        ``results`` what is published of these. Checkpoints that are there are taken, and not trained again.
+    methods
+        Calls and groups; the controls are always added.
+    max_memory, command
+        As for :func:`~salgen.evaluation.runs.running.evaluate`.
+
+    Returns
+    -------
+    The folders of the entry's results, one for each split that is scored.
+    """
+    data, (model, settings) = entry.data, _training(entry)
+    dataset = make_data(spec, data, out / DATA / data.name, command=command)
+    trainings = [] if data.designed else _trainings(spec, entry, out, dataset)
+    results = []
+    for split in data.tests:
+        name = "-".join([entry.name, *split.split("_")[1:]])
+        run = out / RUNS / name
+        for checkpoint in trainings:
+            shutil.copytree(checkpoint, run / checkpoint.name, dirs_exist_ok=True)
+        evaluate(
+            dataset,
+            model=model,
+            settings=None if data.designed else settings,
+            seeds=None if data.designed else spec.trainings,
+            methods=list(methods),
+            metrics=spec.metrics_on(data),
+            scale=spec.scale,
+            split=split,
+            limit=spec.images,
+            seed=spec.seed,
+            max_memory=max_memory,
+            out=run,
+            command=command,
+        )
+        results.append(_keep(spec, run, out / RESULTS / name))
+    return results
+
+
+def make_data(spec: BenchSpec, data: BenchData, folder: Path, **options: Any) -> Path:
+    """Make a data set of the benchmark; `options` are further ones of :func:`~salgen.datasets.making.make`.
+
+    Raises
+    ------
+    SalgenError
+        If this salgen makes other images than those that the version is of.
+    """
+    how: dict[str, Any] = {"splits": data.splits, "parameters": data.parameters, "scale": spec.scale, "seed": spec.seed}
+    made = make(data.name, folder, **how, **options)
+    fingerprint = open_dataset(made).fingerprint
+    if fingerprint != data.fingerprint:
+        raise SalgenError(
+            f"{made}: this salgen makes another {data.name} (fingerprint {fingerprint[:12]}) than salgen-bench "
+            f"{spec.version} is of ({data.fingerprint[:12]}): install a salgen that makes that one"
+        )
+    return made
+
+
+def _training(entry: Entry) -> tuple[str, dict[str, Any]]:
+    """The name of an entry's network, and its parameters and settings."""
+    model, parameters = parse_call(entry.network)
+    return model, {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
+
+
+def _trainings(spec: BenchSpec, entry: Entry, out: Path, dataset: Path) -> list[Path]:
+    """The frozen checkpoints of an entry, trained if they are not there."""
+    model, settings = _training(entry)
+    folder = out / CHECKPOINTS / entry.name
+    trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)
+    for checkpoint in trained:
+        freeze(checkpoint.path, dataset)
+    return [checkpoint.path for checkpoint in trained]
+
+
+def _keep(spec: BenchSpec, run: Path, results: Path) -> Path:
+    """Copy what is published of a run, with the version that it is of."""
+    results.mkdir(parents=True, exist_ok=True)
+    for name in KEPT:
+        if (run / name).exists():
+            shutil.copyfile(run / name, results / name)
+    for card in run.glob(f"*/{CARD}"):
+        (results / card.parent.name).mkdir(exist_ok=True)
+        for name in (CARD, WEIGHTS):
+            shutil.copyfile(card.with_name(name), results / card.parent.name / name)
+    write_text(results / SPEC, canonical_json({"version": spec.version, "sha256": spec.digest}) + "\n")
+    return results

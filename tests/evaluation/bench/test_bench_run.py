@@ -1,0 +1,101 @@
+"""Running salgen-bench: trainings are frozen, scores are of the frozen weights, and nothing finished is done again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from salgen.datasets.making import make
+from salgen.datasets.reading.reader import open_dataset
+from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, SPEC, run_entry
+from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
+from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.training.checkpoints import load_checkpoint, save_checkpoint
+from salgen.evaluation.training.training import train
+
+SPLITS = {"train": 32, "val": 8, "test": 12}
+NETWORK = "lesion-cnn:widths=4,8,hidden=8,epochs=2"
+NAME = "perlin-lesions-lesion-cnn-reliance"
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory):
+    parameters = {"image_size": (32, 32)}
+    folder = tmp_path_factory.mktemp("spec") / "data"
+    made = make("perlin-lesions", folder, splits=SPLITS, parameters=parameters, recipes_only=True)
+    data = BenchData("perlin-lesions", open_dataset(made).fingerprint, SPLITS, parameters, [NETWORK])
+    metrics = ["average-precision", "insertion-auc:baseline=twin,step=256"]
+    return dataclasses.replace(bench_spec(), data=[data], trainings=2, images=10, metrics=metrics)
+
+
+@pytest.fixture(scope="module")
+def out(spec, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    for entry in spec.entries:
+        assert run_entry(spec, entry, folder, methods=["gradient"]) == [folder / RESULTS / entry.name]
+    return folder
+
+
+def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, out):
+    results = out / RESULTS / NAME
+    assert json.loads((results / SPEC).read_text(encoding="utf-8")) == {"version": 1, "sha256": spec.digest}
+    record = json.loads((results / "run.json").read_text(encoding="utf-8"))
+    for seed, model in enumerate(record["models"]):
+        weights = safetensors.torch.load_file(results / f"lesion-cnn-seed{seed}" / "weights.safetensors")
+        assert {tensor.dtype for tensor in weights.values()} <= {torch.float16, torch.int64}
+        run = evaluate(out / "data" / "perlin-lesions", model=results / f"lesion-cnn-seed{seed}", methods=["gradient"],
+                       metrics=list(spec.metrics), limit=10, out=out / f"again{seed}")  # fmt: skip
+        again = json.loads((run / "run.json").read_text(encoding="utf-8"))["models"]
+        assert [one["weights_sha256"] for one in again] == [model["weights_sha256"]]
+        first, second = Run(results).scores, Run(run).scores
+        own = first[first["training_seed"] == seed]
+        np.testing.assert_allclose(second["value"], own["value"], atol=1e-4)
+
+
+def test_both_kinds_of_training_are_there(out):
+    cards = [load_checkpoint(out / CHECKPOINTS / name / "lesion-cnn-seed1").card for name in
+             ("perlin-lesions-lesion-cnn-plain", NAME)]  # fmt: skip
+    assert [card.settings.get("reliance", 0.0) for card in cards] == [0.0, 2.0]
+
+
+def test_checkpoints_that_are_there_are_taken(spec, out, tmp_path, monkeypatch):
+    shutil.copytree(out / CHECKPOINTS, tmp_path / CHECKPOINTS)
+    monkeypatch.setattr("salgen.evaluation.training.training._run", None)
+    entry = next(entry for entry in spec.entries if entry.name == NAME)
+    (results,) = run_entry(spec, entry, tmp_path, methods=["gradient"])
+    assert Run(results).scores.equals(Run(out / RESULTS / NAME).scores)
+
+
+def test_a_designed_network_is_scored_as_it_is(tmp_path):
+    splits = {"train": 4, "val": 2, "test": 3}
+    made = make("coloured-cells", tmp_path / "data", splits=splits, recipes_only=True)
+    data = BenchData("coloured-cells", open_dataset(made).fingerprint, splits, designed="colour-counter")
+    spec = dataclasses.replace(bench_spec(), data=[data], metrics=["average-precision"])
+    (results,) = run_entry(spec, Entry(data, "colour-counter"), tmp_path, methods=["gradient"])
+    assert results.name == "coloured-cells-colour-counter"
+    assert {"attribution-cosine", "average-precision"} <= set(Run(results).scores["metric"])
+    assert not (tmp_path / CHECKPOINTS).exists()
+    assert (tmp_path / RUNS).is_dir()
+
+
+def test_weights_stay_as_they_are_where_half_precision_changes_a_prediction(tmp_path):
+    data = make("perlin-lesions", tmp_path / "data", splits=SPLITS, parameters={"image_size": (32, 32)})
+    trained = train(data, tmp_path / "model", settings={"widths": (4, 8), "hidden": 8, "epochs": 1})
+    weights = trained.classifier.state_dict()
+    last = next(name for name in reversed(weights) if name.endswith("bias"))
+    weights[last] = torch.tensor([1.0, 1.0 + 1e-4])  # equal in half precision, where the first class wins
+    for name, tensor in weights.items():
+        if name != last and tensor.is_floating_point():
+            tensor.zero_()
+    save_checkpoint(trained.path, weights, trained.card)
+    before = (trained.path / "weights.safetensors").read_bytes()
+    assert not freeze(trained.path, data)
+    assert (trained.path / "weights.safetensors").read_bytes() == before
