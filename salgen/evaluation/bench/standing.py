@@ -1,0 +1,103 @@
+"""The order of methods over all data sets of the benchmark, and which of them it can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata, t
+
+from salgen.evaluation.statistics.comparisons import holm
+from salgen.evaluation.statistics.permutation import sign_flip_p_values
+from salgen.evaluation.statistics.tolerance import levels
+from salgen.types import Float64
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Methods from best to worst.
+
+    Attributes
+    ----------
+    methods
+        Their calls.
+    places
+        float64 (M,): the mean place over data sets, from 0 (the best on all of them by every metric) to 1 (the worst).
+    low, high
+        float64 (M,): the 95 % interval of the mean over data sets like these; NaN for a method on a single one.
+    datasets
+        int64 (M,): the number of data sets on which the method is defined.
+    p_values
+        float64 (M, M): of the hypothesis that two methods have the same place, by Holm's correction for all pairs of
+        methods that are defined on all data sets; NaN for others, and where there are fewer than six data sets.
+    """
+
+    methods: list[str]
+    places: Float64
+    low: Float64
+    high: Float64
+    datasets: NDArray[np.int64]
+    p_values: Float64
+
+
+def standing(values: Float64, methods: Sequence[str]) -> Standing:
+    """The order of methods.
+
+    Parameters
+    ----------
+    values
+        float64 (D, F, T, M): the mean score of M methods on D data sets, by the metric of each of F families, under T
+        trainings; higher is better. NaN where a method is not defined, or a data set lacks a family.
+    methods
+        Their calls.
+
+    Notes
+    -----
+    A method's place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank.
+    Places are averaged over trainings, then over families, then over data sets, each of which counts once. What was
+    sampled are data sets: trainings and families of one data set are not independent. So the interval is Student's over
+    data sets, and pairs are compared by the sign-flip test of the differences on each data set.
+    """
+    places = _mean(_mean(_places(values), axis=2), axis=1)
+    defined, means = ~np.isnan(places), _mean(places, axis=0)
+    counts = defined.sum(axis=0)
+    degrees = np.where(counts > 1, counts - 1.0, np.nan)
+    variance = np.nansum((places - means) ** 2, axis=0) / degrees
+    half = t.ppf((1 + LEVEL) / 2, degrees) * np.sqrt(variance / counts)
+    order = np.argsort(means, kind="stable")
+    p_values = np.full((len(methods), len(methods)), np.nan)
+    everywhere = np.flatnonzero(defined.all(axis=0))
+    if len(everywhere) > 1:
+        (pairs,) = sign_flip_p_values([places[:, everywhere]])
+        first, second = np.triu_indices(len(everywhere), 1)
+        p_values[everywhere[first], everywhere[second]] = p_values[everywhere[second], everywhere[first]] = holm(pairs)
+    return Standing(
+        methods=[methods[i] for i in order],
+        places=means[order],
+        low=np.maximum(means - half, 0.0)[order],
+        high=np.minimum(means + half, 1.0)[order],
+        datasets=counts[order],
+        p_values=p_values[np.ix_(order, order)],
+    )
+
+
+def _mean(values: Float64, axis: int) -> Float64:
+    """The mean of what is defined; NaN where nothing is."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=axis)
+    return np.asarray(np.where(defined, values, 0.0).sum(axis=axis) / np.where(count > 0, count, np.nan))
+
+
+def _places(values: Float64) -> Float64:
+    """Places (D, F, T, M) from scores; NaN where there is no score, or no other method."""
+    places = np.full(values.shape, np.nan)
+    for index in np.ndindex(values.shape[:3]):
+        defined = np.flatnonzero(~np.isnan(values[index]))
+        if len(defined) > 1:
+            ranks = rankdata(-levels(values[index][None, defined])[0])
+            places[(*index, defined)] = (ranks - 1) / (len(defined) - 1)
+    return places

@@ -1,0 +1,124 @@
+"""The order of methods over data sets, computed a second time by hand, and its interval's coverage."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salgen.evaluation.bench.standing import standing
+
+METHODS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(7, 3, 2, 4)) + np.array([0.0, 2.0, 1.0, 0.5])
+    values[:, 2] = np.where(np.arange(7)[:, None, None] < 3, values[:, 2], np.nan)  # a family of three data sets
+    values[0, :, :, 3] = np.nan  # a method that is not defined on one of them
+    return values
+
+
+def slow_place(scores, method):
+    """Of one metric and training: the share of the other methods that are better, ties counting half."""
+    own, others = scores[method], [s for m, s in enumerate(scores) if m != method and not math.isnan(s)]
+    if math.isnan(own) or not others:
+        return math.nan
+    return sum(1.0 if other > own else 0.5 if other == own else 0.0 for other in others) / len(others)
+
+
+def mean(numbers):
+    numbers = [number for number in numbers if not math.isnan(number)]
+    return sum(numbers) / len(numbers) if numbers else math.nan
+
+
+def slow_places(values, method):
+    return [
+        mean([mean([slow_place(scores, method) for scores in family]) for family in dataset])
+        for dataset in values.tolist()
+    ]
+
+
+def test_places_are_those_of_the_definition(values):
+    found = standing(values, METHODS)
+    for method, place, low, high, count in zip(
+        found.methods, found.places, found.low, found.high, found.datasets, strict=True
+    ):
+        of_datasets = [p for p in slow_places(values, METHODS.index(method)) if not math.isnan(p)]
+        assert place == pytest.approx(mean(of_datasets))
+        assert count == len(of_datasets) == (6 if method == "d" else 7)
+        half = {6: 2.5706, 7: 2.4469}[count] * statistics.stdev(of_datasets) / math.sqrt(count)
+        assert (low, high) == pytest.approx((max(0.0, place - half), min(1.0, place + half)), abs=1e-4)
+    assert found.places.tolist() == sorted(found.places)
+    assert found.methods[0] == "b"
+
+
+def test_methods_are_told_apart_by_flipping_the_signs_of_data_sets(values):
+    found = standing(values, METHODS)
+    places = np.array([slow_places(values, method) for method in range(3)])
+    raw = {}
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        differences = places[first] - places[second]
+        signs = np.array(np.meshgrid(*[[-1, 1]] * 7)).reshape(7, -1)
+        raw[first, second] = np.mean(np.abs(differences @ signs) >= abs(differences.sum()) - 1e-12)
+    ordered = sorted(raw, key=raw.get)
+    adjusted, highest = {}, 0.0
+    for number, pair in enumerate(ordered):
+        highest = max(highest, min(1.0, raw[pair] * (3 - number)))
+        adjusted[pair] = highest
+    for (first, second), p_value in adjusted.items():
+        row, column = (found.methods.index(METHODS[m]) for m in (first, second))
+        assert found.p_values[row, column] == found.p_values[column, row] == pytest.approx(p_value)
+    assert np.isnan(found.p_values[found.methods.index("d")]).all()
+
+
+@given(st.permutations(range(4)), st.permutations(range(5)), st.floats(0.1, 10), st.floats(-5, 5))
+def test_it_depends_on_no_order_and_on_no_scale(methods, datasets, factor, offset):
+    values = np.random.default_rng(1).normal(size=(5, 2, 3, 4)).round(1)
+    first = standing(values, METHODS)
+    second = standing((values * factor + offset)[datasets][..., methods], [METHODS[m] for m in methods])
+    assert dict(zip(second.methods, second.places, strict=True)) == pytest.approx(
+        dict(zip(first.methods, first.places, strict=True))
+    )
+
+
+def test_a_method_that_is_always_best_has_the_place_0():
+    values = np.random.default_rng(2).normal(size=(10, 4, 3, 4))
+    values[..., 2] += 100
+    found = standing(values, METHODS)
+    assert (found.methods[0], found.places[0], found.low[0], found.high[0]) == ("c", 0, 0, 0)
+    assert found.places.mean() == pytest.approx(0.5)
+    assert (found.p_values[0, 1:] < 0.05).all()
+
+
+def test_one_data_set_has_no_interval_and_no_test():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = standing(np.random.default_rng(3).normal(size=(1, 2, 3, 4)), METHODS)
+    assert np.isnan(found.low).all()
+    assert np.isnan(found.p_values).all()
+
+
+def test_the_interval_covers_the_place_over_all_data_sets():
+    """Ten data sets of a population in which each favours methods of its own."""
+    rng = np.random.default_rng(4)
+
+    def drawn(datasets):
+        favour = rng.normal(size=(datasets, 1, 1, 6)) + np.linspace(0, 1.5, 6)
+        return favour + 0.5 * rng.normal(size=(datasets, 2, 3, 6))
+
+    names = list("abcdef")
+    truth = standing(drawn(1500), names)
+    expected = dict(zip(truth.methods, truth.places, strict=True))
+    covered = []
+    for _ in range(200):
+        found = standing(drawn(10), names)
+        inside = zip(found.methods, found.low, found.high, strict=True)
+        covered += [low <= expected[name] <= high for name, low, high in inside]
+    assert 0.92 < np.mean(covered) < 0.98
