@@ -28,6 +28,32 @@ def list_entries() -> None:
         click.echo(f"{family}: {metric}")
 
 
+@command.command("table")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False), default="salgen-bench")
+@click.option(
+    "--reliance/--no-reliance", default=True, show_default=True, help="Networks trained for reliance, or plainly."
+)
+@click.option(
+    "--samples",
+    type=click.Choice(["all", "correct", "certified"]),
+    default="all",
+    show_default=True,
+    help="That count.",
+)
+def table(folder: str, reliance: bool, samples: str) -> None:
+    """Rank methods over the data sets in FOLDER: 0 for the best on all of them, 1 for the worst."""
+    from pathlib import Path
+
+    from salgen.evaluation.bench.bench_results import read_standing
+    from salgen.evaluation.bench.bench_spec import bench_spec
+
+    found = read_standing(bench_spec(), Path(folder), reliance=reliance, samples=samples)
+    click.echo(f"{'method':40s} place  95 % interval  data sets  p beside the best")
+    rows = zip(found.methods, found.places, found.low, found.high, found.datasets, found.p_values[0], strict=True)
+    for method, place, low, high, count, p_value in rows:
+        click.echo(f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {p_value:.3f}")
+
+
 @command.command("run")
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench", show_default=True)
 @click.option(

@@ -13,6 +13,8 @@ import torch
 
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_results import read_standing
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, SPEC, run_entry
 from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
 from salgen.evaluation.bench.frozen_weights import freeze
@@ -32,7 +34,7 @@ def spec(tmp_path_factory):
     folder = tmp_path_factory.mktemp("spec") / "data"
     made = make("perlin-lesions", folder, splits=SPLITS, parameters=parameters, recipes_only=True)
     data = BenchData("perlin-lesions", open_dataset(made).fingerprint, SPLITS, parameters, [NETWORK])
-    metrics = ["average-precision", "insertion-auc:baseline=twin,step=256"]
+    metrics = ["average-precision", "insertion-auc:step=256,baseline=twin"]
     return dataclasses.replace(bench_spec(), data=[data], trainings=2, images=10, metrics=metrics)
 
 
@@ -40,7 +42,7 @@ def spec(tmp_path_factory):
 def out(spec, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     for entry in spec.entries:
-        assert run_entry(spec, entry, folder, methods=["gradient"]) == [folder / RESULTS / entry.name]
+        assert run_entry(spec, entry, folder, methods=["gradient", "grad-cam"]) == [folder / RESULTS / entry.name]
     return folder
 
 
@@ -51,8 +53,9 @@ def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, ou
     for seed, model in enumerate(record["models"]):
         weights = safetensors.torch.load_file(results / f"lesion-cnn-seed{seed}" / "weights.safetensors")
         assert {tensor.dtype for tensor in weights.values()} <= {torch.float16, torch.int64}
-        run = evaluate(out / "data" / "perlin-lesions", model=results / f"lesion-cnn-seed{seed}", methods=["gradient"],
-                       metrics=list(spec.metrics), limit=10, out=out / f"again{seed}")  # fmt: skip
+        asked = {"methods": ["gradient", "grad-cam"], "metrics": list(spec.metrics), "limit": 10}
+        checkpoint = results / f"lesion-cnn-seed{seed}"
+        run = evaluate(out / "data" / "perlin-lesions", model=checkpoint, out=out / f"again{seed}", **asked)
         again = json.loads((run / "run.json").read_text(encoding="utf-8"))["models"]
         assert [one["weights_sha256"] for one in again] == [model["weights_sha256"]]
         first, second = Run(results).scores, Run(run).scores
@@ -70,7 +73,7 @@ def test_checkpoints_that_are_there_are_taken(spec, out, tmp_path, monkeypatch):
     shutil.copytree(out / CHECKPOINTS, tmp_path / CHECKPOINTS)
     monkeypatch.setattr("salgen.evaluation.training.training._run", None)
     entry = next(entry for entry in spec.entries if entry.name == NAME)
-    (results,) = run_entry(spec, entry, tmp_path, methods=["gradient"])
+    (results,) = run_entry(spec, entry, tmp_path, methods=["gradient", "grad-cam"])
     assert Run(results).scores.equals(Run(out / RESULTS / NAME).scores)
 
 
@@ -99,3 +102,28 @@ def test_weights_stay_as_they_are_where_half_precision_changes_a_prediction(tmp_
     before = (trained.path / "weights.safetensors").read_bytes()
     assert not freeze(trained.path, data)
     assert (trained.path / "weights.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("reliance", [False, True])
+def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
+    found = read_standing(spec, out, reliance=reliance)
+    scores = Run(out / RESULTS / f"perlin-lesions-lesion-cnn-{'reliance' if reliance else 'plain'}").scores
+    wins = []
+    for metric in spec.metrics:  # of the first families' headlines, here two
+        of_metric = scores[(scores["metric"] == metric) & (scores["variant"] != "region:image")]
+        if of_metric.empty:
+            of_metric = scores[scores["metric"] == metric]
+        means = of_metric.groupby(["training_seed", "method"])["value"].mean().unstack()
+        wins.append(np.sign(means["gradient"] - means["grad-cam"]).mean())
+    place = dict(zip(found.methods, found.places, strict=True))
+    assert place["gradient"] == pytest.approx((1 - np.mean(wins)) / 2)
+    assert set(place) == {"gradient", "grad-cam"}
+
+
+def test_results_of_another_version_are_refused(spec, out, tmp_path):
+    shutil.copytree(out / RESULTS, tmp_path / RESULTS)
+    (tmp_path / RESULTS / NAME / SPEC).write_text('{"version": 1, "sha256": "0"}', encoding="utf-8")
+    with pytest.raises(SalgenError, match="is not of salgen-bench 1"):
+        read_standing(spec, tmp_path)
+    with pytest.raises(SalgenError, match="holds no results of salgen-bench 1"):
+        read_standing(spec, tmp_path / "data")

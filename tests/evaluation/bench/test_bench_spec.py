@@ -15,7 +15,7 @@ from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.parameters import parse_call
 from salgen.registry import MODELS
 
-DIGESTS = {1: "572f325d59aec58094badbadd039dcaba378fe66857d97a6f6309be971c9d297"}
+DIGESTS = {1: "e5a1621cab7879cebad592b6354aae858ea22ffe7bbf978c85f3f89c9db63159"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
