@@ -54,6 +54,24 @@ def table(folder: str, reliance: bool, samples: str) -> None:
         click.echo(f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {p_value:.3f}")
 
 
+@command.command("verify")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False), default="salgen-bench")
+def verify(folder: str) -> None:
+    """Check the results in FOLDER, and compute some of their scores again from the frozen weights."""
+    from pathlib import Path
+
+    from salgen.errors import SalgenError
+    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.bench_verify import result_problems
+
+    problems = list(result_problems(bench_spec(), Path(folder)))
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        raise SalgenError(f"{folder}: {len(problems)} problems")
+    click.echo(f"{folder}: verified")
+
+
 @command.command("run")
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench", show_default=True)
 @click.option(

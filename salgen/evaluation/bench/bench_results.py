@@ -43,7 +43,7 @@ def read_standing(spec: BenchSpec, folder: Path, *, reliance: bool = True, sampl
         If there is no result, or one is of another version.
     """
     runs = [
-        _open(spec, folder / RESULTS / entry.name)
+        open_results(spec, folder / RESULTS / entry.name)
         for entry in main_entries(spec, reliance=reliance)
         if (folder / RESULTS / entry.name).is_dir()
     ]
@@ -53,7 +53,14 @@ def read_standing(spec: BenchSpec, folder: Path, *, reliance: bool = True, sampl
     return standing(np.stack([_means(spec, run, methods, samples) for run in runs]), methods)
 
 
-def _open(spec: BenchSpec, results: Path) -> Run:
+def open_results(spec: BenchSpec, results: Path) -> Run:
+    """The results of one entry.
+
+    Raises
+    ------
+    SalgenError
+        If they are of another version, or damaged.
+    """
     stated = json.loads((results / SPEC).read_text(encoding="utf-8"))
     if stated != {"version": spec.version, "sha256": spec.digest}:
         raise SalgenError(f"{results} is not of salgen-bench {spec.version}: it states {stated}")

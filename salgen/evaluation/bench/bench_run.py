@@ -54,7 +54,7 @@ def run_entry(
     trainings = [] if data.designed else _trainings(spec, entry, out, dataset)
     results = []
     for split in data.tests:
-        name = "-".join([entry.name, *split.split("_")[1:]])
+        name = run_name(entry, split)
         run = out / RUNS / name
         for checkpoint in trainings:
             shutil.copytree(checkpoint, run / checkpoint.name, dirs_exist_ok=True)
@@ -100,6 +100,11 @@ def _training(entry: Entry) -> tuple[str, dict[str, Any]]:
     """The name of an entry's network, and its parameters and settings."""
     model, parameters = parse_call(entry.network)
     return model, {**parameters, "reliance": RELIANCE if entry.reliance else 0.0}
+
+
+def run_name(entry: Entry, split: str) -> str:
+    """The name of the folders of an entry's results on one split: ``drawn-signs-scnn-plain-noisy-square``."""
+    return "-".join([entry.name, *split.split("_")[1:]])
 
 
 def _trainings(spec: BenchSpec, entry: Entry, out: Path, dataset: Path) -> list[Path]:

@@ -7,6 +7,8 @@ import json
 import shutil
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import safetensors.torch
 import torch
@@ -17,6 +19,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_results import read_standing
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, SPEC, run_entry
 from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
+from salgen.evaluation.bench.bench_verify import result_problems
 from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
@@ -127,3 +130,33 @@ def test_results_of_another_version_are_refused(spec, out, tmp_path):
         read_standing(spec, tmp_path)
     with pytest.raises(SalgenError, match="holds no results of salgen-bench 1"):
         read_standing(spec, tmp_path / "data")
+
+
+def test_sound_results_are_verified(spec, out):
+    assert list(result_problems(spec, out)) == []
+
+
+@pytest.mark.parametrize("change", [2e-4, np.nan])
+def test_a_score_that_the_weights_do_not_give_is_found(spec, out, tmp_path, change):
+    shutil.copytree(out / "data", tmp_path / "data")
+    results = tmp_path / RESULTS / NAME
+    shutil.copytree(out / RESULTS / NAME, results)
+    table = pq.read_table(results / "scores.parquet")
+    scores = table.to_pandas()
+    scores.loc[scores["method"] == "gradient", "value"] += change
+    changed = pa.Table.from_pandas(scores, schema=table.schema, preserve_index=False)
+    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), results / "scores.parquet")
+    problems = "\n".join(result_problems(spec, tmp_path))
+    assert f"{NAME}: average-precision of gradient on test-" in problems
+    assert "grad-cam on" not in problems
+
+
+def test_weights_that_are_not_those_of_the_record_are_found(spec, out, tmp_path):
+    shutil.copytree(out / "data", tmp_path / "data")
+    shutil.copytree(out / RESULTS / NAME, tmp_path / RESULTS / NAME)
+    for seed in range(spec.trainings):
+        checkpoint = tmp_path / RESULTS / NAME / f"lesion-cnn-seed{seed}" / "weights.safetensors"
+        weights = safetensors.torch.load_file(checkpoint)
+        safetensors.torch.save_file({name: 1.05 * tensor for name, tensor in weights.items()}, checkpoint)
+    problems = list(result_problems(spec, tmp_path))
+    assert any("is said to be" in problem for problem in problems)
