@@ -8,7 +8,17 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import batched_scoring, faithfulness, generation, growth, pasting, perturbation, saliency, scoring
+from benchmarks import (
+    batched_scoring,
+    compiled,
+    faithfulness,
+    generation,
+    growth,
+    pasting,
+    perturbation,
+    saliency,
+    scoring,
+)
 from benchmarks.gpu import campaign
 from benchmarks.timing import table
 
@@ -27,7 +37,7 @@ LIBRARIES = (
     "imagecodecs",
     "perlin-numpy",
 )
-SIZES = {"make": (1_000, 100_000), "evaluate": (1_000, 10_000)}
+SIZES = {**growth.SIZES, "evaluate": growth.SIZES["evaluate"][:2]}  # the third takes most of an hour
 
 
 def main() -> None:
@@ -59,6 +69,8 @@ def main() -> None:
         "times as many changed images. A ratio of at least 0.83 to the bare passes means at most 1.2 times as long.",
         table(faithfulness.rows()),
         f"Deletion's probabilities are at most {faithfulness.agreement():.1e} away from those of Quantus.",
+        "## Passes without gradient, compiled by `torch.compile` (`salgen evaluate --compile`)",
+        table(compiled.rows()),
         "## Growth, 64x64, one worker",
         "Evaluating is explaining by the gradient and nine controls, and scoring by six metrics over two regions; "
         "half of the images have a mask. Peak memory is the whole process, torch included; what grows with the number "

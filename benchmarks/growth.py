@@ -32,19 +32,22 @@ def measure(step: str, size: int) -> dict[str, float]:
     return in_a_process("benchmarks.growth", "--step", step, "--size", str(size))
 
 
-def lines(sizes: Mapping[str, Sequence[int]]) -> list[str]:
-    """A table of the steps at their sizes, and the line through each step's times."""
+def lines(sizes: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """A table of the steps at their sizes, and the line through each step's times; rows come as they are measured."""
     heads = ["step", "images", "µs per image", "bare passes and sorts, µs", "ratio", "peak memory, MB"]
-    text = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{' --- |' * len(heads)}"
     fits = []
     for step, several in sizes.items():
-        results = [measure(step, size) for size in several]
-        fits.append(f"- {step}: {_line(several, [result['us_per_image'] for result in results])}")
-        for size, result in zip(several, results, strict=True):
+        times = []
+        for size in several:
+            result = measure(step, size)
             whole, bare = result["us_per_image"], result["bare_us_per_image"]
             beside = f"{bare:,.0f} | {whole / bare:.2f}" if bare else " | "
-            text.append(f"| {step} | {size:,} | {whole:,.0f} | {beside} | {result['peak_mb']:,.0f} |")
-    return [*text, "", "Lines through these times, by least squares of the relative error:", "", *fits]
+            yield f"| {step} | {size:,} | {whole:,.0f} | {beside} | {result['peak_mb']:,.0f} |"
+            times.append(whole)
+        fits.append(f"- {step}: {_line(several, times)}")
+    yield from ["", "Lines through these times, by least squares of the relative error:", "", *fits]
 
 
 def _line(sizes: Sequence[int], us_per_image: Sequence[float]) -> str:
@@ -137,7 +140,8 @@ def main() -> None:
     parser.add_argument("--size", type=int)
     arguments = parser.parse_args()
     if arguments.step is None:
-        print("\n".join(lines(SIZES)))
+        for line in lines(SIZES):
+            print(line, flush=True)
         return
     steps = {"make": _make, "recipes": partial(_make, recipes_only=True), "evaluate": _evaluate}
     with tempfile.TemporaryDirectory() as place:
