@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata, t
+from scipy.special import stdtrit
+from scipy.stats import rankdata
 
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
@@ -67,7 +68,7 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     counts = defined.sum(axis=0)
     degrees = np.where(counts > 1, counts - 1.0, np.nan)
     variance = np.nansum((places - means) ** 2, axis=0) / degrees
-    half = t.ppf((1 + LEVEL) / 2, degrees) * np.sqrt(variance / counts)
+    half = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(variance / counts)
     order = np.argsort(means, kind="stable")
     p_values = np.full((len(methods), len(methods)), np.nan)
     everywhere = np.flatnonzero(defined.all(axis=0))

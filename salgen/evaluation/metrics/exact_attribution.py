@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import rankdata
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
 from salgen.evaluation.metrics.inputs.metric import (
@@ -90,6 +89,8 @@ class AttributionRankCorrelation(AttributionMetric):
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [-1, 1]."""
+        from scipy.stats import rankdata
+
         if np.ptp(exact) == 0:
             return math.nan, CONSTANT_ATTRIBUTION
         if np.ptp(sums) == 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest, rankdata
 
 from salgen.evaluation.statistics.mean_intervals import LEVEL
 from salgen.evaluation.statistics.tolerance import differences
@@ -48,6 +47,8 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
     higher_is_better
         bool (metrics,).
     """
+    from scipy.stats import rankdata
+
     better_is_less = np.where(higher_is_better, -scores, scores)
     has_scores = ~np.isnan(scores).all(axis=0)
     if not has_scores.any():
@@ -58,6 +59,8 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
 
 def accuracy_interval(accuracy: float, count: int, level: float = LEVEL) -> tuple[float, float]:
     """The exact (Clopper-Pearson) interval of an accuracy measured on `count` images."""
+    from scipy.stats import binomtest
+
     ends = binomtest(round(accuracy * count), count).proportion_ci(level)
     return float(ends.low), float(ends.high)
 
@@ -75,6 +78,8 @@ def too_few_to_tell(accuracy: float, count: int, chance: float) -> bool:
 
     That is, a model is not near chance, and an exact binomial test at 1 % does not find it above chance.
     """
+    from scipy.stats import binomtest
+
     if near_chance(accuracy, chance):
         return False
     above = binomtest(round(accuracy * count), count, chance, alternative="greater")

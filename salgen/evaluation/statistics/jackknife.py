@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, numbered
 from salgen.evaluation.statistics.mean_intervals import TRAININGS
@@ -170,6 +170,6 @@ def interval(estimate: Estimate, shares: tuple[float, float] = (0.025, 0.025)) -
             return -inf, inf
         if source.kind == CLUSTERS or count >= TRAININGS:
             variance = (count - 1) / count * ((values - values.mean()) ** 2).sum()
-            squares += variance * t.isf(shares, count - 1) ** 2
+            squares += variance * stdtrit(count - 1, shares) ** 2
     low, high = np.sqrt(squares).tolist()
     return estimate.value - low, estimate.value + high

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from salgen.evaluation.statistics.clusters import cluster_sums, numbered
 from salgen.evaluation.statistics.training_noise import training_variances
@@ -160,7 +160,7 @@ def _multiplicities(block: range, count: int, seed: int) -> Float64:
 def _student(draws: int, freedom: int, seed: int) -> Float64:
     """float64 (draws, 1): Student variables."""
     midpoints = np.clip(Stream(seed, "interval", "trainings").uniform(draws), 1e-12, 1 - 1e-12)
-    return _fixed(t.ppf(midpoints, freedom)[:, np.newaxis])
+    return _fixed(stdtrit(freedom, midpoints)[:, np.newaxis])
 
 
 def _fixed(array: Float64) -> Float64:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from salgen.evaluation.statistics.clusters import LEAST as LEAST_CLUSTERS
 from salgen.evaluation.statistics.tolerance import differences
@@ -196,7 +196,7 @@ def _moves(noise: TrainingNoise | None, chances: Float64) -> Callable[[int, Any]
     if noise is None:
         return lambda first, others: 0.0
     degrees, kind = np.unique(noise.freedom, return_inverse=True)
-    students = np.stack([t.ppf(chances, freedom) for freedom in degrees])
+    students = np.stack([stdtrit(freedom, chances) for freedom in degrees])
     kinds = kind.reshape(noise.freedom.shape)
     return lambda first, others: noise.error[first, others][:, None] * students[kinds[first, others]]
 

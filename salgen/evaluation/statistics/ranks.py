@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import chi2, rankdata, studentized_range
+from scipy.special import chdtrc
 
 from salgen.evaluation.statistics.clusters import cluster_sums
 from salgen.evaluation.statistics.comparison_groups import Family, Key, family
@@ -92,6 +92,8 @@ def rank_family(group: Family) -> MeanRanks:
 
 def sample_ranks(values: Float64, higher_is_better: bool) -> Float64:
     """float64 (N, K): the rank of each method on each sample; values that are equal up to rounding tie."""
+    from scipy.stats import rankdata  # takes a third of a second, and is needed at the end of a run
+
     ascending = levels(values)
     return np.asarray(rankdata(-ascending if higher_is_better else ascending, axis=1), dtype=np.float64)
 
@@ -113,7 +115,7 @@ def friedman(ranks: Float64) -> tuple[float, float]:
         return 0.0, 1.0
     between = ((ranks.sum(axis=0) - len(ranks) * middle) ** 2).sum()
     statistic = float((methods - 1) * between / spread)
-    return statistic, float(chi2.sf(statistic, methods - 1))
+    return statistic, float(chdtrc(methods - 1, statistic))
 
 
 @lru_cache
@@ -125,6 +127,8 @@ def critical_difference(methods: int, samples: int, alpha: float = ALPHA) -> flo
     Nemenyi 1963; Demšar 2006, *Statistical comparisons of classifiers over multiple data sets*, JMLR 7,
     section 3.2.2 and table 5.
     """
+    from scipy.stats import studentized_range
+
     q = studentized_range.ppf(1 - alpha, methods, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(methods * (methods + 1) / (6 * samples)))
 
