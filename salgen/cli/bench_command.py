@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from salgen.cli.groups import Group
 from salgen.cli.options import command_line, max_memory
+
+if TYPE_CHECKING:
+    from salgen.evaluation.bench.standing import Standing
 
 
 @click.group("bench", cls=Group)
@@ -44,14 +49,38 @@ def table(folder: str, reliance: bool, samples: str) -> None:
     """Rank methods over the data sets in FOLDER: 0 for the best on all of them, 1 for the worst."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_results import read_standing
+    from salgen.evaluation.bench.bench_results import read_scores, standing_by
     from salgen.evaluation.bench.bench_spec import bench_spec
 
-    found = read_standing(bench_spec(), Path(folder), reliance=reliance, samples=samples)
-    click.echo(f"{'method':40s} place  95 % interval  data sets  p beside the best")
+    spec = bench_spec()
+    click.echo(_table(standing_by(spec, read_scores(spec, Path(folder), reliance=reliance, samples=samples))))
+
+
+def _table(found: Standing) -> str:
+    """A line for each method, the best first."""
     rows = zip(found.methods, found.places, found.low, found.high, found.datasets, found.p_values[0], strict=True)
-    for method, place, low, high, count, p_value in rows:
-        click.echo(f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {p_value:.3f}")
+    lines = [
+        f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {p_value:.3f}"
+        for method, place, low, high, count, p_value in rows
+    ]
+    return "\n".join([f"{'method':40s} place  95 % interval  data sets  p beside the best", *lines])
+
+
+@command.command("rank")
+@click.argument("method", metavar="METHOD")
+@click.option("--results", type=click.Path(exists=True, file_okay=False), metavar="FOLDER", default="salgen-bench")
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank", show_default=True)
+@click.option("--quick", is_flag=True, help="The first 16 images and one training of each network.")
+@max_memory
+def rank(method: str, results: str, out: str, quick: bool, max_memory: float | None) -> None:
+    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place in the table."""
+    from pathlib import Path
+
+    from salgen.evaluation.bench.bench_rank import rank_method
+    from salgen.evaluation.bench.bench_spec import bench_spec
+
+    options = {"max_memory": max_memory, "command": command_line()}
+    click.echo(_table(rank_method(bench_spec(), method, Path(results), Path(out), quick=quick, **options)))
 
 
 @command.command("verify")

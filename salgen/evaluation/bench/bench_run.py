@@ -30,6 +30,7 @@ def run_entry(
     out: Path,
     *,
     methods: Sequence[str] = ("all",),
+    recipes_only: bool = False,
     max_memory: float | None = None,
     command: Sequence[str] | None = None,
 ) -> list[Path]:
@@ -42,6 +43,8 @@ def run_entry(
         ``results`` what is published of these. Checkpoints that are there are taken, and not trained again.
     methods
         Calls and groups; the controls are always added.
+    recipes_only
+        Whether images are rendered as they are needed, and not stored.
     max_memory, command
         As for :func:`~salgen.evaluation.runs.running.evaluate`.
 
@@ -50,7 +53,7 @@ def run_entry(
     The folders of the entry's results, one for each split that is scored.
     """
     data, (model, settings) = entry.data, _training(entry)
-    dataset = make_data(spec, data, out / DATA / data.name, command=command)
+    dataset = make_data(spec, data, out / DATA / data.name, recipes_only=recipes_only, command=command)
     trainings = [] if data.designed else _trainings(spec, entry, out, dataset)
     results = []
     for split in data.tests:

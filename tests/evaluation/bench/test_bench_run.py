@@ -16,7 +16,9 @@ import torch
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_results import read_standing
+from salgen.evaluation.bench import bench_rank
+from salgen.evaluation.bench.bench_rank import rank_method
+from salgen.evaluation.bench.bench_results import read_scores, standing_by
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, SPEC, run_entry
 from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
 from salgen.evaluation.bench.bench_verify import result_problems
@@ -109,7 +111,7 @@ def test_weights_stay_as_they_are_where_half_precision_changes_a_prediction(tmp_
 
 @pytest.mark.parametrize("reliance", [False, True])
 def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
-    found = read_standing(spec, out, reliance=reliance)
+    found = standing_by(spec, read_scores(spec, out, reliance=reliance))
     scores = Run(out / RESULTS / f"perlin-lesions-lesion-cnn-{'reliance' if reliance else 'plain'}").scores
     wins = []
     for metric in spec.metrics:  # of the first families' headlines, here two
@@ -123,13 +125,40 @@ def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
     assert set(place) == {"gradient", "grad-cam"}
 
 
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_method_is_ranked_on_the_frozen_checkpoints(spec, out, tmp_path, monkeypatch, quick):
+    monkeypatch.setattr("salgen.evaluation.training.training._run", None)
+    monkeypatch.setattr(bench_rank, "QUICK_IMAGES", 6)
+    found = rank_method(spec, "input-x-gradient", out, tmp_path, quick=quick)
+    assert set(found.methods) == {"gradient", "grad-cam", "input-x-gradient"}
+    whole = copy_of(spec, out, ["gradient", "grad-cam", "input-x-gradient"], tmp_path / "whole", quick)
+    assert found.methods == whole.methods
+    assert found.places == pytest.approx(whole.places)
+
+
+def copy_of(spec, out, methods, folder, quick):
+    """The standing if all methods had been run together."""
+    shutil.copytree(out / CHECKPOINTS, folder / CHECKPOINTS)
+    if quick:
+        spec = dataclasses.replace(spec, images=6, trainings=1)
+    run_entry(spec, next(entry for entry in spec.entries if entry.name == NAME), folder, methods=methods)
+    return standing_by(spec, read_scores(spec, folder))
+
+
+def test_a_method_that_has_results_is_compared_by_the_new_ones(spec, out, tmp_path):
+    found = rank_method(spec, "gradient", out, tmp_path)
+    stated = standing_by(spec, read_scores(spec, out))
+    assert found.methods == stated.methods
+    assert found.places == pytest.approx(stated.places)
+
+
 def test_results_of_another_version_are_refused(spec, out, tmp_path):
     shutil.copytree(out / RESULTS, tmp_path / RESULTS)
     (tmp_path / RESULTS / NAME / SPEC).write_text('{"version": 1, "sha256": "0"}', encoding="utf-8")
     with pytest.raises(SalgenError, match="is not of salgen-bench 1"):
-        read_standing(spec, tmp_path)
+        read_scores(spec, tmp_path)
     with pytest.raises(SalgenError, match="holds no results of salgen-bench 1"):
-        read_standing(spec, tmp_path / "data")
+        read_scores(spec, tmp_path / "data")
 
 
 def test_sound_results_are_verified(spec, out):
