@@ -17,13 +17,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.growth import BATCH
+from benchmarks.growth import BARE_BATCHES, BATCH
 from benchmarks.processes import watching
 
 IMAGES = 1024
 WORKERS = (1, 2, 4)
 GENERATOR, METHODS = "perlin-lesions", ("gradient",)
-BARE_BATCHES = 100
 
 
 def measure(folder: Path, workers: int, images: int, checkpoint: Path) -> dict[str, float]:
@@ -114,7 +113,7 @@ def main(images: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         data = make(GENERATOR, folder / "data", splits={"train": 256, "val": 64, "test": 64})
-        checkpoint = train(data, folder / "model", settings={"epochs": 1})
+        checkpoint = train(data, folder / "model", settings={"epochs": 1}).path
         found = {}
         for workers in WORKERS:
             (folder / str(workers)).mkdir()
