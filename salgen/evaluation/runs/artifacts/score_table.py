@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def write_scores(
     """
     complete = _score_table(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for table in (*(_completed(chunk.read(), complete) for chunk in chunks), *further):
+        for table in chain((_completed(chunk.read(), complete) for chunk in chunks), further):
             set_here = {
                 "dataset": pa.array([dataset] * len(table), pa.string()),
                 "certified": _certified(table, certified),
@@ -120,11 +121,5 @@ def _completed(rows: pa.Table, complete: ScoreTable) -> pa.Table:
 
 def _certified(table: pa.Table, certified: Certified) -> pa.Array:
     """Column that is true where a row's sample is certified for its model; null without a certificate."""
-    verdicts = np.full(len(table), None, dtype=object)
-    model, seed = table["model"].to_numpy(), table["training_seed"].to_numpy()
-    for (name, number), samples in certified.items():
-        of_model = np.flatnonzero((model == name) & (seed == number))
-        place = pc.index_in(table["sample_id"].take(of_model), pa.array(list(samples), pa.string())).to_numpy()
-        answers = np.array([*samples.values(), None], dtype=object)
-        verdicts[of_model] = answers[np.where(np.isnan(place), -1, place).astype(np.int64)]
-    return pa.array(verdicts.tolist(), pa.bool_())
+    rows = zip(*(table[name].to_pylist() for name in ("model", "training_seed", "sample_id")), strict=True)
+    return pa.array([certified.get((model, seed), {}).get(sample) for model, seed, sample in rows], pa.bool_())
