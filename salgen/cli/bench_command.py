@@ -8,6 +8,7 @@ import click
 
 from salgen.cli.groups import Group
 from salgen.cli.options import command_line, max_memory
+from salgen.cli.verify_command import raise_problems
 
 if TYPE_CHECKING:
     from salgen.evaluation.bench.standing import Standing
@@ -43,7 +44,7 @@ def list_entries() -> None:
     type=click.Choice(["all", "correct", "certified"]),
     default="all",
     show_default=True,
-    help="That count.",
+    help="The samples that count: all, those classified rightly, or those certified.",
 )
 def table(folder: str, reliance: bool, samples: str) -> None:
     """Rank methods over the data sets in FOLDER: 0 for the best on all of them, 1 for the worst."""
@@ -89,15 +90,10 @@ def verify(folder: str) -> None:
     """Check the results in FOLDER, and compute some of their scores again from the frozen weights."""
     from pathlib import Path
 
-    from salgen.errors import SalgenError
     from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.bench_verify import result_problems
 
-    problems = list(result_problems(bench_spec(), Path(folder)))
-    for problem in problems:
-        click.echo(problem)
-    if problems:
-        raise SalgenError(f"{folder}: {len(problems)} problems")
+    raise_problems(folder, list(result_problems(bench_spec(), Path(folder))))
     click.echo(f"{folder}: verified")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -46,8 +47,13 @@ def command(path: str, source: str | None, samples: int) -> None:
     from salgen.evaluation.verification.verifying import verdict
 
     problems, unchecked = verdict(path, source=source, samples=samples)
+    raise_problems(path, problems)
+    click.echo(f"{path}: verified" + (f", in part: {unchecked}" if unchecked else ""))
+
+
+def raise_problems(path: str, problems: Sequence[str]) -> None:
+    """List problems on standard error, and raise a SalgenError if there are any."""
     for problem in problems:
         click.echo(problem, err=True)
     if problems:
         raise SalgenError(f"{path}: {len(problems)} problem{'s' if len(problems) > 1 else ''}, listed above")
-    click.echo(f"{path}: verified" + (f", in part: {unchecked}" if unchecked else ""))

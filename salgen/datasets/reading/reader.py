@@ -313,7 +313,7 @@ class Dataset:
             entry = self._shards[shard]
             file = open_shard(self.path, entry, self._schema, self.manifest.rows_per_group)
             rows = read_group(self.path / entry.path, file, group, self._stored)
-            while self._groups and rows.nbytes + sum(kept.nbytes for kept in self._groups.values()) > CACHED_BYTES:
+            while self._groups and (len(self._groups) + 1) * rows.nbytes > CACHED_BYTES:  # groups are about as large
                 del self._groups[next(iter(self._groups))]
             self._groups[shard, group] = rows
         return self._groups[shard, group]

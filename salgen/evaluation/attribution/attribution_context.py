@@ -12,7 +12,7 @@ from torch import Tensor
 from salgen.evaluation.attribution.passes import Passes, PassRequirements, TimedCache
 from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.memory import MicroBatches
-from salgen.evaluation.models.inspection.model_view import ModelView, check_logits, score_gradient
+from salgen.evaluation.models.inspection.model_view import ModelView, score_gradient
 from salgen.seeding import Stream
 
 if TYPE_CHECKING:
@@ -110,22 +110,8 @@ class AttributionContext:
         return score_gradient(logits.detach(), self.targets, self.score)
 
     def logits_of(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Checked logits (count, K) of many inputs, made and run a part at a time, without gradient.
-
-        Parameters
-        ----------
-        count
-            Number of normalised inputs.
-        inputs
-            Makes those of a part of ``range(count)``: (m, C, h, w).
-        """
-
-        def work(part: slice) -> Tensor:
-            made = inputs(part)
-            return check_logits(self.model.forward(made), len(made))
-
-        with torch.no_grad():
-            return torch.cat(self.batches.over(count, work))
+        """Checked logits (count, K) of many normalised inputs; see :meth:`MicroBatches.logits`."""
+        return self.batches.logits(self.model, count, inputs)
 
     def gradient(self, inputs: Tensor) -> Tensor:
         """The gradient of each sample's score at any normalised inputs, (n, C, h, w).

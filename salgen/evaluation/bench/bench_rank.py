@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from salgen.evaluation.bench.bench_results import headline_scores, main_entries,
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.training.checkpoints import CARD
 
 QUICK_IMAGES = 16
@@ -55,7 +55,7 @@ def rank_method(
         if entry.name not in stated:
             continue
         for card in (folder / RESULTS / entry.name).glob(f"*/{CARD}"):
-            shutil.copytree(card.parent, out / CHECKPOINTS / entry.name / card.parent.name, dirs_exist_ok=True)
+            copy_checkpoint(card.parent, out / CHECKPOINTS / entry.name / card.parent.name)
         plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
         (results,) = run_entry(asked, plain_test, out, methods=[method], recipes_only=True, **options)
         own, scores = headline_scores(spec, results), stated[entry.name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_spec import BenchData, BenchSpec, Entry
 from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.training.training import train_seeds
 from salgen.evaluation.training.training_settings import RELIANCE
-from salgen.files import write_text
+from salgen.files import copy_file, write_text
 from salgen.parameters import canonical_json, parse_call
 
 DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
@@ -60,7 +60,7 @@ def run_entry(
         name = run_name(entry, split)
         run = out / RUNS / name
         for checkpoint in trainings:
-            shutil.copytree(checkpoint, run / checkpoint.name, dirs_exist_ok=True)
+            copy_checkpoint(checkpoint, run / checkpoint.name)
         evaluate(
             dataset,
             model=model,
@@ -122,13 +122,8 @@ def _trainings(spec: BenchSpec, entry: Entry, out: Path, dataset: Path) -> list[
 
 def _keep(spec: BenchSpec, run: Path, results: Path) -> Path:
     """Copy what is published of a run, with the version that it is of."""
-    results.mkdir(parents=True, exist_ok=True)
-    for name in KEPT:
-        if (run / name).exists():
-            shutil.copyfile(run / name, results / name)
-    for card in run.glob(f"*/{CARD}"):
-        (results / card.parent.name).mkdir(exist_ok=True)
-        for name in (CARD, WEIGHTS):
-            shutil.copyfile(card.with_name(name), results / card.parent.name / name)
+    weights = (card.with_name(name) for card in run.glob(f"*/{CARD}") for name in (CARD, WEIGHTS))
+    for path in (*(run / name for name in KEPT if (run / name).exists()), *weights):
+        copy_file(path, results / path.relative_to(run))
     write_text(results / SPEC, canonical_json({"version": spec.version, "sha256": spec.digest}) + "\n")
     return results

@@ -26,7 +26,7 @@ def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path)
     for model in models:
         kept = checkpoint_of(run, model.name, model.seed, model.digest)
         if kept is None and (model.folder / WEIGHTS).is_file():
-            _copy_checkpoint(model, run)
+            copy_checkpoint(model.folder, run / CHECKPOINTS / f"{folder_name(model.name)}-seed{model.seed}")
         elif kept is None:
             message = (
                 f"the weights of {model.name} are not kept: metrics that query the model cannot be scored from maps"
@@ -48,7 +48,7 @@ def checkpoint_files(folder: Path) -> list[Path]:
     return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
 
 
-def _copy_checkpoint(model: EvaluatedModel, run: Path) -> None:
-    target = run / CHECKPOINTS / f"{folder_name(model.name)}-seed{model.seed}"
-    for path in checkpoint_files(model.folder):
+def copy_checkpoint(folder: Path, target: Path) -> None:
+    """Copy the files of a checkpoint to another folder, which is made."""
+    for path in checkpoint_files(folder):
         copy_file(path, target / path.name)

@@ -246,7 +246,8 @@ def evaluate(
     with run_folder(run, replace=replace):
         training: dict[str, Any] = {"scale": scale, "settings": settings, "seeds": seeds}
         models = loaded or train_models(dataset, str(chosen_model), run, **training)
-        models = [dataclasses.replace(model, compile=agreed.compile) for model in models]
+        if agreed.compile:
+            models = [dataclasses.replace(model, compile=True) for model in models]
         shuffled = {
             trained.seed: train_again(
                 trained, dataset, run / PERMUTED / f"{trained.name}-seed{trained.seed}", labels="permuted"

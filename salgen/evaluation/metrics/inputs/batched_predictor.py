@@ -12,7 +12,7 @@ from torch import Tensor
 
 from salgen.evaluation.attribution.batch_explainer import FORWARD_BATCH_SIZE
 from salgen.evaluation.models.inspection.memory import MicroBatches, images_at_once, memory_budget
-from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
+from salgen.evaluation.models.inspection.model_view import ModelView
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +71,7 @@ class BatchedPredictor:
         inputs
             Makes those of a part of ``range(count)``: (m, C, h, w).
         """
-        return self.view.probabilities(self.logits(count, inputs).double())
-
-    def logits(self, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
-        """Checked logits (count, K) of the inputs of :meth:`probabilities`."""
-
-        def work(part: slice) -> Tensor:
-            made = inputs(part)
-            return check_logits(self.view.forward(made), len(made))
-
-        with torch.inference_mode(False), torch.no_grad():
-            return torch.cat(self.batches.over(count, work))
+        return self.view.probabilities(self.batches.logits(self.view, count, inputs).double())
 
     @cached_property
     def original(self) -> Tensor:
@@ -91,4 +81,4 @@ class BatchedPredictor:
     @cached_property
     def original_logits(self) -> Tensor:
         """Checked logits (N, K) of the images themselves."""
-        return self.logits(len(self.inputs), lambda part: self.inputs[part].clone())
+        return self.batches.logits(self.view, len(self.inputs), lambda part: self.inputs[part].clone())

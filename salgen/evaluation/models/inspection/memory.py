@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from salgen.errors import SalgenError, warn
-from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.model_view import ModelView, check_logits
 from salgen.evaluation.models.inspection.network_trace import forward_pass
 from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 
@@ -48,6 +48,24 @@ class MicroBatches:
             else:
                 start = part.stop
         return done
+
+    def logits(self, view: ModelView, count: int, inputs: Callable[[slice], Tensor]) -> Tensor:
+        """Checked logits (count, K) of many normalised inputs, made and run a part at a time, without gradient.
+
+        Parameters
+        ----------
+        count
+            Number of inputs.
+        inputs
+            Makes those of a part of ``range(count)``: (m, C, h, w).
+        """
+
+        def work(part: slice) -> Tensor:
+            made = inputs(part)
+            return check_logits(view.forward(made), len(made))
+
+        with torch.inference_mode(False), torch.no_grad():
+            return torch.cat(self.over(count, work))
 
     def _halve(self, failed: int, error: Exception) -> None:
         if not is_out_of_memory(error):

@@ -68,9 +68,10 @@ class ModelView:
         private = _private(model).eval()
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
-            return cls(private.normalise, private.network, private.cam_layer, True, several, compile)
+            parts = private.normalise, private.network, private.cam_layer
+            return cls(*parts, unit_pixels=True, multi_label=several, compile=compile)
         layer = getattr(private, "cam_layer", None)
-        return cls(nn.Identity(), private, layer, False, several, compile)
+        return cls(nn.Identity(), private, layer, unit_pixels=False, multi_label=several, compile=compile)
 
     @cached_property
     def forward(self) -> Callable[[Tensor], Any]:
