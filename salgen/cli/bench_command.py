@@ -34,8 +34,18 @@ def list_entries() -> None:
         click.echo(f"{family}: {metric}")
 
 
+results_folder = click.option(
+    "--results",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="FOLDER",
+    default="salgen-bench/results",
+    show_default=True,
+    help="Folder of results.",
+)
+
+
 @command.command("table")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False), default="salgen-bench")
+@results_folder
 @click.option(
     "--reliance/--no-reliance", default=True, show_default=True, help="Networks trained for reliance, or plainly."
 )
@@ -46,18 +56,19 @@ def list_entries() -> None:
     show_default=True,
     help="The samples that count: all, those classified rightly, or those certified.",
 )
-def table(folder: str, reliance: bool, samples: str) -> None:
-    """Rank methods over the data sets in FOLDER: 0 for the best on all of them, 1 for the worst."""
+def table(results: str, reliance: bool, samples: str) -> None:
+    """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_results import read_scores, standing_by
+    from salgen.evaluation.bench.bench_results import main_entries, method_scores, standing_by
     from salgen.evaluation.bench.bench_spec import bench_spec
 
     spec = bench_spec()
-    click.echo(_table(standing_by(spec, read_scores(spec, Path(folder), reliance=reliance, samples=samples))))
+    scores = method_scores(spec, Path(results), main_entries(spec, reliance=reliance), samples=samples)
+    click.echo(_standing(standing_by(spec, scores)))
 
 
-def _table(found: Standing) -> str:
+def _standing(found: Standing) -> str:
     """A line for each method, the best first."""
     rows = zip(found.methods, found.places, found.low, found.high, found.datasets, found.p_values[0], strict=True)
     lines = [
@@ -69,32 +80,107 @@ def _table(found: Standing) -> str:
 
 @command.command("rank")
 @click.argument("method", metavar="METHOD")
-@click.option("--results", type=click.Path(exists=True, file_okay=False), metavar="FOLDER", default="salgen-bench")
+@results_folder
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank", show_default=True)
 @click.option("--quick", is_flag=True, help="The first 16 images and one training of each network.")
 @max_memory
 def rank(method: str, results: str, out: str, quick: bool, max_memory: float | None) -> None:
-    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place in the table."""
+    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, show its place, and write its claim."""
     from pathlib import Path
 
+    from salgen.evaluation.bench.bench_claims import CLAIM
     from salgen.evaluation.bench.bench_rank import rank_method
     from salgen.evaluation.bench.bench_spec import bench_spec
 
     options = {"max_memory": max_memory, "command": command_line()}
-    click.echo(_table(rank_method(bench_spec(), method, Path(results), Path(out), quick=quick, **options)))
+    click.echo(_standing(rank_method(bench_spec(), method, Path(results), Path(out), quick=quick, **options)))
+    click.echo(f"claim: {Path(out) / CLAIM}")
+
+
+claim_file = click.argument("claim", metavar="CLAIM", type=click.Path(exists=True, dir_okay=False))
+
+
+@command.command("submit")
+@claim_file
+@results_folder
+@click.option("--by", default="", help="Who claims it.")
+@click.option("--code", default="", help="Where the method's code is.")
+def submit(claim: str, results: str, by: str, code: str) -> None:
+    """Add CLAIM to the results as one file, to be proposed to whoever keeps them."""
+    from pathlib import Path
+
+    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.claim_check import submit as add
+
+    click.echo(add(bench_spec(), Path(claim), Path(results), by=by, code=code))
+
+
+@command.command("check")
+@claim_file
+@results_folder
+@click.option(
+    "--entries",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Data sets whose scores are computed again.",
+)
+@click.option("--seed", type=int, help="Chooses them, and the unseen images; at random by default.")
+def check(claim: str, results: str, entries: int, seed: int | None) -> None:
+    """Compute a part of CLAIM again, and explain images that its method cannot have seen."""
+    import secrets
+    from pathlib import Path
+
+    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.claim_check import claim_problems
+
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    click.echo(f"seed {drawn}")
+    raise_problems(claim, list(claim_problems(bench_spec(), Path(claim), Path(results), entries=entries, seed=drawn)))
+    click.echo(f"{claim}: holds")
+
+
+@command.command("fetch")
+@click.argument("source", metavar="SOURCE")
+@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench/results", show_default=True)
+def fetch(source: str, out: str) -> None:
+    """Copy published results and checkpoints from SOURCE: a folder, an archive, or the address of one."""
+    from pathlib import Path
+
+    from salgen.evaluation.bench.bench_fetch import fetch as copy
+    from salgen.evaluation.bench.bench_spec import bench_spec
+
+    click.echo(f"{out}: {len(copy(bench_spec(), source, Path(out)))} results")
+
+
+@command.command("transfer")
+@click.argument("drawn", metavar="DRAWN", type=click.Path(exists=True, file_okay=False))
+@click.argument("real", metavar="REAL", type=click.Path(exists=True, file_okay=False))
+def transfer(drawn: str, real: str) -> None:
+    """Rank correlation of methods between two runs: on a DRAWN data set, and on the REAL one that it stands for."""
+    from pathlib import Path
+
+    from salgen.evaluation.bench.transfer import transfer as compare
+
+    def span(values: list[float]) -> str:
+        return f"{sum(values) / len(values):.2f} ({min(values):.2f} to {max(values):.2f})" if values else "-"
+
+    click.echo(f"{'metric':40s} methods  {'between data sets':24s}  between trainings of one")
+    for row in compare(Path(drawn), Path(real)):
+        click.echo(f"{row.metric:40s} {row.methods:7d}  {span(row.between):24s}  {span(row.within)}")
 
 
 @command.command("verify")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False), default="salgen-bench")
-def verify(folder: str) -> None:
-    """Check the results in FOLDER, and compute some of their scores again from the frozen weights."""
+@results_folder
+def verify(results: str) -> None:
+    """Compute some of the results' scores again from the frozen weights."""
     from pathlib import Path
 
     from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.bench_verify import result_problems
 
-    raise_problems(folder, list(result_problems(bench_spec(), Path(folder))))
-    click.echo(f"{folder}: verified")
+    raise_problems(results, list(result_problems(bench_spec(), Path(results))))
+    click.echo(f"{results}: verified")
 
 
 @command.command("run")

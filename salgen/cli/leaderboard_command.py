@@ -16,7 +16,18 @@ import click
     help="Folder to write; an existing leaderboard is replaced.",
 )
 def command(runs: tuple[str, ...], out: str) -> None:
-    """Write a static site about RUNS: a table to sort and filter, and a page for each run."""
+    """Write a static site about RUNS: a table to sort and filter, and a page for each run.
+
+    Of a folder with results of salgen-bench: the order of methods, and a page for each method and data set.
+    """
+    from pathlib import Path
+
+    from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.board import board, is_results
     from salgen.evaluation.leaderboard import leaderboard
 
-    click.echo(f"leaderboard: {leaderboard(runs, out)}")
+    if len(runs) == 1 and is_results(Path(runs[0])):
+        page = board(bench_spec(), Path(runs[0]), Path(out))
+    else:
+        page = leaderboard(runs, out)
+    click.echo(f"leaderboard: {page}")

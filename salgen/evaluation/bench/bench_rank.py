@@ -1,4 +1,4 @@
-"""A new method on the frozen checkpoints of salgen-bench, and its place among those that have results."""
+"""A new method on the frozen checkpoints of salgen-bench, its place among those that have results, and its claim."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from salgen.evaluation.bench.bench_results import headline_scores, main_entries, read_scores, standing_by
-from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, run_entry
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_claims import CLAIM, Claim, claimed_scores, write_claim
+from salgen.evaluation.bench.bench_results import main_entries, method_scores, read_scores, standing_by
+from salgen.evaluation.bench.bench_run import CHECKPOINTS, RUNS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.training.checkpoints import CARD
 
@@ -18,13 +21,7 @@ SAMPLES = ["sample_id", "training_seed"]
 
 
 def rank_method(
-    spec: BenchSpec,
-    method: str,
-    folder: Path,
-    out: Path,
-    *,
-    quick: bool = False,
-    **options: Any,
+    spec: BenchSpec, method: str, results: Path, out: Path, *, quick: bool = False, **options: Any
 ) -> Standing:
     """Explain and score by one method what the benchmark's methods have explained, and rank it among them.
 
@@ -32,10 +29,10 @@ def rank_method(
     ----------
     method
         A call, or ``package.module:name``, as for `salgen evaluate`.
-    folder
-        The folder that holds ``results``, with their checkpoints.
+    results
+        The folder of results, with their checkpoints.
     out
-        A folder of the same kind for this method, which goes on where it was stopped.
+        A folder like that of `salgen bench run`, which goes on where it was stopped; with ``claim.json``.
     quick
         Whether the first 16 images and one training of each network are enough. Methods are then compared on these.
     options
@@ -44,21 +41,39 @@ def rank_method(
     Raises
     ------
     SalgenError
-        If there are no results, or the method fails.
+        If there are no results, or the method works on none of the networks.
     """
     import pandas as pd
 
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
-    stated = read_scores(spec, folder)
-    combined = {}
+    stated = method_scores(spec, results, main_entries(spec))
+    combined, claimed = {}, {}
     for entry in main_entries(spec):
         if entry.name not in stated:
             continue
-        for card in (folder / RESULTS / entry.name).glob(f"*/{CARD}"):
+        for card in (results / entry.name).glob(f"*/{CARD}"):
             copy_checkpoint(card.parent, out / CHECKPOINTS / entry.name / card.parent.name)
         plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
-        (results,) = run_entry(asked, plain_test, out, methods=[method], recipes_only=True, **options)
-        own, scores = headline_scores(spec, results), stated[entry.name]
-        alike = scores.merge(own[SAMPLES].drop_duplicates(), on=SAMPLES)
-        combined[entry.name] = pd.concat([alike[~alike["method"].isin(own["method"])], own])
+        (own,) = run_entry(asked, plain_test, out, methods=[method], recipes_only=True, keep_maps=True, **options)
+        rows = read_scores(spec, own)
+        rows = rows[rows["metric"].isin(spec.headlines.values())]
+        alike = stated[entry.name].merge(rows[SAMPLES].drop_duplicates(), on=SAMPLES)
+        combined[entry.name] = pd.concat([alike[~alike["method"].isin(rows["method"])], rows])
+        run = Run(out / RUNS / entry.name)
+        for record in (one for one in run.record.methods if one.call in set(rows["method"])):
+            claimed[entry.name] = claimed_scores(run, record.call, rows)
+    if not claimed:
+        raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
+    claim = Claim(
+        version=spec.version,
+        sha256=spec.digest,
+        method=record.call,
+        given=method,
+        source_sha256=record.foreign.sha256 if record.foreign else None,
+        images=asked.images,
+        trainings=asked.trainings,
+        versions=run.record.versions,
+        scores=claimed,
+    )
+    write_claim(out / CLAIM, claim)
     return standing_by(asked, combined)

@@ -9,19 +9,16 @@ from typing import Any
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_results import keep_results, main_entries
 from salgen.evaluation.bench.bench_spec import BenchData, BenchSpec, Entry
 from salgen.evaluation.bench.frozen_weights import freeze
 from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.runs.running import evaluate
-from salgen.evaluation.training.checkpoints import CARD, WEIGHTS
 from salgen.evaluation.training.training import train_seeds
 from salgen.evaluation.training.training_settings import RELIANCE
-from salgen.files import copy_file, write_text
-from salgen.parameters import canonical_json, parse_call
+from salgen.parameters import parse_call
 
 DATA, CHECKPOINTS, RUNS, RESULTS = "data", "checkpoints", "runs", "results"
-SPEC = "salgen-bench.json"
-KEPT = ("run.json", "scores.parquet", "summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet")
 
 
 def run_entry(
@@ -31,8 +28,7 @@ def run_entry(
     *,
     methods: Sequence[str] = ("all",),
     recipes_only: bool = False,
-    max_memory: float | None = None,
-    command: Sequence[str] | None = None,
+    **options: Any,
 ) -> list[Path]:
     """Compute one entry of the benchmark, or go on where it was stopped.
 
@@ -45,15 +41,15 @@ def run_entry(
         Calls and groups; the controls are always added.
     recipes_only
         Whether images are rendered as they are needed, and not stored.
-    max_memory, command
-        As for :func:`~salgen.evaluation.runs.running.evaluate`.
+    options
+        Further ones of :func:`~salgen.evaluation.runs.running.evaluate`, such as `max_memory`.
 
     Returns
     -------
     The folders of the entry's results, one for each split that is scored.
     """
     data, (model, settings) = entry.data, _training(entry)
-    dataset = make_data(spec, data, out / DATA / data.name, recipes_only=recipes_only, command=command)
+    dataset = make_data(spec, data, out / DATA / data.name, recipes_only=recipes_only)
     trainings = [] if data.designed else _trainings(spec, entry, out, dataset)
     results = []
     for split in data.tests:
@@ -72,11 +68,13 @@ def run_entry(
             split=split,
             limit=spec.images,
             seed=spec.seed,
-            max_memory=max_memory,
             out=run,
-            command=command,
+            **options,
         )
-        results.append(_keep(spec, run, out / RESULTS / name))
+        keep_results(spec, run, out / RESULTS / name, gallery=entry in main_entries(spec) and name == entry.name)
+        results.append(out / RESULTS / name)
+    for checkpoint in trainings:
+        copy_checkpoint(checkpoint, out / RESULTS / entry.name / checkpoint.name)
     return results
 
 
@@ -118,12 +116,3 @@ def _trainings(spec: BenchSpec, entry: Entry, out: Path, dataset: Path) -> list[
     for checkpoint in trained:
         freeze(checkpoint.path, dataset)
     return [checkpoint.path for checkpoint in trained]
-
-
-def _keep(spec: BenchSpec, run: Path, results: Path) -> Path:
-    """Copy what is published of a run, with the version that it is of."""
-    weights = (card.with_name(name) for card in run.glob(f"*/{CARD}") for name in (CARD, WEIGHTS))
-    for path in (*(run / name for name in KEPT if (run / name).exists()), *weights):
-        copy_file(path, results / path.relative_to(run))
-    write_text(results / SPEC, canonical_json({"version": spec.version, "sha256": spec.digest}) + "\n")
-    return results

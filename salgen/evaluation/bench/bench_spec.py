@@ -104,6 +104,11 @@ class BenchSpec:
     data: Sequence[BenchData]
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """What results say of the version that they are of."""
+        return {"version": self.version, "sha256": self.digest}
+
+    @property
     def entries(self) -> list[Entry]:
         """All entries: each trained network plainly and for reliance, each designed one as it is."""
         return [
@@ -126,6 +131,11 @@ class BenchSpec:
         if not 1 <= number <= of:
             raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
         return self.entries[number - 1 :: of]
+
+    @property
+    def all_metrics(self) -> list[str]:
+        """The metrics of any data set."""
+        return [*self.metrics, *self.attribution_metrics]
 
     def metrics_on(self, data: BenchData) -> list[str]:
         """The metrics of a data set."""

@@ -13,9 +13,11 @@ from scipy.stats import rankdata
 from salgen.evaluation.statistics.comparisons import holm
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
 from salgen.evaluation.statistics.tolerance import levels
+from salgen.seeding import Stream
 from salgen.types import Float64
 
 LEVEL = 0.95
+DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class Standing:
         float64 (M,): the 95 % interval of the mean over data sets like these; NaN for a method on a single one.
     datasets
         int64 (M,): the number of data sets on which the method is defined.
+    by_metric, by_dataset
+        float64 (M, F) and (M, D): the mean place by each metric, and on each data set; NaN where there is none.
+    first, low_rank, high_rank
+        float64 (M,): the share of 1,000 draws of data sets and trainings, with replacement, in which the method is the
+        best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a method that lacks a data set.
     p_values
         float64 (M, M): of the hypothesis that two methods have the same place, by Holm's correction for all pairs of
         methods that are defined on all data sets; NaN for others, and where there are fewer than six data sets.
@@ -42,6 +49,11 @@ class Standing:
     low: Float64
     high: Float64
     datasets: NDArray[np.int64]
+    by_metric: Float64
+    by_dataset: Float64
+    first: Float64
+    low_rank: Float64
+    high_rank: Float64
     p_values: Float64
 
 
@@ -59,17 +71,20 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     Notes
     -----
     A method's place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank.
-    Places are averaged over trainings, then over families, then over data sets, each of which counts once. What was
+    Places are averaged over metrics, then over trainings, then over data sets, each of which counts once. What was
     sampled are data sets: trainings and families of one data set are not independent. So the interval is Student's over
     data sets, and pairs are compared by the sign-flip test of the differences on each data set.
     """
-    places = _mean(_mean(_places(values), axis=2), axis=1)
+    of_each = _places(values)
+    by_training = _mean(of_each, axis=1)  # (D, T, M)
+    places = _mean(by_training, axis=1)
     defined, means = ~np.isnan(places), _mean(places, axis=0)
     counts = defined.sum(axis=0)
     degrees = np.where(counts > 1, counts - 1.0, np.nan)
     variance = np.nansum((places - means) ** 2, axis=0) / degrees
     half = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(variance / counts)
     order = np.argsort(means, kind="stable")
+    best, low_rank, high_rank = _stability(by_training)
     p_values = np.full((len(methods), len(methods)), np.nan)
     everywhere = np.flatnonzero(defined.all(axis=0))
     if len(everywhere) > 1:
@@ -82,8 +97,33 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
         low=np.maximum(means - half, 0.0)[order],
         high=np.minimum(means + half, 1.0)[order],
         datasets=counts[order],
+        by_metric=_mean(_mean(of_each, axis=2), axis=0).T[order],
+        by_dataset=places.T[order],
+        first=best[order],
+        low_rank=low_rank[order],
+        high_rank=high_rank[order],
         p_values=p_values[np.ix_(order, order)],
     )
+
+
+def _stability(by_training: Float64) -> tuple[Float64, Float64, Float64]:
+    """How often each method is the best, and the range of its rank, over draws of data sets and of their trainings."""
+    datasets, trainings, methods = by_training.shape
+    stream = Stream("salgen-bench", 0, "stability")
+    everywhere = np.flatnonzero(~np.isnan(by_training).all(axis=1).any(axis=0))
+    found = np.full((3, methods), np.nan)
+    if len(everywhere):
+        drawn = stream.integers(datasets, DRAWS * datasets).reshape(DRAWS, datasets)
+        counts = (~np.isnan(by_training)).any(axis=2).sum(axis=1)  # of the trainings, which are counted from 0
+        uniform = stream.uniform(DRAWS * datasets * trainings).reshape(DRAWS, datasets, trainings)
+        seeds = (uniform * counts[drawn][..., None]).astype(np.int64)
+        chosen = by_training[drawn[..., None], seeds][..., everywhere]
+        ranks = rankdata(_mean(_mean(chosen, axis=2), axis=1), axis=1)
+        found[:, everywhere] = (
+            (ranks == ranks.min(axis=1, keepdims=True)).mean(axis=0),
+            *np.percentile(ranks, [2.5, 97.5], axis=0),
+        )
+    return found[0], found[1], found[2]
 
 
 def _mean(values: Float64, axis: int) -> Float64:

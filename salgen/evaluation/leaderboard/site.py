@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from salgen.datasets.archives.workplace import workplace
@@ -18,6 +19,7 @@ from salgen.files import sync_folder, write_text
 from salgen.progress import progress
 
 INDEX, TABLE, PAGES = "index.html", "leaderboard.csv", "runs"
+FOLDERS = (PAGES, "methods", "data")  # of pages; the latter two of the board of salgen-bench
 REMEDY = "choose another folder, or move what is there"
 
 
@@ -41,24 +43,38 @@ def leaderboard(runs: Sequence[Path | str], out: Path | str) -> Path:
         If no run is given, or one twice; if a file of a run is missing, damaged or incomplete; or if `out` holds
         something else, cannot be written, or is being written by another process.
     """
-    site = Path(out).resolve()
     named_runs = entries(runs)
-    _check_free(site, Path(out))
+    with site_folder(Path(out)) as site:
+        _build(named_runs, site)
+    return Path(out) / INDEX
+
+
+@contextmanager
+def site_folder(out: Path) -> Iterator[Path]:
+    """A folder in which a site is built; it takes the place of `out`, an earlier site, once it is complete.
+
+    Raises
+    ------
+    SalgenError
+        If `out` holds something else, cannot be written, or is being written by another process.
+    """
+    site = out.resolve()
+    _check_free(site, out)
     try:
         site.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SalgenError(f"cannot write {out}: {error.strerror}") from None
     with workplace(site) as place:
-        _build(named_runs, place / "site")
+        (place / "site").mkdir()
+        yield place / "site"
         if site.exists():
             site.rename(place / "replaced")
         (place / "site").rename(site)
         sync_folder(site.parent)
-    return Path(out) / INDEX
 
 
 def _build(named_runs: Sequence[Entry], folder: Path) -> None:
-    (folder / PAGES).mkdir(parents=True)
+    (folder / PAGES).mkdir()
     rows: list[Row] = []
     with progress("pages", len(named_runs), "runs") as advance:
         for entry in named_runs:
@@ -89,8 +105,9 @@ def _check_free(site: Path, out: Path) -> None:
     contents = sorted(path.name for path in site.iterdir())
     if contents and not _is_leaderboard(site):
         raise SalgenError(f"{out} is not empty and not a leaderboard: {REMEDY}")
-    pages = [f"{PAGES}/{p.name}" for p in sorted((site / PAGES).glob("*")) if p.suffix != ".html" or p.is_dir()]
-    foreign = [name for name in contents if name not in (INDEX, TABLE, PAGES)] + pages
+    pages = [path for folder in FOLDERS for path in sorted((site / folder).glob("*"))]
+    strange = [f"{path.parent.name}/{path.name}" for path in pages if path.suffix != ".html" or path.is_dir()]
+    foreign = [name for name in contents if name not in (INDEX, TABLE, *FOLDERS)] + strange
     if foreign:
         raise SalgenError(f"{out} is a leaderboard but also holds {foreign[0]}, which would be lost: {REMEDY}")
 

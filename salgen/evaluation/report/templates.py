@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 @cache  # an environment keeps the templates that it has compiled
-def templates(folder: Path) -> Environment:
-    """The templates of a folder: values are escaped, and an undefined name is an error."""
+def templates(*folders: Path) -> Environment:
+    """The templates of some folders: values are escaped, and an undefined name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader(folders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -7,8 +7,7 @@ import json
 import shutil
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 import safetensors.torch
 import torch
@@ -18,8 +17,8 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import bench_rank
 from salgen.evaluation.bench.bench_rank import rank_method
-from salgen.evaluation.bench.bench_results import read_scores, standing_by
-from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, SPEC, run_entry
+from salgen.evaluation.bench.bench_results import SPEC, main_entries, method_scores, standing_by
+from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
 from salgen.evaluation.bench.bench_verify import result_problems
 from salgen.evaluation.bench.frozen_weights import freeze
@@ -28,27 +27,7 @@ from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.checkpoints import load_checkpoint, save_checkpoint
 from salgen.evaluation.training.training import train
 
-SPLITS = {"train": 32, "val": 8, "test": 12}
-NETWORK = "lesion-cnn:widths=4,8,hidden=8,epochs=2"
 NAME = "perlin-lesions-lesion-cnn-reliance"
-
-
-@pytest.fixture(scope="module")
-def spec(tmp_path_factory):
-    parameters = {"image_size": (32, 32)}
-    folder = tmp_path_factory.mktemp("spec") / "data"
-    made = make("perlin-lesions", folder, splits=SPLITS, parameters=parameters, recipes_only=True)
-    data = BenchData("perlin-lesions", open_dataset(made).fingerprint, SPLITS, parameters, [NETWORK])
-    metrics = ["average-precision", "insertion-auc:step=256,baseline=twin"]
-    return dataclasses.replace(bench_spec(), data=[data], trainings=2, images=10, metrics=metrics)
-
-
-@pytest.fixture(scope="module")
-def out(spec, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bench")
-    for entry in spec.entries:
-        assert run_entry(spec, entry, folder, methods=["gradient", "grad-cam"]) == [folder / RESULTS / entry.name]
-    return folder
 
 
 def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, out):
@@ -58,14 +37,17 @@ def test_results_name_the_version_and_hold_the_weights_that_were_scored(spec, ou
     for seed, model in enumerate(record["models"]):
         weights = safetensors.torch.load_file(results / f"lesion-cnn-seed{seed}" / "weights.safetensors")
         assert {tensor.dtype for tensor in weights.values()} <= {torch.float16, torch.int64}
-        asked = {"methods": ["gradient", "grad-cam"], "metrics": list(spec.metrics), "limit": 10}
+        asked = {"methods": ["gradient", "grad-cam"], "metrics": list(spec.metrics), "limit": spec.images}
         checkpoint = results / f"lesion-cnn-seed{seed}"
         run = evaluate(out / "data" / "perlin-lesions", model=checkpoint, out=out / f"again{seed}", **asked)
         again = json.loads((run / "run.json").read_text(encoding="utf-8"))["models"]
         assert [one["weights_sha256"] for one in again] == [model["weights_sha256"]]
-        first, second = Run(results).scores, Run(run).scores
-        own = first[first["training_seed"] == seed]
-        np.testing.assert_allclose(second["value"], own["value"], atol=1e-4)
+        published = pd.read_parquet(results / "scores.parquet")
+        scores = Run(run).scores
+        headline = scores[(scores["variant"] == record["headline_variant"]) | (scores["metric"] != spec.metrics[0])]
+        both = headline.merge(published[published["training_seed"] == seed], on=["method", "metric", "sample_id"])
+        assert len(both) == len(headline) > 0
+        np.testing.assert_allclose(both["value_x"], both["value_y"], atol=1e-4)
 
 
 def test_both_kinds_of_training_are_there(out):
@@ -79,7 +61,11 @@ def test_checkpoints_that_are_there_are_taken(spec, out, tmp_path, monkeypatch):
     monkeypatch.setattr("salgen.evaluation.training.training._run", None)
     entry = next(entry for entry in spec.entries if entry.name == NAME)
     (results,) = run_entry(spec, entry, tmp_path, methods=["gradient", "grad-cam"])
-    assert Run(results).scores.equals(Run(out / RESULTS / NAME).scores)
+    assert scores_of(results).equals(scores_of(out / RESULTS / NAME))
+
+
+def scores_of(results):
+    return pd.read_parquet(results / "scores.parquet")
 
 
 def test_a_designed_network_is_scored_as_it_is(tmp_path):
@@ -89,13 +75,18 @@ def test_a_designed_network_is_scored_as_it_is(tmp_path):
     spec = dataclasses.replace(bench_spec(), data=[data], metrics=["average-precision"])
     (results,) = run_entry(spec, Entry(data, "colour-counter"), tmp_path, methods=["gradient"])
     assert results.name == "coloured-cells-colour-counter"
-    assert {"attribution-cosine", "average-precision"} <= set(Run(results).scores["metric"])
+    assert {"attribution-cosine", "average-precision"} <= set(scores_of(results)["metric"])
     assert not (tmp_path / CHECKPOINTS).exists()
     assert (tmp_path / RUNS).is_dir()
 
 
 def test_weights_stay_as_they_are_where_half_precision_changes_a_prediction(tmp_path):
-    data = make("perlin-lesions", tmp_path / "data", splits=SPLITS, parameters={"image_size": (32, 32)})
+    data = make(
+        "perlin-lesions",
+        tmp_path / "data",
+        splits={"train": 32, "val": 8, "test": 12},
+        parameters={"image_size": (32, 32)},
+    )
     trained = train(data, tmp_path / "model", settings={"widths": (4, 8), "hidden": 8, "epochs": 1})
     weights = trained.classifier.state_dict()
     last = next(name for name in reversed(weights) if name.endswith("bias"))
@@ -111,11 +102,12 @@ def test_weights_stay_as_they_are_where_half_precision_changes_a_prediction(tmp_
 
 @pytest.mark.parametrize("reliance", [False, True])
 def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
-    found = standing_by(spec, read_scores(spec, out, reliance=reliance))
-    scores = Run(out / RESULTS / f"perlin-lesions-lesion-cnn-{'reliance' if reliance else 'plain'}").scores
+    found = standing_by(spec, method_scores(spec, out / RESULTS, main_entries(spec, reliance=reliance)))
+    scores = Run(out / RUNS / f"perlin-lesions-lesion-cnn-{'reliance' if reliance else 'plain'}").scores
+    record = json.loads((out / RESULTS / NAME / "run.json").read_text(encoding="utf-8"))
     wins = []
     for metric in spec.metrics:  # of the first families' headlines, here two
-        of_metric = scores[(scores["metric"] == metric) & (scores["variant"] != "region:image")]
+        of_metric = scores[(scores["metric"] == metric) & (scores["variant"] == record["headline_variant"])]
         if of_metric.empty:
             of_metric = scores[scores["metric"] == metric]
         means = of_metric.groupby(["training_seed", "method"])["value"].mean().unstack()
@@ -129,7 +121,7 @@ def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
 def test_a_method_is_ranked_on_the_frozen_checkpoints(spec, out, tmp_path, monkeypatch, quick):
     monkeypatch.setattr("salgen.evaluation.training.training._run", None)
     monkeypatch.setattr(bench_rank, "QUICK_IMAGES", 6)
-    found = rank_method(spec, "input-x-gradient", out, tmp_path, quick=quick)
+    found = rank_method(spec, "input-x-gradient", out / RESULTS, tmp_path, quick=quick)
     assert set(found.methods) == {"gradient", "grad-cam", "input-x-gradient"}
     whole = copy_of(spec, out, ["gradient", "grad-cam", "input-x-gradient"], tmp_path / "whole", quick)
     assert found.methods == whole.methods
@@ -142,12 +134,12 @@ def copy_of(spec, out, methods, folder, quick):
     if quick:
         spec = dataclasses.replace(spec, images=6, trainings=1)
     run_entry(spec, next(entry for entry in spec.entries if entry.name == NAME), folder, methods=methods)
-    return standing_by(spec, read_scores(spec, folder))
+    return standing_by(spec, method_scores(spec, folder / RESULTS, main_entries(spec)))
 
 
 def test_a_method_that_has_results_is_compared_by_the_new_ones(spec, out, tmp_path):
-    found = rank_method(spec, "gradient", out, tmp_path)
-    stated = standing_by(spec, read_scores(spec, out))
+    found = rank_method(spec, "gradient", out / RESULTS, tmp_path)
+    stated = standing_by(spec, method_scores(spec, out / RESULTS, main_entries(spec)))
     assert found.methods == stated.methods
     assert found.places == pytest.approx(stated.places)
 
@@ -156,36 +148,45 @@ def test_results_of_another_version_are_refused(spec, out, tmp_path):
     shutil.copytree(out / RESULTS, tmp_path / RESULTS)
     (tmp_path / RESULTS / NAME / SPEC).write_text('{"version": 1, "sha256": "0"}', encoding="utf-8")
     with pytest.raises(SalgenError, match="is not of salgen-bench 1"):
-        read_scores(spec, tmp_path)
+        method_scores(spec, tmp_path / RESULTS, main_entries(spec))
     with pytest.raises(SalgenError, match="holds no results of salgen-bench 1"):
-        read_scores(spec, tmp_path / "data")
+        method_scores(spec, tmp_path / "data", main_entries(spec))
 
 
 def test_sound_results_are_verified(spec, out):
-    assert list(result_problems(spec, out)) == []
+    assert list(result_problems(spec, out / RESULTS)) == []
 
 
 @pytest.mark.parametrize("change", [2e-4, np.nan])
 def test_a_score_that_the_weights_do_not_give_is_found(spec, out, tmp_path, change):
-    shutil.copytree(out / "data", tmp_path / "data")
-    results = tmp_path / RESULTS / NAME
-    shutil.copytree(out / RESULTS / NAME, results)
-    table = pq.read_table(results / "scores.parquet")
-    scores = table.to_pandas()
-    scores.loc[scores["method"] == "gradient", "value"] += change
-    changed = pa.Table.from_pandas(scores, schema=table.schema, preserve_index=False)
-    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), results / "scores.parquet")
+    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
+    scores = scores_of(tmp_path / NAME)
+    scores.loc[scores["method"] == "gradient", "worst"] += change
+    scores.to_parquet(tmp_path / NAME / "scores.parquet")
     problems = "\n".join(result_problems(spec, tmp_path))
     assert f"{NAME}: average-precision of gradient on test-" in problems
     assert "grad-cam on" not in problems
 
 
 def test_weights_that_are_not_those_of_the_record_are_found(spec, out, tmp_path):
-    shutil.copytree(out / "data", tmp_path / "data")
-    shutil.copytree(out / RESULTS / NAME, tmp_path / RESULTS / NAME)
+    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
     for seed in range(spec.trainings):
-        checkpoint = tmp_path / RESULTS / NAME / f"lesion-cnn-seed{seed}" / "weights.safetensors"
+        checkpoint = tmp_path / NAME / f"lesion-cnn-seed{seed}" / "weights.safetensors"
         weights = safetensors.torch.load_file(checkpoint)
         safetensors.torch.save_file({name: 1.05 * tensor for name, tensor in weights.items()}, checkpoint)
     problems = list(result_problems(spec, tmp_path))
+    assert any("weights.safetensors is not what was scored" in problem for problem in problems)
     assert any("is said to be" in problem for problem in problems)
+
+
+def test_the_summary_states_version_and_interval_of_each_mean(spec, out):
+    summary = pd.read_csv(out / RESULTS / NAME / "summary.csv")
+    scores = scores_of(out / RESULTS / NAME)
+    assert set(summary["sha256"]) == {spec.digest[:12]}
+    assert set(summary["version"]) == {1}
+    assert set(summary["entry"]) == {NAME}
+    for row in summary[summary["samples"] == "all"].itertuples():
+        own = scores[(scores["method"] == row.method) & (scores["metric"] == row.metric)]["worst"]
+        assert row.mean == pytest.approx(own.mean(), abs=1e-5)
+        assert row.ci_low <= row.mean <= row.ci_high
+        assert row.n_trainings == 2

@@ -122,3 +122,46 @@ def test_the_interval_covers_the_place_over_all_data_sets():
         inside = zip(found.methods, found.low, found.high, strict=True)
         covered += [low <= expected[name] <= high for name, low, high in inside]
     assert 0.92 < np.mean(covered) < 0.98
+
+
+def test_places_by_metric_and_by_data_set_are_means_of_the_same_places(values):
+    found = standing(values, METHODS)
+    for number, method in enumerate(found.methods):
+        m = METHODS.index(method)
+        assert found.by_dataset[number] == pytest.approx(slow_places(values, m), nan_ok=True)
+        for family in range(3):
+            of_family = [mean([slow_place(scores, m) for scores in dataset[family]]) for dataset in values.tolist()]
+            assert found.by_metric[number, family] == pytest.approx(mean(of_family))
+
+
+def test_a_method_that_always_wins_is_first_in_all_draws():
+    values = np.random.default_rng(1).normal(size=(5, 2, 3, 4))
+    values[..., 2] = 10.0
+    found = standing(values, METHODS)
+    assert (found.methods[0], found.first[0], found.low_rank[0], found.high_rank[0]) == ("c", 1.0, 1.0, 1.0)
+    assert found.first.sum() == pytest.approx(1.0)
+
+
+def test_equal_methods_share_the_first_rank_and_one_that_lacks_a_data_set_has_none(values):
+    values[..., 1] = values[..., 0]
+    found = standing(values, METHODS)
+    place = {method: number for number, method in enumerate(found.methods)}
+    assert found.first[place["a"]] == found.first[place["b"]]
+    assert np.isnan([found.first[place["d"]], found.low_rank[place["d"]], found.high_rank[place["d"]]]).all()
+
+
+def test_the_range_of_ranks_is_that_of_draws_by_hand():
+    """Two data sets on which two methods win in turn: half of the draws have one of each and tie."""
+    values = np.zeros((2, 1, 1, 2))
+    values[0, 0, 0, 0] = values[1, 0, 0, 1] = 1.0
+    found = standing(values, ["a", "b"])
+    assert found.first == pytest.approx([0.75, 0.75], abs=0.05)
+    assert found.low_rank.tolist() == [1.0, 1.0]
+    assert found.high_rank.tolist() == [2.0, 2.0]
+
+
+def test_a_network_with_weights_in_closed_form_counts_with_its_one_training(values):
+    values[2, :, 1:] = np.nan
+    found = standing(values[:, :, :, :3], METHODS[:3])
+    assert not np.isnan([found.first, found.low_rank, found.high_rank]).any()
+    assert (found.low_rank <= found.high_rank).all()

@@ -1,0 +1,148 @@
+"""A method's scores on the frozen checkpoints as one JSON file, which others can add to the results and check."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salgen.errors import SalgenError, reason
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.scoring.metric_groups import higher_is_better
+from salgen.files import write_text
+from salgen.types import SaliencyMap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLAIM, CLAIMS = "claim.json", "claims"
+MAPS = "map"
+DIGITS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a method is said to reach.
+
+    Attributes
+    ----------
+    version, sha256
+        Of the benchmark, and the digest of its definition.
+    method, given
+        Its call, as the tables name it, and as `salgen bench rank` was given it.
+    source_sha256
+        The digest of its source; None for a method of salgen.
+    images, trainings
+        The number of test images and of trainings that were explained.
+    versions
+        Of salgen, torch and what else scores depend on.
+    by, code
+        Who claims it, and where its code is.
+    scores
+        Entry to columns of equal length: `training_seed`, `sample_id`, `map` (the first 16 digits of the SHA-256 of
+        the map's float32 values), and for each metric that methods are ranked by the value, None where it is undefined.
+    """
+
+    version: int
+    sha256: str
+    method: str
+    given: str
+    source_sha256: str | None
+    images: int
+    trainings: int
+    versions: Mapping[str, str]
+    by: str = ""
+    code: str = ""
+    scores: Mapping[str, Mapping[str, list[Any]]]
+
+
+def write_claim(path: Path, claim: Claim) -> None:
+    """Write a claim as JSON, a line for each column."""
+    head = dataclasses.asdict(claim)
+    entries = head.pop("scores")
+    lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
+    tables = []
+    for name, columns in entries.items():
+        rows = [f"      {json.dumps(key)}: {json.dumps(values)}" for key, values in columns.items()]
+        tables.append(f"    {json.dumps(name)}: {{\n" + ",\n".join(rows) + "\n    }")
+    lines.append('  "scores": {\n' + ",\n".join(tables) + "\n  }")
+    write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def read_claim(path: Path) -> Claim:
+    """The claim of a file.
+
+    Raises
+    ------
+    SalgenError
+        If it is none.
+    """
+    try:
+        claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
+        for name, columns in claim.scores.items():
+            if len({len(values) for values in columns.values()}) != 1:
+                raise ValueError(f"the columns of {name} have different lengths")
+    except OSError as error:
+        raise SalgenError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SalgenError(f"{path} is not a claim: {reason(error)}; salgen bench rank writes claims") from None
+    return claim
+
+
+def claimed_scores(run: Run, method: str, rows: pd.DataFrame) -> dict[str, list[Any]]:
+    """The columns of a claim for one entry.
+
+    Parameters
+    ----------
+    run
+        The run that explained its images, with maps.
+    method
+        The method's call.
+    rows
+        Its published scores, by the metrics that methods are ranked by.
+    """
+    import pandas as pd
+
+    values = rows.pivot_table(
+        index=["training_seed", "sample_id"], columns="metric", values="worst", aggfunc="first", dropna=False
+    )
+    maps = pd.Series(
+        {
+            (seed, name): digest
+            for seed in {model.seed for model in run.record.models}
+            for name, digest in map_digests(run.maps(method, seed=seed)).items()
+        }
+    )
+    table = values.reindex(maps.index.sort_values())
+    rounded = {
+        str(metric): [None if value != value else value for value in column.astype(float).round(DIGITS)]
+        for metric, column in table.items()
+    }
+    seeds, names = ([*table.index.get_level_values(level)] for level in (0, 1))
+    return {"training_seed": [int(seed) for seed in seeds], "sample_id": names, MAPS: [*maps[table.index]], **rounded}
+
+
+def map_digests(maps: SaliencyMap) -> dict[str, str]:
+    """Sample id to the digest of its map."""
+    values = [hashlib.sha256(value.tobytes()).hexdigest()[:16] for value in maps.values]
+    return dict(zip(maps.ids or (), values, strict=True))
+
+
+def claim_scores(claim: Claim, entry: str) -> pd.DataFrame:
+    """The scores that a claim states for an entry, a row for each metric, with the columns of published scores."""
+    import pandas as pd
+
+    columns = {name: values for name, values in claim.scores[entry].items() if name != MAPS}
+    rows = pd.DataFrame(columns).melt(["training_seed", "sample_id"], var_name="metric", value_name="worst")
+    worst = rows["worst"].astype(float)
+    return rows.assign(method=claim.method, worst=worst, better=worst * direction(rows["metric"]))
+
+
+def direction(metrics: pd.Series) -> pd.Series:
+    """1 where higher is better, and -1 where lower is."""
+    signs = {metric: 1.0 if higher_is_better(metric) else -1.0 for metric in set(metrics)}
+    return metrics.map(signs).astype(float)

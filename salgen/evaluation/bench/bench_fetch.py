@@ -1,0 +1,72 @@
+"""Published results of salgen-bench, with their frozen checkpoints, from an address or a folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import urlretrieve
+
+from salgen.datasets.archives.archive_formats import USUAL
+from salgen.datasets.archives.unpacking import extract, named
+from salgen.datasets.archives.workplace import workplace
+from salgen.errors import SalgenError, reason
+from salgen.evaluation.bench.bench_claims import CLAIMS
+from salgen.evaluation.bench.bench_results import SPEC
+from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.bench_verify import weight_problems
+
+
+def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
+    """Copy published results into a new folder.
+
+    Parameters
+    ----------
+    source
+        A folder, or an archive of one (``.tar``, ``.tar.gz``, ``.zip``), as a path or an address; results may lie
+        anywhere in it, and what else it holds is left out.
+
+    Returns
+    -------
+    The folders of the results.
+
+    Raises
+    ------
+    SalgenError
+        If it cannot be had, or holds no results of this version, or weights that are not those that were scored; or if
+        `out` is there. Then nothing is left behind.
+    """
+    if out.exists():
+        raise SalgenError(f"{out} is there already: name a new folder")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with workplace(out) as place:
+        folder = _folder(source, place)
+        found = sorted(path.parent for path in folder.rglob(SPEC))
+        if not found:
+            raise SalgenError(f"{source} holds no results of salgen-bench")
+        mains = [results for results in found if results.name in {entry.name for entry in spec.entries}]
+        problems = [problem for results in mains for problem in weight_problems(spec, results)]
+        if problems:
+            raise SalgenError(f"{source}: {'; '.join(problems)}")
+        for path in (*found, *folder.rglob(CLAIMS)):
+            shutil.copytree(path, place / "results" / path.name)
+        (place / "results").rename(out)
+    return [out / results.name for results in found]
+
+
+def _folder(source: str, place: Path) -> Path:
+    """The source as a folder, in `place` if it has to be fetched or unpacked."""
+    path = Path(source)
+    if path.is_dir():
+        return path
+    if urlparse(source).scheme in ("http", "https", "file"):
+        path = place / Path(urlparse(source).path).name
+        try:
+            urlretrieve(source, path)
+        except OSError as error:
+            raise SalgenError(f"{source} cannot be fetched: {reason(error)}") from None
+    if not path.is_file():
+        raise SalgenError(f"{source} is no folder, file or address")
+    with named(path):
+        extract(path, place / "unpacked", USUAL, durable=False)
+    return place / "unpacked"

@@ -1,0 +1,219 @@
+"""The board of salgen-bench: a static site of its results, with a page for each method and each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from salgen.evaluation.bench.bench_claims import CLAIMS, read_claim
+from salgen.evaluation.bench.bench_results import (
+    SPEC,
+    main_entries,
+    method_scores,
+    metric_agreement,
+    open_results,
+    standing_by,
+)
+from salgen.evaluation.bench.bench_run import run_name
+from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.leaderboard.index import MARK
+from salgen.evaluation.leaderboard.naming import page_names
+from salgen.evaluation.leaderboard.site import INDEX, site_folder
+from salgen.evaluation.report import page
+from salgen.evaluation.report.formatting import call, number, p_value, share, words
+from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
+from salgen.evaluation.report.templates import templates
+from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
+from salgen.evaluation.statistics.score_cube import SUBSETS
+from salgen.evaluation.statistics.summary import SUMMARY
+from salgen.files import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.05
+PICTURED = 8  # methods whose maps a data set's page shows
+METHODS, DATA = "methods", "data"
+
+
+@dataclass(frozen=True)
+class View:
+    """An order of methods: over all data sets, by networks of one kind of training, on some of the samples."""
+
+    title: str
+    standing: Standing
+    datasets: list[str]
+
+    @cached_property
+    def tied(self) -> list[str]:
+        """The methods that the tests do not tell apart from the best one, which is the first."""
+        return [m for m, p in zip(self.standing.methods, self.standing.p_values[0], strict=True) if not p < LEVEL][1:]
+
+
+@dataclass(frozen=True)
+class NetworkResult:
+    """One network on one split of a data set."""
+
+    name: str
+    record: RunRecord
+    summary: pd.DataFrame
+
+    @property
+    def accuracy(self) -> float:
+        """The mean over trainings."""
+        return float(np.mean([model.accuracy for model in self.record.models]))
+
+    @property
+    def certified(self) -> float:
+        """The mean share of certified samples; NaN without certificates."""
+        found = self.record.certificates.models if self.record.certificates else []
+        return float(np.mean([model.coverage for model in found])) if found else float("nan")
+
+    @property
+    def exact(self) -> bool:
+        """Whether the exact attribution is known."""
+        return any(metric.startswith("attribution-") for metric in self.record.metrics)
+
+    def method(self, call: str) -> MethodRecord | None:
+        """The record of a method."""
+        return next((one for one in self.record.methods if one.call == call), None)
+
+    def mean(self, method: str, metric: str, samples: str = "all") -> Any:
+        """The row of the summary, or None."""
+        return self._means.get((method, metric, samples))
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str, str], Any]:
+        return {(str(row.method), str(row.metric), str(row.samples)): row for row in self.summary.itertuples()}
+
+
+def is_results(folder: Path) -> bool:
+    """Whether a folder holds results of salgen-bench."""
+    return any(folder.glob(f"*/{SPEC}"))
+
+
+def board(spec: BenchSpec, results: Path, out: Path) -> Path:
+    """Write the site, and return its first page; an existing one is replaced once the new one is complete.
+
+    Raises
+    ------
+    SalgenError
+        If there are no results of the networks that methods are ranked by, or `out` holds something else.
+    """
+    found = list(_results(spec, results))
+    views = list(_views(spec, results))
+    names = sorted({method for view in views for method in view.standing.methods})
+    pages = dict(zip(names, page_names(names), strict=True))
+    main = [entry.name for entry in main_entries(spec)]
+    scores = method_scores(spec, results, main_entries(spec), metrics=spec.all_metrics)
+    metrics = [
+        metric for metric in spec.all_metrics if any((rows["metric"] == metric).any() for rows in scores.values())
+    ]
+    claims = {claim.method: claim for claim in map(read_claim, sorted((results / CLAIMS).glob("*.json")))}
+    common: dict[str, Any] = {
+        "spec": spec,
+        "pages": pages,
+        "claims": claims,
+        "headlines": list(spec.headlines.values()),
+    }
+    with site_folder(out) as site:
+        _write(
+            site / INDEX,
+            "board.html.j2",
+            **common,
+            results=found,
+            main=main,
+            views=views,
+            by_metric=standing_by(spec, scores, metrics),
+            metrics=metrics,
+            by_network=_by_network(spec, results),
+            agreement=metric_agreement(scores, metrics),
+        )
+        for method in names:
+            _write(
+                site / METHODS / pages[method],
+                "board_method.html.j2",
+                **common,
+                method=method,
+                results=[one for one in found if one.name in main],
+                views=[
+                    (view, view.standing.methods.index(method)) for view in views if method in view.standing.methods
+                ],
+                record={one.name: one.method(method) for one in found},
+            )
+        for data in spec.data:
+            of_data = [one for one in found if one.record.dataset.name == data.name]
+            if of_data:
+                _write(
+                    site / DATA / f"{data.name}.html",
+                    "board_data.html.j2",
+                    **common,
+                    data=data,
+                    results=of_data,
+                    gallery=_gallery(results, of_data, views[0].standing.methods),
+                )
+    return out / INDEX
+
+
+def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
+    import pandas as pd
+
+    for entry in spec.entries:
+        for split in entry.data.tests:
+            name = run_name(entry, split)
+            if (results / name).is_dir():
+                record = open_results(spec, results / name)
+                yield NetworkResult(name, record, pd.read_csv(results / name / SUMMARY))
+
+
+def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
+    for reliance in (True, False):
+        entries = [entry for entry in main_entries(spec, reliance=reliance) if (results / entry.name).is_dir()]
+        for samples in SUBSETS if entries else ():
+            scores = method_scores(spec, results, entries, samples=samples)
+            datasets = [entry.data.name for entry in entries if len(scores[entry.name])]
+            if datasets:  # perhaps no image is certified
+                title = f"Networks trained {'for reliance' if reliance else 'plainly'}, {samples} images"
+                yield View(title, standing_by(spec, {n: rows for n, rows in scores.items() if len(rows)}), datasets)
+
+
+def _by_network(spec: BenchSpec, results: Path) -> dict[str, Standing]:
+    """The order of methods for each network of the data sets that have several."""
+    found = {}
+    for data in spec.data:
+        for entry in spec.entries if len(data.networks) > 1 else ():
+            if entry.data is data and (results / entry.name).is_dir():
+                found[entry.name] = standing_by(spec, method_scores(spec, results, [entry]))
+    return found
+
+
+def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[str]) -> Gallery | None:
+    """Maps of a few images by the methods that stand first, under the first network that has pictures."""
+    found = next((one for one in of_data if (results / one.name / GALLERY).is_file()), None)
+    if found is None:
+        return None
+    data = read_gallery(results / found.name / GALLERY)
+    methods = data["methods"].tolist()
+    shown = [method for method in order if method in methods][:PICTURED]
+    chosen = [methods.index(method) for method in shown]
+    columns = [(method, "", bool((data["maps"][m] < 0).any())) for m, method in zip(chosen, shown, strict=True)]
+    rows = [gallery_row(data, number, chosen, columns) for number in range(len(data["ids"]))]
+    height, width = data["masks"].shape[1:]
+    return Gallery(found.name, "training seed 0", height, width, columns, rows)
+
+
+def _write(path: Path, template: str, **values: Any) -> None:
+    folder, report = Path(__file__).parent, Path(page.__file__).parent
+    environment = templates(folder, report)
+    environment.filters |= {"number": number, "share": share, "call": call, "p_value": p_value, "words": words}
+    styles = [report / page.STYLE, folder.parent / "leaderboard" / "index.css"]
+    style = "".join(style.read_text(encoding="utf-8") for style in styles)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = {"style": style, "mark": MARK, "legend": legend_urls(), "saturated": SATURATED}
+    write_text(path, environment.get_template(template).render(**known, **values).strip() + "\n")

@@ -1,0 +1,207 @@
+"""Whether a claim holds: a part of it is computed again, and the method explains images that nobody has seen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import mannwhitneyu
+
+from salgen.datasets.making import make
+from salgen.errors import SalgenError
+from salgen.evaluation.attribution.foreign_methods import foreign_method
+from salgen.evaluation.bench.bench_claims import CLAIMS, MAPS, Claim, claim_scores, map_digests, read_claim, write_claim
+from salgen.evaluation.bench.bench_results import keep_results, main_entries, read_scores
+from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
+from salgen.evaluation.bench.bench_verify import computed_again, differences
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.artifacts.saved_maps import folder_name
+from salgen.evaluation.scoring.metric_groups import bounds
+from salgen.evaluation.statistics.comparisons import holm
+from salgen.seeding import Stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.001  # of all comparisons with unseen images together
+SAMPLES = ["training_seed", "sample_id"]
+
+
+def submit(spec: BenchSpec, path: Path, results: Path, *, by: str = "", code: str = "") -> Path:
+    """Add a claim to the results, as one file.
+
+    Parameters
+    ----------
+    path
+        What `salgen bench rank` wrote.
+    by, code
+        Who claims it, and where its code is.
+
+    Raises
+    ------
+    SalgenError
+        If the claim is not whole, or the method is among the results.
+    """
+    claim = read_claim(path)
+    problems = [*statement_problems(spec, claim, results)]
+    if (claim.images, claim.trainings) != (spec.images, spec.trainings):
+        problems.append("it is of some images and trainings only: rank the method without --quick")
+    if problems:
+        raise SalgenError(f"{path}: {'; '.join(problems)}")
+    target = results / CLAIMS / f"{folder_name(claim.method)}.json"
+    target.parent.mkdir(exist_ok=True)
+    write_claim(target, dataclasses.replace(claim, by=by or claim.by, code=code or claim.code))
+    return target
+
+
+def claim_problems(spec: BenchSpec, path: Path, results: Path, *, entries: int = 3, seed: int) -> Iterator[str]:
+    """Check a claim.
+
+    For some entries the method explains all claimed images of one training again: the scores must agree to 1e-4, and
+    no map may be that of another image. Then it explains as many images that are made with another seed, and lie
+    nowhere with their masks: if it was better on the benchmark's own, by a Mann-Whitney test at a level of 0.1 %
+    over all comparisons (Holm), it knows more of them than a model and an image tell.
+
+    Parameters
+    ----------
+    entries
+        The number of entries that are computed again.
+    seed
+        Chooses entries, trainings and unseen images. Whoever claims must not know it.
+
+    Yields
+    ------
+    A line for each problem; none for a claim that holds.
+    """
+    claim = read_claim(path)
+    problems = [*statement_problems(spec, claim, results)]
+    yield from problems
+    if problems:
+        return
+    stream = Stream("salgen-bench", seed, "check", claim.method)
+    able = [entry for entry in main_entries(spec) if entry.name in claim.scores]
+    compared: list[tuple[str, float]] = []
+    for index in stream.permutation(len(able))[:entries]:
+        entry = able[index]
+        training = 0 if entry.data.designed else int(stream.integers(claim.trainings, 1)[0])
+        with TemporaryDirectory() as place:
+            try:
+                where = Path(place)
+                again, problems = _again(spec, claim, entry, training, results, where)
+                unseen = _unseen(spec, claim, entry, training, results, where, seed)
+            except SalgenError as error:
+                again, problems, unseen = None, [str(error)], None
+        yield from (f"{entry.name}: {problem}" for problem in problems)
+        if again is not None and unseen is not None:
+            compared += [(f"{entry.name}: {metric}", p) for metric, p in _better_on_known(spec, again, unseen)]
+    for (what, _), p_value in zip(compared, holm(np.array([p for _, p in compared])), strict=True):
+        if p_value < LEVEL:
+            yield f"{what} is better on the benchmark's images than on unseen ones (p = {p_value:.1g})"
+
+
+def statement_problems(spec: BenchSpec, claim: Claim, results: Path) -> Iterator[str]:
+    """What is wrong with a claim as it stands: its version, method, images, or a value that its metric cannot have."""
+    if {"version": claim.version, "sha256": claim.sha256} != spec.stated:
+        yield f"it is of salgen-bench {claim.version} ({claim.sha256[:12]}), not of {spec.version}"
+        return
+    if claim.source_sha256 is not None and foreign_method(claim.given).sha256 != claim.source_sha256:
+        yield f"the source of {claim.given} is not that of the claim"
+    places = {entry.name: entry for entry in main_entries(spec) if (results / entry.name).is_dir()}
+    for name in claim.scores:
+        if name not in places:
+            yield f"there are no results of {name}"
+            continue
+        stated = read_scores(spec, results / name)
+        if claim.method in set(stated["method"]):
+            yield f"{claim.method} has results already"
+            return
+        unknown = claim.scores[name].keys() - {*SAMPLES, MAPS, *spec.headlines.values()}
+        if unknown:
+            yield f"{name}: {', '.join(sorted(unknown))} is no metric that ranks methods"
+            continue
+        rows = claim_scores(claim, name)
+        known = stated[SAMPLES].drop_duplicates()
+        if claim.trainings == spec.trainings and claim.images == spec.images:
+            both = rows[SAMPLES].drop_duplicates().merge(known, how="outer", indicator=True)
+            if (both["_merge"] != "both").any() or len(rows) != len(known) * rows["metric"].nunique():
+                yield f"{name}: its images are not those of the results"
+        for metric, values in rows.groupby("metric")["worst"]:
+            low, high = bounds(str(metric))
+            if not values.dropna().between(low, high).all():
+                yield f"{name}: {metric} cannot have these values"
+
+
+def _again(
+    spec: BenchSpec, claim: Claim, entry: Entry, training: int, results: Path, place: Path
+) -> tuple[pd.DataFrame, list[str]]:
+    """The scores of the claimed images of one training, computed again, and how the claim differs from them."""
+    run = Run(
+        computed_again(
+            spec, entry, results / entry.name, training, [claim.given], place, limit=claim.images, keep_maps=True
+        )
+    )
+    computed, stated = _scores(spec, claim, run, place), claim_scores(claim, entry.name)
+    problems = differences(computed, stated)
+    columns = claim.scores[entry.name]
+    claimed = {
+        name: digest
+        for seed, name, digest in zip(*(columns[key] for key in (*SAMPLES, MAPS)), strict=True)
+        if seed == training
+    }
+    digests = map_digests(run.maps(claim.method, seed=training))
+    if claimed.keys() != digests.keys():
+        problems.append("its images are not those that the benchmark has")
+    of_image = {digest: name for name, digest in digests.items()}
+    for name, digest in claimed.items():
+        if digest != digests.get(name) and digest in of_image:
+            problems.append(f"the map of {name} is that of {of_image[digest]}")
+    return computed, problems
+
+
+def _unseen(
+    spec: BenchSpec, claim: Claim, entry: Entry, training: int, results: Path, place: Path, seed: int
+) -> pd.DataFrame:
+    """The scores of as many images of another seed."""
+    data = entry.data
+    other = make(
+        data.name,
+        place / "unseen",
+        splits=data.splits,
+        parameters=data.parameters,
+        scale=spec.scale,
+        seed=seed,
+        recipes_only=True,
+    )
+    run = computed_again(
+        spec,
+        entry,
+        results / entry.name,
+        training,
+        [claim.given],
+        place / "on-unseen",
+        dataset=other,
+        limit=claim.images,
+    )
+    return _scores(spec, claim, Run(run), place / "of-unseen")
+
+
+def _scores(spec: BenchSpec, claim: Claim, run: Run, place: Path) -> pd.DataFrame:
+    """The method's scores by the metrics that methods are ranked by."""
+    keep_results(spec, run.path, place / "results")
+    rows = read_scores(spec, place / "results")
+    rows = rows[(rows["method"] == claim.method) & rows["metric"].isin(spec.headlines.values())]
+    if rows.empty:
+        raise SalgenError(f"{claim.method} fails")
+    return rows
+
+
+def _better_on_known(spec: BenchSpec, known: pd.DataFrame, unseen: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    """For each metric the p-value of the hypothesis that unseen images are explained as well."""
+    for metric in spec.headlines.values():
+        sides = [rows.loc[rows["metric"] == metric, "better"].dropna() for rows in (known, unseen)]
+        if all(len(side) for side in sides):
+            yield metric, float(mannwhitneyu(*sides, alternative="greater").pvalue)

@@ -1,0 +1,126 @@
+"""The board: every number is that of the tables, every link leads somewhere, and a browser shows it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+from salgen.cli.main import main
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_rank import rank_method
+from salgen.evaluation.bench.bench_results import main_entries, method_scores, metric_agreement, standing_by
+from salgen.evaluation.bench.bench_run import RESULTS
+from salgen.evaluation.bench.board import board
+from salgen.evaluation.bench.claim_check import submit
+
+ENTRY = "perlin-lesions-lesion-cnn-reliance"
+
+
+@pytest.fixture(scope="module")
+def results(spec, out, tmp_path_factory):
+    """Results with a claim."""
+    folder = tmp_path_factory.mktemp("board")
+    rank_method(spec, "input-x-gradient", out / RESULTS, folder)
+    shutil.copytree(out / RESULTS, folder / "published")
+    submit(spec, folder / "claim.json", folder / "published", by="A. Author", code="https://example.org/mine")
+    return folder / "published"
+
+
+@pytest.fixture(scope="module")
+def site(spec, results):
+    board(spec, results, results.parent / "site")
+    return results.parent / "site"
+
+
+def test_there_is_a_page_for_each_method_and_data_set(site):
+    pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
+    methods = ["methods/grad-cam.html", "methods/gradient.html", "methods/input-x-gradient.html"]
+    assert pages == ["data/perlin-lesions.html", "index.html", *methods]
+
+
+def test_all_links_lead_somewhere(site):
+    for page in site.rglob("*.html"):
+        for link in re.findall(r'href="([^"#]+)"', page.read_text(encoding="utf-8")):
+            assert link.startswith(("https:", "data:")) or (page.parent / link).is_file(), (page, link)
+
+
+def test_the_first_page_has_the_standing(spec, results, site):
+    found = standing_by(spec, method_scores(spec, results, main_entries(spec)))
+    text = (site / "index.html").read_text(encoding="utf-8")
+    table = text[text.index("<details open>") : text.index("</details>")]
+    rows = re.findall(r'methods/([a-z-]+)\.html">.*?<td class="right mean">([0-9.]+)</td>', table)
+    assert [method for method, _ in rows] == found.methods
+    assert [float(place) for _, place in rows] == pytest.approx(found.places, abs=5e-4)
+    assert found.methods[0] in text[: text.index("has the best mean place")]
+
+
+def test_a_claim_is_shown_as_one(site):
+    assert "claim</span>" in (site / "index.html").read_text(encoding="utf-8")
+    page = (site / "methods" / "input-x-gradient.html").read_text(encoding="utf-8")
+    assert "A claim of A. Author" in page
+    assert "https://example.org/mine" in page
+
+
+def test_a_methods_page_has_its_means(results, site):
+    page = (site / "methods" / "gradient.html").read_text(encoding="utf-8")
+    summary = pd.read_csv(results / ENTRY / "summary.csv").query("method == 'gradient'")
+    for row in summary[summary["samples"].isin(["all", "certified"])].itertuples():
+        assert f"{row.mean:.3f}" in page
+        assert f"{row.ci_low:.3f} to {row.ci_high:.3f}" in page
+
+
+def test_a_data_sets_page_has_pictures(site):
+    page = (site / "data" / "perlin-lesions.html").read_text(encoding="utf-8")
+    assert page.count("<image") > 8
+    assert "lesion-cnn-plain" in page
+
+
+def test_the_agreement_of_metrics_is_kendalls_tau(spec, results):
+    scores = method_scores(spec, results, main_entries(spec))
+    first, second = spec.metrics
+    found = metric_agreement(scores, spec.metrics)
+    rows = scores[ENTRY]
+    rows = rows[rows["method"] != "input-x-gradient"] if found.isna().any(axis=None) else rows
+    means = rows.groupby(["metric", "method"])["better"].mean()
+    expected = kendalltau(means[first].sort_index(), means[second].sort_index()).statistic
+    assert found.at[first, second] == found.at[second, first] == pytest.approx(expected)
+    assert found.at[first, first] == 1.0
+
+
+def test_the_command_takes_a_folder_of_results_and_replaces_the_site(spec, results, site, monkeypatch, capsys):
+    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: spec)
+    (site / "methods" / "gradient.html").unlink()
+    assert main(["leaderboard", str(results), "--out", str(site)]) == 0
+    assert capsys.readouterr().out == f"leaderboard: {site / 'index.html'}\n"
+    assert (site / "methods" / "gradient.html").is_file()
+
+
+def test_a_folder_with_other_files_is_not_replaced(spec, results, tmp_path):
+    board(spec, results, tmp_path / "site")
+    (tmp_path / "site" / "data" / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(SalgenError, match=r"also holds data/notes\.txt"):
+        board(spec, results, tmp_path / "site")
+
+
+def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):
+    from browsers import BEYOND
+
+    page, asked, _ = watched
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri())
+        assert page.evaluate(BEYOND) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), path
+    page.goto((site / "index.html").as_uri())
+    closed = page.locator("details:not([open]) > summary").first
+    closed.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details[open]").count() == 2
+    page.locator("tbody a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/methods/*.html")
+    assert page.locator("h1").inner_text() in {"grad-cam", "gradient", "input-x-gradient"}
+    assert asked

@@ -1,0 +1,176 @@
+"""Claims: written, added to the results, and refused where they do not hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+
+import pandas as pd
+import pytest
+import torch
+
+from salgen.datasets.reading.reader import open_dataset
+from salgen.errors import SalgenError
+from salgen.evaluation.bench import bench_rank
+from salgen.evaluation.bench.bench_claims import read_claim, write_claim
+from salgen.evaluation.bench.bench_rank import rank_method
+from salgen.evaluation.bench.bench_results import main_entries, method_scores, standing_by
+from salgen.evaluation.bench.bench_run import RESULTS
+from salgen.evaluation.bench.claim_check import claim_problems, submit
+
+ENTRY = "perlin-lesions-lesion-cnn-reliance"
+KNOWN = {}
+
+
+def slope(network, inputs, targets):
+    inputs.requires_grad_(True)
+    score = network(inputs).gather(1, targets[:, None]).sum()
+    return torch.autograd.grad(score, inputs)[0].abs()
+
+
+def peeking(network, inputs, targets):
+    """The mask of the benchmark's most similar image, so far as it lies in a folder that it knows."""
+    dataset = open_dataset(KNOWN["data"], "test")
+    maps = []
+    for image in inputs.detach():
+        away = [(torch.from_numpy(item["image"]) - image).abs().max() for item in dataset]
+        nearest = min(range(len(away)), key=away.__getitem__)
+        found = away[nearest] < 1e-3
+        maps.append(torch.from_numpy(dataset[nearest]["mask"]).float()[None] if found else torch.zeros_like(image))
+    return torch.stack(maps)
+
+
+@pytest.fixture(scope="module")
+def results(out):
+    KNOWN["data"] = out / "data" / "perlin-lesions"
+    return out / RESULTS
+
+
+@pytest.fixture(scope="module")
+def claim(spec, results, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("claim")
+    rank_method(spec, "test_claims:slope", results, folder)
+    return folder / "claim.json"
+
+
+def problems_of(spec, claim, results, **options):
+    return "\n".join(claim_problems(spec, claim, results, seed=options.pop("seed", 3), **options))
+
+
+def altered(claim, folder, change, **fields):
+    """The claim of an entry's columns that a function changed."""
+    held = read_claim(claim)
+    columns = json.loads(json.dumps(held.scores[ENTRY]))
+    change(columns)
+    write_claim(folder / "altered.json", dataclasses.replace(held, scores={ENTRY: columns}, **fields))
+    return folder / "altered.json"
+
+
+def test_a_claim_holds_the_scores_of_the_method(spec, claim, results):
+    held = read_claim(claim)
+    assert (held.method, held.given) == ("slope", "test_claims:slope")
+    assert (held.images, held.trainings) == (30, 2)
+    rows = pd.read_parquet(claim.parent / RESULTS / ENTRY / "scores.parquet").query("method == 'slope'")
+    columns = held.scores[ENTRY]
+    stated = dict(zip(zip(columns["training_seed"], columns["sample_id"], strict=True),
+                      columns["average-precision"], strict=True))  # fmt: skip
+    own = rows[rows["metric"] == "average-precision"]
+    assert len(own) == len(stated)
+    for row in own.itertuples():
+        assert stated[row.training_seed, row.sample_id] == pytest.approx(row.worst, abs=1e-6)
+    assert len(set(columns["map"])) == len(columns["map"])
+
+
+def test_a_claim_that_holds_is_added_as_one_file_and_stands_in_the_table(spec, claim, results, tmp_path):
+    assert problems_of(spec, claim, results) == ""
+    shutil.copytree(results, tmp_path / "results")
+    added = submit(spec, claim, tmp_path / "results", by="A. Author", code="https://example.org/slope")
+    assert added == tmp_path / "results" / "claims" / "slope.json"
+    assert read_claim(added).by == "A. Author"
+    with_claim = standing_by(spec, method_scores(spec, tmp_path / "results", main_entries(spec)))
+    ranked = rank_method(spec, "test_claims:slope", results, claim.parent)
+    assert with_claim.methods == ranked.methods
+    assert with_claim.places == pytest.approx(ranked.places)
+    assert problems_of(spec, added, tmp_path / "results") == ""
+
+
+def test_altered_numbers_are_found(spec, claim, results, tmp_path):
+    def better(columns):
+        columns["average-precision"] = [min(1.0, value + 0.01) for value in columns["average-precision"]]
+
+    assert "average-precision of slope on test-" in problems_of(spec, altered(claim, tmp_path, better), results)
+
+
+def test_maps_of_another_image_are_found(spec, claim, results, tmp_path):
+    def exchange(columns):
+        for values in columns.values():
+            if values is not columns["sample_id"] and values is not columns["training_seed"]:
+                half = len(values) // 2
+                values[0], values[1] = values[1], values[0]
+                values[half], values[half + 1] = values[half + 1], values[half]
+
+    found = problems_of(spec, altered(claim, tmp_path, exchange), results)
+    assert "the map of test-" in found
+    assert "is that of test-" in found
+
+
+def test_images_that_are_left_out_are_found(spec, claim, results, tmp_path):
+    def drop(columns):
+        for values in columns.values():
+            del values[0]
+
+    assert "its images are not those" in problems_of(spec, altered(claim, tmp_path, drop), results)
+    quick = altered(claim, tmp_path, drop, images=29)
+    assert "its images are not those" in problems_of(spec, quick, results)
+
+
+def test_a_method_that_reads_the_mask_is_found(spec, results, tmp_path):
+    rank_method(spec, "test_claims:peeking", results, tmp_path)
+    found = problems_of(spec, tmp_path / "claim.json", results)
+    assert "average-precision is better on the benchmark's images than on unseen ones" in found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_honest_method_passes_whatever_is_checked(spec, claim, results, seed):
+    assert problems_of(spec, claim, results, seed=seed) == ""
+
+
+def test_another_source_is_found(spec, claim, results, tmp_path):
+    other = altered(claim, tmp_path, lambda columns: None, source_sha256="0" * 64)
+    assert "the source of test_claims:slope is not that of the claim" in problems_of(spec, other, results)
+
+
+@pytest.mark.parametrize(
+    ("change", "fields", "message"),
+    [
+        (
+            lambda columns: columns.update({"average-precision": [2.0] * len(columns["map"])}),
+            {},
+            "cannot have these values",
+        ),
+        (lambda columns: columns.update({"good": [1.0] * len(columns["map"])}), {}, "good is no metric"),
+        (lambda columns: None, {"sha256": "0" * 64}, "it is of salgen-bench 1 (000000000000), not of 1"),
+        (lambda columns: None, {"method": "gradient"}, "gradient has results already"),
+    ],
+)
+def test_a_claim_that_cannot_be_is_refused(spec, claim, results, tmp_path, change, fields, message):
+    other = altered(claim, tmp_path, change, **fields)
+    assert message in problems_of(spec, other, results)
+    with pytest.raises(SalgenError, match=r"altered\.json"):
+        submit(spec, other, results)
+
+
+def test_a_quick_claim_can_be_checked_and_not_added(spec, results, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench_rank, "QUICK_IMAGES", 8)
+    rank_method(spec, "test_claims:slope", results, tmp_path, quick=True)
+    assert problems_of(spec, tmp_path / "claim.json", results) == ""
+    with pytest.raises(SalgenError, match="without --quick"):
+        submit(spec, tmp_path / "claim.json", results)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"version": 1}'])
+def test_a_file_that_is_no_claim_is_refused(tmp_path, text):
+    (tmp_path / "claim.json").write_text(text, encoding="utf-8")
+    with pytest.raises(SalgenError, match="is not a claim"):
+        read_claim(tmp_path / "claim.json")
