@@ -76,6 +76,7 @@ def _pass(order: tuple[Path, int]) -> None:
 
     from salgen.evaluation.training.checkpoints import load_checkpoint
 
+    torch.set_num_threads(1)  # as a worker has
     checkpoint, batches = order
     classifier, batch = load_checkpoint(checkpoint).classifier, torch.rand(BATCH, 1, 64, 64)
     with torch.inference_mode():
