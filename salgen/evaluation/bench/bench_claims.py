@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLAIM, CLAIMS = "claim.json", "claims"
-MAPS = "map"
+SAMPLES, MAPS = ("training_seed", "sample_id"), "map"
 DIGITS = 6
 
 
@@ -84,8 +84,8 @@ def read_claim(path: Path) -> Claim:
     try:
         claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
         for name, columns in claim.scores.items():
-            if len({len(values) for values in columns.values()}) != 1:
-                raise ValueError(f"the columns of {name} have different lengths")
+            if not {*SAMPLES, MAPS} <= columns.keys() or len({len(values) for values in columns.values()}) != 1:
+                raise ValueError(f"{name} lacks a column, or its columns have different lengths")
     except OSError as error:
         raise SalgenError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, AttributeError) as error:
@@ -107,9 +107,7 @@ def claimed_scores(run: Run, method: str, rows: pd.DataFrame) -> dict[str, list[
     """
     import pandas as pd
 
-    values = rows.pivot_table(
-        index=["training_seed", "sample_id"], columns="metric", values="worst", aggfunc="first", dropna=False
-    )
+    values = rows.pivot_table(index=[*SAMPLES], columns="metric", values="worst", aggfunc="first", dropna=False)
     maps = pd.Series(
         {
             (seed, name): digest
@@ -137,7 +135,7 @@ def claim_scores(claim: Claim, entry: str) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: values for name, values in claim.scores[entry].items() if name != MAPS}
-    rows = pd.DataFrame(columns).melt(["training_seed", "sample_id"], var_name="metric", value_name="worst")
+    rows = pd.DataFrame(columns).melt([*SAMPLES], var_name="metric", value_name="worst")
     worst = rows["worst"].astype(float)
     return rows.assign(method=claim.method, worst=worst, better=worst * direction(rows["metric"]))
 

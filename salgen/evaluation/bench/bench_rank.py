@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_claims import CLAIM, Claim, claimed_scores, write_claim
+from salgen.evaluation.bench.bench_claims import CLAIM, SAMPLES, Claim, claimed_scores, write_claim
 from salgen.evaluation.bench.bench_results import main_entries, method_scores, read_scores, standing_by
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RUNS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchSpec
@@ -17,7 +17,6 @@ from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.training.checkpoints import CARD
 
 QUICK_IMAGES = 16
-SAMPLES = ["sample_id", "training_seed"]
 
 
 def rank_method(
@@ -57,7 +56,7 @@ def rank_method(
         (own,) = run_entry(asked, plain_test, out, methods=[method], recipes_only=True, keep_maps=True, **options)
         rows = read_scores(spec, own)
         rows = rows[rows["metric"].isin(spec.headlines.values())]
-        alike = stated[entry.name].merge(rows[SAMPLES].drop_duplicates(), on=SAMPLES)
+        alike = stated[entry.name].merge(rows[[*SAMPLES]].drop_duplicates(), on=[*SAMPLES])
         combined[entry.name] = pd.concat([alike[~alike["method"].isin(rows["method"])], rows])
         run = Run(out / RUNS / entry.name)
         for record in (one for one in run.record.methods if one.call in set(rows["method"])):

@@ -14,7 +14,16 @@ from scipy.stats import mannwhitneyu
 from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.foreign_methods import foreign_method
-from salgen.evaluation.bench.bench_claims import CLAIMS, MAPS, Claim, claim_scores, map_digests, read_claim, write_claim
+from salgen.evaluation.bench.bench_claims import (
+    CLAIMS,
+    MAPS,
+    SAMPLES,
+    Claim,
+    claim_scores,
+    map_digests,
+    read_claim,
+    write_claim,
+)
 from salgen.evaluation.bench.bench_results import keep_results, main_entries, read_scores
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
 from salgen.evaluation.bench.bench_verify import computed_again, differences
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL = 0.001  # of all comparisons with unseen images together
-SAMPLES = ["training_seed", "sample_id"]
 
 
 def submit(spec: BenchSpec, path: Path, results: Path, *, by: str = "", code: str = "") -> Path:
@@ -124,9 +132,9 @@ def statement_problems(spec: BenchSpec, claim: Claim, results: Path) -> Iterator
             yield f"{name}: {', '.join(sorted(unknown))} is no metric that ranks methods"
             continue
         rows = claim_scores(claim, name)
-        known = stated[SAMPLES].drop_duplicates()
+        known = stated[[*SAMPLES]].drop_duplicates()
         if claim.trainings == spec.trainings and claim.images == spec.images:
-            both = rows[SAMPLES].drop_duplicates().merge(known, how="outer", indicator=True)
+            both = rows[[*SAMPLES]].drop_duplicates().merge(known, how="outer", indicator=True)
             if (both["_merge"] != "both").any() or len(rows) != len(known) * rows["metric"].nunique():
                 yield f"{name}: its images are not those of the results"
         for metric, values in rows.groupby("metric")["worst"]:

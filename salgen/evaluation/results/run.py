@@ -257,7 +257,7 @@ class Run(os.PathLike[str]):
     def _csv(self, name: str) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.read_csv(self / name, dtype={"training_seed": str}, float_precision="round_trip")
+        return pd.read_csv(self / name, dtype={"training_seed": str})
 
     def _saved(self, model: str, seed: int, method: str) -> Iterator[SavedMaps]:
         names = (maps_name(model, seed, method, MapKind.SAMPLES, number) for number in count())

@@ -50,7 +50,7 @@ def results(out):
 @pytest.fixture(scope="module")
 def claim(spec, results, tmp_path_factory):
     folder = tmp_path_factory.mktemp("claim")
-    rank_method(spec, "test_claims:slope", results, folder)
+    rank_method(spec, "test_bench_claims:slope", results, folder)
     return folder / "claim.json"
 
 
@@ -69,7 +69,7 @@ def altered(claim, folder, change, **fields):
 
 def test_a_claim_holds_the_scores_of_the_method(spec, claim, results):
     held = read_claim(claim)
-    assert (held.method, held.given) == ("slope", "test_claims:slope")
+    assert (held.method, held.given) == ("slope", "test_bench_claims:slope")
     assert (held.images, held.trainings) == (30, 2)
     rows = pd.read_parquet(claim.parent / RESULTS / ENTRY / "scores.parquet").query("method == 'slope'")
     columns = held.scores[ENTRY]
@@ -89,7 +89,7 @@ def test_a_claim_that_holds_is_added_as_one_file_and_stands_in_the_table(spec, c
     assert added == tmp_path / "results" / "claims" / "slope.json"
     assert read_claim(added).by == "A. Author"
     with_claim = standing_by(spec, method_scores(spec, tmp_path / "results", main_entries(spec)))
-    ranked = rank_method(spec, "test_claims:slope", results, claim.parent)
+    ranked = rank_method(spec, "test_bench_claims:slope", results, claim.parent)
     assert with_claim.methods == ranked.methods
     assert with_claim.places == pytest.approx(ranked.places)
     assert problems_of(spec, added, tmp_path / "results") == ""
@@ -126,7 +126,7 @@ def test_images_that_are_left_out_are_found(spec, claim, results, tmp_path):
 
 
 def test_a_method_that_reads_the_mask_is_found(spec, results, tmp_path):
-    rank_method(spec, "test_claims:peeking", results, tmp_path)
+    rank_method(spec, "test_bench_claims:peeking", results, tmp_path)
     found = problems_of(spec, tmp_path / "claim.json", results)
     assert "average-precision is better on the benchmark's images than on unseen ones" in found
 
@@ -138,7 +138,7 @@ def test_an_honest_method_passes_whatever_is_checked(spec, claim, results, seed)
 
 def test_another_source_is_found(spec, claim, results, tmp_path):
     other = altered(claim, tmp_path, lambda columns: None, source_sha256="0" * 64)
-    assert "the source of test_claims:slope is not that of the claim" in problems_of(spec, other, results)
+    assert "the source of test_bench_claims:slope is not that of the claim" in problems_of(spec, other, results)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_claim_that_cannot_be_is_refused(spec, claim, results, tmp_path, chang
 
 def test_a_quick_claim_can_be_checked_and_not_added(spec, results, tmp_path, monkeypatch):
     monkeypatch.setattr(bench_rank, "QUICK_IMAGES", 8)
-    rank_method(spec, "test_claims:slope", results, tmp_path, quick=True)
+    rank_method(spec, "test_bench_claims:slope", results, tmp_path, quick=True)
     assert problems_of(spec, tmp_path / "claim.json", results) == ""
     with pytest.raises(SalgenError, match="without --quick"):
         submit(spec, tmp_path / "claim.json", results)
@@ -174,3 +174,9 @@ def test_a_file_that_is_no_claim_is_refused(tmp_path, text):
     (tmp_path / "claim.json").write_text(text, encoding="utf-8")
     with pytest.raises(SalgenError, match="is not a claim"):
         read_claim(tmp_path / "claim.json")
+
+
+@pytest.mark.parametrize("change", [lambda columns: columns.pop("map"), lambda columns: columns["map"].pop()])
+def test_a_claim_whose_columns_do_not_fit_is_refused(claim, tmp_path, change):
+    with pytest.raises(SalgenError, match=f"{ENTRY} lacks a column, or its columns have different lengths"):
+        read_claim(altered(claim, tmp_path, change))
