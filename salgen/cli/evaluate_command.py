@@ -136,7 +136,6 @@ def command(
     Controls (random, sobel, oracle and others) are always added: no table without floors and
     ceilings. --set takes training settings and parameters of the model.
     """
-    from salgen.evaluation.report import console_summary, report
     from salgen.evaluation.runs.running import evaluate
 
     if from_maps is not None:
@@ -154,6 +153,8 @@ def command(
             command=command_line(),
             **options,
         )
+    from salgen.evaluation.report import console_summary, report  # here, as it imports for a second
+
     page = report([run])
     click.echo(console_summary([run]))
     click.echo(f"report: {page}")

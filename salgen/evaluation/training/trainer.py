@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, OneCycleLR
 
+from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 from salgen.evaluation.training.augmentation import Augmentation
 from salgen.evaluation.training.redraws import Redrawn, Redraws, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit
@@ -71,6 +72,7 @@ class Trainer:
     @classmethod
     def prepare(cls, fabric: Fabric, classifier: nn.Module, settings: TrainingSettings, images: int) -> Trainer:
         """Set a classifier up to be trained on a split of that many images."""
+        keep_freed_memory()
         batching = Batching.of(images, settings.batch_size)
         optimiser = _optimiser(classifier, settings)
         schedule = _schedule(optimiser, settings, batching.steps)

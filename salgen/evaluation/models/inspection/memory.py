@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 WITH_GRADIENT = 3  # memory of a backward pass, in forward passes: activations, gradients, working space
 SHARE_OF_FREE = 0.5
-CPU_BYTES = 2**25  # of a tensor: glibc maps larger ones anew each time, page by page (1.2 to 2.4 times slower)
+CPU_BYTES = 2**23  # of a tensor: larger ones leave the cache, and passes take up to a tenth longer
 
 
 @dataclass

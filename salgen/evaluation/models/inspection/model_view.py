@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
+from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 
 T = TypeVar("T")
 
@@ -65,6 +66,7 @@ class ModelView:
         SalgenError
             If the model cannot be copied.
         """
+        keep_freed_memory()
         private = _private(model).eval()
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):

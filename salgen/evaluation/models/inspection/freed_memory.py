@@ -1,0 +1,24 @@
+"""What networks free on a processor is kept for their next pass."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from functools import cache
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+KEPT = 2**30  # bytes
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the C library keep up to 1 GiB that was freed, where it is glibc; elsewhere nothing is done.
+
+    By default glibc gives blocks of 32 MB and more back to the system at once, and the end of its heap too. Each pass
+    then gets its activations anew, and the system clears them page by page: training scnn took 1.3 to 1.5 times as
+    long, an evaluation of lesion-cnn 1.2 to 1.5 times. It holds for the whole process.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        libc = ctypes.CDLL(None)
+        libc.mallopt(M_MMAP_THRESHOLD, KEPT)
+        libc.mallopt(M_TRIM_THRESHOLD, KEPT)

@@ -1,0 +1,34 @@
+"""Freed memory: a second pass gets the memory of the first one."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+SIZE = 2**28  # bytes, above what glibc keeps by itself
+PASSES = 10
+COUNT = f"""
+import mmap, resource, sys
+import numpy as np
+from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
+
+if sys.argv[1] == "kept":
+    keep_freed_memory()
+np.ones({SIZE} // 8)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range({PASSES}):
+    np.ones({SIZE} // 8)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before))
+"""
+
+
+def page_faults(how: str) -> int:
+    done = subprocess.run([sys.executable, "-c", COUNT, how], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is of glibc")
+def test_the_system_clears_no_page_twice():
+    assert page_faults("given back") > PASSES * 100  # at least those of pages of 2 MB
+    assert page_faults("kept") < 100
