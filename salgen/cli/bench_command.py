@@ -198,6 +198,7 @@ def run(out: str, part: str, max_memory: float | None) -> None:
     from pathlib import Path
 
     from salgen.errors import SalgenError
+    from salgen.evaluation.bench.bench_checks import run_checks
     from salgen.evaluation.bench.bench_run import run_entry
     from salgen.evaluation.bench.bench_spec import bench_spec
 
@@ -208,3 +209,5 @@ def run(out: str, part: str, max_memory: float | None) -> None:
     for entry in spec.part(int(number), int(of)):
         for folder in run_entry(spec, entry, Path(out), max_memory=max_memory, command=command_line()):
             click.echo(folder)
+        if entry.name == spec.checks.entry:
+            click.echo(run_checks(spec, Path(out), max_memory=max_memory, command=command_line()))

@@ -69,6 +69,28 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class BenchChecks:
+    """What a method's page shows beside its places, under the first training of one entry.
+
+    Attributes
+    ----------
+    entry
+        Its name.
+    images
+        The number of test images, of the entry and at each dose.
+    dose
+        The parameter of the data that is swept, as :func:`~salgen.evaluation.sweeps.sweep.sweep` takes it.
+    metrics
+        Calls of metrics that need no mask.
+    """
+
+    entry: str
+    images: int
+    dose: str
+    metrics: Sequence[str]
+
+
+@dataclass(frozen=True)
 class BenchSpec:
     """A version of the benchmark.
 
@@ -88,6 +110,8 @@ class BenchSpec:
         Calls; the latter where the exact attribution is known.
     headlines
         Family of metrics to the one by which methods are ranked.
+    checks
+        What methods are not ranked by.
     data
         The data sets.
     """
@@ -101,6 +125,7 @@ class BenchSpec:
     metrics: Sequence[str]
     attribution_metrics: Sequence[str]
     headlines: Mapping[str, str]
+    checks: BenchChecks
     data: Sequence[BenchData]
 
     @property
@@ -156,4 +181,5 @@ def bench_spec(version: int = VERSIONS[-1]) -> BenchSpec:
     content = Path(__file__).with_name(f"salgen-bench-{version}.toml").read_bytes()
     values = tomllib.loads(content.decode())
     data = [BenchData(**entry) for entry in values.pop("data")]
-    return BenchSpec(digest=hashlib.sha256(content).hexdigest(), data=data, **values)
+    checks = BenchChecks(**values.pop("checks"))
+    return BenchSpec(digest=hashlib.sha256(content).hexdigest(), checks=checks, data=data, **values)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from salgen.evaluation.bench.bench_checks import THRESHOLD, read_checks
 from salgen.evaluation.bench.bench_claims import CLAIMS, read_claim
 from salgen.evaluation.bench.bench_results import (
     SPEC,
@@ -33,6 +34,8 @@ from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.statistics.score_cube import SUBSETS
 from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.files import write_text
+from salgen.parameters import parse_call
+from salgen.registry import METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +118,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     metrics = [
         metric for metric in spec.all_metrics if any((rows["metric"] == metric).any() for rows in scores.values())
     ]
+    checks = read_checks(spec, results)
     claims = {claim.method: claim for claim in map(read_claim, sorted((results / CLAIMS).glob("*.json")))}
     common: dict[str, Any] = {
         "spec": spec,
@@ -146,6 +150,11 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                     (view, view.standing.methods.index(method)) for view in views if method in view.standing.methods
                 ],
                 record={one.name: one.method(method) for one in found},
+                checks=list(checks[checks["subject"] == method].itertuples()),
+                asked={
+                    THRESHOLD: _swept(spec),
+                    **{name: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
+                },
             )
         for data in spec.data:
             of_data = [one for one in found if one.record.dataset.name == data.name]
@@ -159,6 +168,12 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                     gallery=_gallery(results, of_data, views[0].standing.methods),
                 )
     return out / INDEX
+
+
+def _swept(spec: BenchSpec) -> str:
+    """What a threshold of the checks is."""
+    parameter = spec.checks.dose.partition("=")[0]
+    return f"The least {parameter} of the cause at which the mean ROC-AUC is halfway from chance to 1."
 
 
 def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:

@@ -12,10 +12,11 @@ from salgen.evaluation.bench import bench_spec as module
 from salgen.evaluation.bench.bench_run import make_data
 from salgen.evaluation.bench.bench_spec import VERSIONS, bench_spec
 from salgen.evaluation.scoring.metric_selection import choose_metrics
+from salgen.evaluation.sweeps.dose import Dose
 from salgen.parameters import parse_call
 from salgen.registry import MODELS
 
-DIGESTS = {1: "e5a1621cab7879cebad592b6354aae858ea22ffe7bbf978c85f3f89c9db63159"}
+DIGESTS = {1: "529d53b05e96b59c5c32a8fcc042496349717651bea5dedfdb20619d14718367"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -64,5 +65,11 @@ def test_a_version_that_is_not_there_is_an_error():
 
 def test_methods_are_ranked_by_metrics_that_are_computed():
     spec = bench_spec()
-    choose_metrics(list(spec.metrics))
+    choose_metrics([*spec.metrics, *spec.checks.metrics])
     assert set(spec.headlines.values()) <= {*spec.metrics, *spec.attribution_metrics}
+
+
+def test_the_checks_are_of_an_entry_and_of_a_parameter_of_its_data():
+    spec = bench_spec()
+    (entry,) = (entry for entry in spec.entries if entry.name == spec.checks.entry)
+    Dose.parse(spec.checks.dose, entry.data.name).check(entry.data.name, None, spec.scale, entry.data.parameters)

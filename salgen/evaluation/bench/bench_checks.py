@@ -1,0 +1,94 @@
+"""What a method's page shows beside its places: the faintest cause that it finds, and sanity checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_run import CHECKPOINTS, DATA, RESULTS
+from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.statistics.score_cube import ALL
+from salgen.evaluation.statistics.summary import ALL_SEEDS
+from salgen.evaluation.sweeps.sweep import sweep
+from salgen.files import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHECKS = "checks.csv"
+THRESHOLD = "threshold"
+FITTED_ON = 200  # images at each dose, for methods that are fitted to the training images
+COLUMNS = ["subject", "measure", "outcome", "value", "low", "high"]
+
+
+def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",), **options: Any) -> Path:
+    """Compute the checks of a version, once the entry that they are of is done; goes on where it was stopped.
+
+    Parameters
+    ----------
+    out
+        The benchmark's folder; `checks` there holds the runs.
+    methods
+        Calls and groups; the controls are always added.
+    options
+        `max_memory` and `command`, as for :func:`~salgen.evaluation.runs.running.evaluate`.
+
+    Returns
+    -------
+    ``checks.csv`` beside the entry's results: `subject`, a method or the network; `measure`, a metric or ``threshold``,
+    the least dose at which the mean ROC-AUC (of the network the accuracy) is halfway from chance to 1; `outcome` of a
+    threshold, see :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval.
+
+    Raises
+    ------
+    SalgenError
+        If the entry has no frozen checkpoint yet.
+    """
+    import pandas as pd
+
+    (entry,) = (one for one in spec.entries if one.name == spec.checks.entry)
+    trained = sorted((out / CHECKPOINTS / entry.name).glob("*-seed0"))
+    if not trained:
+        raise SalgenError(f"{out} has no checkpoint of {entry.name}: salgen bench run trains it")
+    folder, images = out / "checks", spec.checks.images
+    how: dict[str, Any] = {"model": str(trained[0]), "methods": list(methods), "limit": images, "scale": spec.scale}
+    metrics = list(spec.checks.metrics)
+    checked = Run(evaluate(out / DATA / entry.data.name, metrics=metrics, out=folder / "sanity", **how, **options))
+    swept = sweep(
+        entry.data.name,
+        spec.checks.dose,
+        folder / "doses",
+        splits={"train": FITTED_ON, "val": None, "test": images},
+        parameters=entry.data.parameters,
+        seed=spec.seed,
+        **how,
+        **options,
+    )
+    found = pd.read_csv(swept / "thresholds.csv").rename(columns={"threshold": "value"})
+    rows = pd.concat([found.assign(measure=THRESHOLD)[COLUMNS], _means(checked)])
+    path = out / RESULTS / entry.name / CHECKS
+    write_text(path, rows.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    return path
+
+
+def _means(run: Run) -> pd.DataFrame:
+    """The means of a run's metrics that are of no region, with their intervals."""
+    rows = run.summary[(run.summary["training_seed"] == ALL_SEEDS) & (run.summary["samples"] == ALL)]
+    names = {"method": "subject", "metric": "measure", "mean": "value", "ci_low": "low", "ci_high": "high"}
+    return rows.rename(columns=names).assign(outcome="")[COLUMNS].drop_duplicates(["subject", "measure"])
+
+
+def read_checks(spec: BenchSpec, results: Path) -> pd.DataFrame:
+    """The checks in a folder of results; no rows where they are not there."""
+    import pandas as pd
+
+    path = results / spec.checks.entry / CHECKS
+    return (
+        pd.read_csv(path, keep_default_na=False, na_values={"value": "", "low": "", "high": ""})
+        if path.is_file()
+        else pd.DataFrame(columns=COLUMNS)
+    )
