@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.explaining import explain
+from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, DATA, RESULTS
 from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.models.inspection.flops import Flops
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.statistics.score_cube import ALL
 from salgen.evaluation.statistics.summary import ALL_SEEDS
 from salgen.evaluation.sweeps.sweep import sweep
+from salgen.evaluation.training.checkpoints import load_checkpoint
 from salgen.files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CHECKS = "checks.csv"
-THRESHOLD = "threshold"
+THRESHOLD, PASSES = "threshold", "passes"
+COSTED = 4  # images
 FITTED_ON = 200  # images at each dose, for methods that are fitted to the training images
 COLUMNS = ["subject", "measure", "outcome", "value", "low", "high"]
 
@@ -40,8 +50,9 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
     Returns
     -------
     ``checks.csv`` beside the entry's results: `subject`, a method or the network; `measure`, a metric or ``threshold``,
-    the least dose at which the mean ROC-AUC (of the network the accuracy) is halfway from chance to 1; `outcome` of a
-    threshold, see :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval.
+    the least dose at which the mean ROC-AUC (of the network the accuracy) is halfway from chance to 1, or ``passes``,
+    the operations that a map takes in those of a forward pass; `outcome` of a threshold, see
+    :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval.
 
     Raises
     ------
@@ -69,7 +80,8 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
         **options,
     )
     found = pd.read_csv(swept / "thresholds.csv").rename(columns={"threshold": "value"})
-    rows = pd.concat([found.assign(measure=THRESHOLD)[COLUMNS], _means(checked)])
+    costs = _passes(trained[0], open_dataset(out / DATA / entry.data.name, "test"), checked)
+    rows = pd.concat([found.assign(measure=THRESHOLD)[COLUMNS], _means(checked), costs])
     path = out / RESULTS / entry.name / CHECKS
     write_text(path, rows.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return path
@@ -80,6 +92,23 @@ def _means(run: Run) -> pd.DataFrame:
     rows = run.summary[(run.summary["training_seed"] == ALL_SEEDS) & (run.summary["samples"] == ALL)]
     names = {"method": "subject", "metric": "measure", "mean": "value", "ci_low": "low", "ci_high": "high"}
     return rows.rename(columns=names).assign(outcome="")[COLUMNS].drop_duplicates(["subject", "measure"])
+
+
+def _passes(checkpoint: Path, dataset: Dataset, run: Run) -> pd.DataFrame:
+    """What maps of a run's methods cost, in forward passes, predictions and the measurement of memory included."""
+    import pandas as pd
+
+    view = ModelView.of(load_checkpoint(checkpoint).classifier)
+    images = torch.as_tensor(next(iter(dataset.batches(COSTED))).images)
+    with torch.no_grad(), Flops() as forward:
+        view.logits(view.normalise(images))
+    patterns, rows = fit_patterns(view, images), []
+    for method in run.record.methods:
+        if not method.control:
+            with Flops() as own:
+                explain(view, images, method=method.call, patterns=patterns)
+            rows.append([method.call, PASSES, "", own.count / forward.count, math.nan, math.nan])
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def read_checks(spec: BenchSpec, results: Path) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from salgen.evaluation.bench.bench_checks import THRESHOLD, read_checks
+from salgen.evaluation.bench.bench_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.bench_claims import CLAIMS, read_claim
 from salgen.evaluation.bench.bench_results import (
     SPEC,
@@ -153,6 +153,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                 checks=list(checks[checks["subject"] == method].itertuples()),
                 asked={
                     THRESHOLD: _swept(spec),
+                    PASSES: "Operations of a map, in those of a forward pass of the network.",
                     **{name: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
                 },
             )

@@ -57,6 +57,14 @@ def test_thresholds_are_those_of_the_sweep(checked):
     )
 
 
+def test_costs_are_in_passes(checked):
+    spec, folder = checked
+    costs = read_checks(spec, folder / RESULTS).query("measure == 'passes'").set_index("subject")["value"]
+    assert set(costs.index) == {"gradient", "grad-cam"}
+    assert 2 <= costs["gradient"] < 3
+    assert 1 < costs["grad-cam"] < 2
+
+
 def test_a_methods_page_has_its_checks(checked, tmp_path):
     spec, folder = checked
     board(spec, folder / RESULTS, tmp_path / "site")

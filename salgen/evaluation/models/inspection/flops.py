@@ -1,0 +1,31 @@
+"""What a computation costs on any machine: its convolutions and matrix products, forwards and backwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+
+class Flops(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts floating-point operations while it is entered, by PyTorch's formulas for each operator.
+
+    PyTorch's own ``FlopCounterMode`` also hooks gradients, with which captum's DeepLift fails.
+
+    Attributes
+    ----------
+    count
+        Of all convolutions and matrix products; other operators count nothing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        if formula := flop_registry.get(func._overloadpacket):
+            self.count += formula(*args, **kwargs, out_val=result)
+        return result
