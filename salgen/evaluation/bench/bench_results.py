@@ -59,13 +59,16 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
 
 
 def _keep_pictures(run: Path, results: Path) -> None:
-    """Keep the maps of a run's first pictured samples."""
+    """Keep the maps of a run's first pictured samples in float16, each divided by its largest absolute value."""
     arrays = read_gallery(run)
     chosen = slice(0, PICTURES)
+    maps = arrays["maps"][:, chosen]
+    largest = np.abs(np.nan_to_num(maps)).max(axis=(2, 3), keepdims=True)
+    maps = (maps / np.where(largest > 0, largest, 1.0)).astype(np.float16)
     kept: dict[str, Any] = {name: arrays[name] for name in ("methods", "class_names")}
     kept |= {name: arrays[name][chosen] for name in ("ids", "images", "masks", "labels", "predicted")}
     with atomic_path(results) as path, open(path, "wb") as handle:
-        np.savez_compressed(handle, **kept, maps=arrays["maps"][:, chosen])
+        np.savez_compressed(handle, **kept, maps=maps)
 
 
 def _of_the_headline(rows: pd.DataFrame, record: RunRecord) -> pd.DataFrame:

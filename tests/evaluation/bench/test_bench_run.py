@@ -190,3 +190,12 @@ def test_the_summary_states_version_and_interval_of_each_mean(spec, out):
         assert row.mean == pytest.approx(own.mean(), abs=1e-5)
         assert row.ci_low <= row.mean <= row.ci_high
         assert row.n_trainings == 2
+
+
+def test_pictures_are_those_of_the_run(out):
+    own, kept = (np.load(folder / NAME / "gallery.npz") for folder in (out / RUNS, out / RESULTS))
+    assert kept["maps"].dtype == np.float16
+    assert len(kept["ids"]) == 4
+    maps = own["maps"][:, :4]
+    largest = np.abs(maps).max(axis=(2, 3), keepdims=True)
+    np.testing.assert_allclose(kept["maps"] * largest, maps, atol=1e-3 * largest.max())
