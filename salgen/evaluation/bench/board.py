@@ -118,7 +118,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     metrics = [
         metric for metric in spec.all_metrics if any((rows["metric"] == metric).any() for rows in scores.values())
     ]
-    checks = read_checks(spec, results)
+    checks, meanings = read_checks(spec, results), _meanings(spec)
     claims = {claim.method: claim for claim in map(read_claim, sorted((results / CLAIMS).glob("*.json")))}
     common: dict[str, Any] = {
         "spec": spec,
@@ -151,11 +151,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                 ],
                 record={one.name: one.method(method) for one in found},
                 checks=list(checks[checks["subject"] == method].itertuples()),
-                asked={
-                    THRESHOLD: _swept(spec),
-                    PASSES: "Operations of a map, in those of a forward pass of the network.",
-                    **{name: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
-                },
+                meanings=meanings,
             )
         for data in spec.data:
             of_data = [one for one in found if one.record.dataset.name == data.name]
@@ -171,10 +167,14 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     return out / INDEX
 
 
-def _swept(spec: BenchSpec) -> str:
-    """What a threshold of the checks is."""
+def _meanings(spec: BenchSpec) -> dict[str, str]:
+    """What each measure of the checks is."""
     parameter = spec.checks.dose.partition("=")[0]
-    return f"The least {parameter} of the cause at which the mean ROC-AUC is halfway from chance to 1."
+    return {
+        THRESHOLD: f"The least {parameter} of the cause at which the mean ROC-AUC is halfway from chance to 1.",
+        PASSES: "Operations of a map, in those of a forward pass of the network.",
+        **{name: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
+    }
 
 
 def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
