@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
@@ -69,10 +70,10 @@ def table(results: str, reliance: bool, samples: str) -> None:
 
 
 def _standing(found: Standing) -> str:
-    """A line for each method, the best first."""
+    """A line for each method, the best first; no p-value where the data sets are too few for any."""
     rows = zip(found.methods, found.places, found.low, found.high, found.datasets, found.p_values[0], strict=True)
     lines = [
-        f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {p_value:.3f}"
+        f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {'-' if isnan(p_value) else f'{p_value:.3f}'}"
         for method, place, low, high, count, p_value in rows
     ]
     return "\n".join([f"{'method':40s} place  95 % interval  data sets  p beside the best", *lines])

@@ -107,7 +107,7 @@ def claimed_scores(run: Run, method: str, rows: pd.DataFrame) -> dict[str, list[
     """
     import pandas as pd
 
-    values = rows.pivot_table(index=[*SAMPLES], columns="metric", values="worst", aggfunc="first", dropna=False)
+    values = rows.pivot_table(index=[*SAMPLES], columns="metric", values="value", aggfunc="first", dropna=False)
     maps = pd.Series(
         {
             (seed, name): digest
@@ -135,9 +135,9 @@ def claim_scores(claim: Claim, entry: str) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: values for name, values in claim.scores[entry].items() if name != MAPS}
-    rows = pd.DataFrame(columns).melt([*SAMPLES], var_name="metric", value_name="worst")
-    worst = rows["worst"].astype(float)
-    return rows.assign(method=claim.method, worst=worst, better=worst * direction(rows["metric"]))
+    rows = pd.DataFrame(columns).melt([*SAMPLES], var_name="metric", value_name="value")
+    value = rows["value"].astype(float)
+    return rows.assign(method=claim.method, value=value, better=value * direction(rows["metric"]))
 
 
 def direction(metrics: pd.Series) -> pd.Series:

@@ -36,17 +36,24 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
     """Write what is published of a run: its record, the scores of the headline region, perhaps maps for pictures.
 
     ``scores.parquet`` has a row for each method, metric, training and sample: `value` float32, NaN where it is
-    undefined; `worst`, where a map that failed has the metric's worst value; whether the sample is `correct` and
-    `certified`. ``summary.csv`` has their means over samples and trainings with 95 % intervals, the version of the
+    undefined, and the metric's worst value where the map has `failed`; whether the sample is `correct` and `certified`. ``summary.csv`` has their means over samples and trainings with 95 % intervals, the version of the
     benchmark and its digest.
     """
     made = Run(run)
     scores = _of_the_headline(made.scores, made.record)
-    kept = scores[[*SCORED, "value", "value_worst_case", "correct", "certified"]]
-    kept = kept.rename(columns={"value_worst_case": "worst"}).astype({"value": np.float32, "worst": np.float32})
+    value = scores["value_worst_case"].astype(np.float32)
+    kept = scores[[*SCORED, "correct", "certified"]]
+    kept = kept.assign(value=value, failed=scores["value"].isna() & value.notna())
     results.mkdir(parents=True, exist_ok=True)
     with atomic_path(results / SCORES) as path:
-        kept.to_parquet(path, index=False, compression="zstd", compression_level=19, use_byte_stream_split=["value"])
+        kept.to_parquet(
+            path,
+            index=False,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=SCORED,  # of values, which hardly repeat, it would take more room
+            use_byte_stream_split=["value"],
+        )
     summary = made.summary[(made.summary["training_seed"] == ALL_SEEDS) & (made.summary["samples"] != CORRECT)]
     summary = _of_the_headline(summary, made.record)
     summary = summary[[*SUMMARISED, *MEANS]].rename(columns=MEANS)
@@ -104,14 +111,14 @@ def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
 
     Returns
     -------
-    The columns of ``scores.parquet``, and `better`: `worst` with its sign so that higher is better.
+    The columns of ``scores.parquet``, and `better`: `value` with its sign so that higher is better.
     """
     import pandas as pd
 
     record = open_results(spec, results)
     rows = pd.read_parquet(results / SCORES)
     rows = rows[rows["method"].isin([method.call for method in record.methods if not method.control])]
-    return rows.assign(better=rows["worst"] * direction(rows["metric"]))
+    return rows.assign(better=rows["value"] * direction(rows["metric"]))
 
 
 def method_scores(

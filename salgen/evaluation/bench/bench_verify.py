@@ -111,7 +111,7 @@ def computed_again(
 def differences(computed: pd.DataFrame, stated: pd.DataFrame) -> list[str]:
     """A line for each score, of the columns of published scores, that is not as it was computed again."""
     both = computed.merge(stated, on=SAME, how="left", suffixes=("", "_stated"))
-    values, claimed = both["worst"].to_numpy(float), both["worst_stated"].to_numpy(float)
+    values, claimed = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
     wrong = ~np.isclose(claimed, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
     lines = []
     for row in np.flatnonzero(wrong):

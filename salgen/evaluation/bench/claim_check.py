@@ -137,7 +137,7 @@ def statement_problems(spec: BenchSpec, claim: Claim, results: Path) -> Iterator
             both = rows[[*SAMPLES]].drop_duplicates().merge(known, how="outer", indicator=True)
             if (both["_merge"] != "both").any() or len(rows) != len(known) * rows["metric"].nunique():
                 yield f"{name}: its images are not those of the results"
-        for metric, values in rows.groupby("metric")["worst"]:
+        for metric, values in rows.groupby("metric")["value"]:
             low, high = bounds(str(metric))
             if not values.dropna().between(low, high).all():
                 yield f"{name}: {metric} cannot have these values"

@@ -161,7 +161,7 @@ def test_sound_results_are_verified(spec, out):
 def test_a_score_that_the_weights_do_not_give_is_found(spec, out, tmp_path, change):
     shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
     scores = scores_of(tmp_path / NAME)
-    scores.loc[scores["method"] == "gradient", "worst"] += change
+    scores.loc[scores["method"] == "gradient", "value"] += change
     scores.to_parquet(tmp_path / NAME / "scores.parquet")
     problems = "\n".join(result_problems(spec, tmp_path))
     assert f"{NAME}: average-precision of gradient on test-" in problems
@@ -186,7 +186,7 @@ def test_the_summary_states_version_and_interval_of_each_mean(spec, out):
     assert set(summary["version"]) == {1}
     assert set(summary["entry"]) == {NAME}
     for row in summary[summary["samples"] == "all"].itertuples():
-        own = scores[(scores["method"] == row.method) & (scores["metric"] == row.metric)]["worst"]
+        own = scores[(scores["method"] == row.method) & (scores["metric"] == row.metric)]["value"]
         assert row.mean == pytest.approx(own.mean(), abs=1e-5)
         assert row.ci_low <= row.mean <= row.ci_high
         assert row.n_trainings == 2
