@@ -36,11 +36,12 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
     """Write what is published of a run: its record, the scores of the headline region, perhaps maps for pictures.
 
     ``scores.parquet`` has a row for each method, metric, training and sample: `value` float32, NaN where it is
-    undefined, and the metric's worst value where the map has `failed`; whether the sample is `correct` and `certified`. ``summary.csv`` has their means over samples and trainings with 95 % intervals, the version of the
+    undefined, and the metric's worst value where the map has `failed`; whether the sample is `correct` and
+    `certified`. ``summary.csv`` has their means over samples and trainings with 95 % intervals, the version of the
     benchmark and its digest.
     """
     made = Run(run)
-    scores = _of_the_headline(made.scores, made.record)
+    scores = headline_scores(made.scores, made.record)
     value = scores["value_worst_case"].astype(np.float32)
     kept = scores[[*SCORED, "correct", "certified"]]
     kept = kept.assign(value=value, failed=scores["value"].isna() & value.notna())
@@ -55,7 +56,7 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
             use_byte_stream_split=["value"],
         )
     summary = made.summary[(made.summary["training_seed"] == ALL_SEEDS) & (made.summary["samples"] != CORRECT)]
-    summary = _of_the_headline(summary, made.record)
+    summary = headline_scores(summary, made.record)
     summary = summary[[*SUMMARISED, *MEANS]].rename(columns=MEANS)
     summary = summary.assign(entry=results.name, version=spec.version, sha256=spec.digest[:12])
     write_text(results / SUMMARY, summary.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
@@ -78,8 +79,8 @@ def _keep_pictures(run: Path, results: Path) -> None:
         np.savez_compressed(handle, **kept, maps=maps)
 
 
-def _of_the_headline(rows: pd.DataFrame, record: RunRecord) -> pd.DataFrame:
-    """The rows of the headline region, and of metrics that are not of a region."""
+def headline_scores(rows: pd.DataFrame, record: RunRecord) -> pd.DataFrame:
+    """The rows of a run in the headline region, and of metrics that are not of a region."""
     headline = rows["variant"] == record.headline_variant
     return rows[headline | ~rows["metric"].isin(rows.loc[headline, "metric"])]
 

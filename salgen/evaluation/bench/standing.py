@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from scipy.stats import rankdata
 
-from salgen.evaluation.statistics.comparisons import holm
-from salgen.evaluation.statistics.permutation import sign_flip_p_values
+from salgen.evaluation.statistics.stepdown import stepdown_p_values
 from salgen.evaluation.statistics.tolerance import levels
 from salgen.seeding import Stream
 from salgen.types import Float64
@@ -40,8 +39,8 @@ class Standing:
         float64 (M,): the share of 1,000 draws of data sets and trainings, with replacement, in which the method is the
         best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a method that lacks a data set.
     p_values
-        float64 (M, M): of the hypothesis that two methods have the same place, by Holm's correction for all pairs of
-        methods that are defined on all data sets; NaN for others, and where there are fewer than six data sets.
+        float64 (M, M): of the hypothesis that two methods have the same place, corrected for all pairs of methods that
+        are defined on all data sets; NaN for others, and where there are fewer than six data sets.
     """
 
     methods: list[str]
@@ -73,7 +72,8 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     A method's place by one metric under one training is (rank - 1) / (methods - 1), ties sharing their mean rank.
     Places are averaged over metrics, then over trainings, then over data sets, each of which counts once. What was
     sampled are data sets: trainings and families of one data set are not independent. So the interval is Student's over
-    data sets, and pairs are compared by the sign-flip test of the differences on each data set.
+    data sets, and pairs are compared by :func:`~salgen.evaluation.statistics.stepdown.stepdown_p_values` of the places
+    on each data set.
     """
     of_each = _places(values)
     by_training = _mean(of_each, axis=1)  # (D, T, M)
@@ -88,9 +88,9 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     p_values = np.full((len(methods), len(methods)), np.nan)
     everywhere = np.flatnonzero(defined.all(axis=0))
     if len(everywhere) > 1:
-        (pairs,) = sign_flip_p_values([places[:, everywhere]])
         first, second = np.triu_indices(len(everywhere), 1)
-        p_values[everywhere[first], everywhere[second]] = p_values[everywhere[second], everywhere[first]] = holm(pairs)
+        rows, columns = everywhere[first], everywhere[second]
+        p_values[rows, columns] = p_values[columns, rows] = stepdown_p_values(places[:, everywhere])
     return Standing(
         methods=[methods[i] for i in order],
         places=means[order],

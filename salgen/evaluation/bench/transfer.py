@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from scipy.stats import spearmanr
 
 from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_results import SPEC, headline_scores, read_scores
+from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.scoring.metric_groups import higher_is_better
 from salgen.types import Float64
@@ -49,16 +51,16 @@ def transfer(drawn: Path, real: Path) -> list[Transfer]:
     Parameters
     ----------
     drawn, real
-        Run folders of the same methods and metrics, with any number of trainings.
+        Run folders, or published results, of the same methods and metrics, with any number of trainings.
 
     Raises
     ------
     SalgenError
         If they share no metric, or fewer than three methods.
     """
-    runs = [Run(path) for path in (drawn, real)]
-    metrics = [metric for metric in runs[0].record.metrics if metric in runs[1].record.metrics]
-    found = [_compared(metric, *(_means(run, metric) for run in runs)) for metric in metrics if _ranks(metric)]
+    sides = [_method_scores(path) for path in (drawn, real)]
+    metrics = [metric for metric in sides[0]["metric"].unique() if metric in set(sides[1]["metric"])]
+    found = [_compared(metric, *(_means(rows, metric) for rows in sides)) for metric in metrics if _ranks(metric)]
     if not any(one.methods >= FEWEST for one in found):
         raise SalgenError(f"{drawn} and {real} share no metric that ranks at least {FEWEST} methods which both have")
     return [one for one in found if one.methods >= FEWEST]
@@ -68,13 +70,19 @@ def _ranks(metric: str) -> bool:
     return higher_is_better(metric) is not None
 
 
-def _means(run: Run, metric: str) -> pd.DataFrame:
+def _method_scores(folder: Path) -> pd.DataFrame:
+    """The scores of the methods of a run, or of published results, in the headline region; controls are left out."""
+    if (folder / SPEC).is_file():
+        return read_scores(bench_spec(), folder)
+    run = Run(folder)
+    methods = [method.call for method in run.record.methods if not method.control]
+    rows = headline_scores(run.scores, run.record)
+    return rows[rows["method"].isin(methods)].assign(value=rows["value_worst_case"])
+
+
+def _means(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Methods in rows, trainings in columns."""
-    controls = [method.call for method in run.record.methods if method.control]
-    rows = run.scores[(run.scores["metric"] == metric) & ~run.scores["method"].isin(controls)]
-    headline = rows[rows["variant"] == run.record.headline_variant]
-    rows = rows if headline.empty else headline
-    return rows.pivot_table(index="method", columns="training_seed", values="value_worst_case")
+    return rows[rows["metric"] == metric].pivot_table(index="method", columns="training_seed", values="value")
 
 
 def _compared(metric: str, drawn: pd.DataFrame, real: pd.DataFrame) -> Transfer:

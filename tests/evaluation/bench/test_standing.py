@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salgen.evaluation.bench.standing import standing
+from salgen.evaluation.statistics.stepdown import stepdown_p_values
 
 METHODS = ["a", "b", "c", "d"]
 
@@ -59,20 +61,10 @@ def test_places_are_those_of_the_definition(values):
     assert found.methods[0] == "b"
 
 
-def test_methods_are_told_apart_by_flipping_the_signs_of_data_sets(values):
+def test_methods_are_told_apart_by_their_places_on_each_data_set(values):
     found = standing(values, METHODS)
-    places = np.array([slow_places(values, method) for method in range(3)])
-    raw = {}
-    for first, second in ((0, 1), (0, 2), (1, 2)):
-        differences = places[first] - places[second]
-        signs = np.array(np.meshgrid(*[[-1, 1]] * 7)).reshape(7, -1)
-        raw[first, second] = np.mean(np.abs(differences @ signs) >= abs(differences.sum()) - 1e-12)
-    ordered = sorted(raw, key=raw.get)
-    adjusted, highest = {}, 0.0
-    for number, pair in enumerate(ordered):
-        highest = max(highest, min(1.0, raw[pair] * (3 - number)))
-        adjusted[pair] = highest
-    for (first, second), p_value in adjusted.items():
+    places = np.array([slow_places(values, method) for method in range(3)]).T
+    for (first, second), p_value in zip(combinations(range(3), 2), stepdown_p_values(places), strict=True):
         row, column = (found.methods.index(METHODS[m]) for m in (first, second))
         assert found.p_values[row, column] == found.p_values[column, row] == pytest.approx(p_value)
     assert np.isnan(found.p_values[found.methods.index("d")]).all()
