@@ -13,8 +13,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from salgen.evaluation.bench.bench_results import main_entries, method_scores, metric_agreement, open_results
-from salgen.evaluation.bench.bench_results import standing_by as standing
+from salgen.evaluation.bench.bench_results import (
+    main_entries,
+    method_scores,
+    metric_agreement,
+    open_results,
+    standing_by,
+)
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
 from salgen.evaluation.bench.transfer import transfer
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
@@ -24,6 +29,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 RANKING = "average-precision"
 AGREEING = (RANKING, "roc-auc", "m-gt", "relevance-mass", "energy-pointing-game")  # and insertion
 LEVEL = 0.05
+MOST = 0.9  # share of certified images
 FIRST = 12  # methods of the order that are shown
 
 
@@ -51,49 +57,58 @@ class Results:
         return rows.assign(floor=rows["method"].isin(controls)).dropna(subset=["mean"])
 
     def order(self) -> list[str]:
-        """The methods that stand first."""
-        found = standing(self.spec, method_scores(self.spec, self.folder, self.main))
+        """The methods that stand first, and how many pairs of methods the test tells apart."""
+        found = standing_by(self.spec, method_scores(self.spec, self.folder, self.main))
         rows = [
-            [f"`{method}`", f"{place:.2f}", f"{low:.2f} to {high:.2f}", f"{ranks[0]:.0f} to {ranks[1]:.0f}", f"{p:.3f}"]
-            for method, place, low, high, ranks, p in zip(
-                found.methods,
-                found.places,
-                found.low,
-                found.high,
-                zip(found.low_rank, found.high_rank, strict=True),
-                found.p_values[0],
-                strict=True,
-            )
+            [
+                f"`{found.methods[m]}`",
+                f"{found.places[m]:.2f}",
+                f"{found.low[m]:.2f} to {found.high[m]:.2f}",
+                f"{found.low_rank[m]:.0f} to {found.high_rank[m]:.0f}",
+                "-" if np.isnan(found.p_values[0, m]) else f"{found.p_values[0, m]:.3f}",
+            ]
+            for m in range(FIRST)
         ]
-        return table(["method", "place", "95 % interval", "rank in 95 % of draws", "p beside the first"], rows[:FIRST])
-
-    def told_apart(self) -> str:
-        """How many pairs of methods a test tells apart."""
-        found = standing(self.spec, method_scores(self.spec, self.folder, self.main))
         pairs = found.p_values[np.triu_indices(len(found.methods), 1)]
         tested = pairs[~np.isnan(pairs)]
-        return f"{(tested < LEVEL).sum()} of {len(tested)} pairs of methods differ at 5 %, after Holm's correction"
+        heads = ["method", "place", "95 % interval", "rank in 95 % of draws", "p beside the first"]
+        different = (tested <= LEVEL).sum()
+        return [*table(heads, rows), "", f"{different} of {len(tested)} pairs of methods differ at 5 %."]
 
     def models(self) -> list[str]:
-        """What each network knows, and uses."""
+        """What each network knows, and uses, training by training."""
         rows = []
         for entry in sorted([*self.main, *self.plain], key=lambda entry: entry.name):
             record = open_results(self.spec, self.folder / entry.name)
             if record.certificates is None or entry.data.designed:
                 continue
-            kind = "for reliance" if entry.reliance else "plainly"
-            elsewhere = [model.holds_elsewhere for model in record.certificates.models]
+            certificates = record.certificates.models
+            shares = {
+                tolerance: np.mean([model.by_tolerance[tolerance] for model in certificates])
+                for tolerance in certificates[0].by_tolerance
+            }
+            enough = [tolerance for tolerance, share in shares.items() if share >= MOST]
             rows.append(
                 [
                     entry.data.name,
                     record.models[0].name,
-                    kind,
+                    "for reliance" if entry.reliance else "plainly",
                     _percent([model.accuracy for model in record.models]),
-                    _percent([model.coverage or 0.0 for model in record.certificates.models]),
-                    _percent([share for share in elsewhere if share is not None]) or "-",
+                    _percent([model.coverage for model in certificates]),
+                    min(enough, key=float, default="-"),
+                    _percent([model.holds_elsewhere for model in certificates]),
                 ]
             )
-        return table(["data", "network", "trained", "accuracy", "certified", "holds elsewhere"], rows)
+        heads = [
+            "data",
+            "network",
+            "trained",
+            "accuracy, %",
+            "certified, %",
+            "tolerance for 90 %",
+            "holds elsewhere, %",
+        ]
+        return table(heads, rows)
 
     def transfers(self) -> list[str]:
         """Spearman's correlation of the methods' means: lesions on noise and on brains, plain and for reliance."""
@@ -144,8 +159,8 @@ def _short(metric: str) -> str:
     return metric.partition(":")[0]
 
 
-def _percent(shares: Sequence[float]) -> str:
-    return ", ".join(f"{100 * share:.0f}" for share in shares)
+def _percent(shares: Sequence[float | None]) -> str:
+    return ", ".join("-" if share is None else f"{100 * share:.0f}" for share in shares)
 
 
 def _span(values: Sequence[float]) -> str:
@@ -155,8 +170,8 @@ def _span(values: Sequence[float]) -> str:
 def lines(folder: Path = RESULTS) -> Iterator[str]:
     """The tables, an empty line between them."""
     results = Results(bench_spec(), folder)
-    yield from [*results.models(), "", *results.order(), "", results.told_apart(), "", *results.transfers(), ""]
-    yield from [*results.floors(), "", *results.agreement()]
+    for part in (results.models, results.order, results.transfers, results.floors, results.agreement):
+        yield from [*part(), ""]
 
 
 if __name__ == "__main__":
