@@ -21,6 +21,7 @@ from salgen.evaluation.bench.bench_results import (
     standing_by,
 )
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
+from salgen.evaluation.bench.standing import ALPHA
 from salgen.evaluation.bench.transfer import transfer
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.summary import SUMMARY
@@ -28,7 +29,6 @@ from salgen.evaluation.statistics.summary import SUMMARY
 RESULTS = Path(__file__).parents[1] / "results"
 RANKING = "average-precision"
 AGREEING = (RANKING, "roc-auc", "m-gt", "relevance-mass", "energy-pointing-game")  # and insertion
-LEVEL = 0.05
 MOST = 0.9  # share of certified images
 FIRST = 12  # methods of the order that are shown
 
@@ -72,7 +72,7 @@ class Results:
         pairs = found.p_values[np.triu_indices(len(found.methods), 1)]
         tested = pairs[~np.isnan(pairs)]
         heads = ["method", "place", "95 % interval", "rank in 95 % of draws", "p beside the first"]
-        different = (tested <= LEVEL).sum()
+        different = (tested <= ALPHA).sum()
         return [*table(heads, rows), "", f"{different} of {len(tested)} pairs of methods differ at 5 %."]
 
     def models(self) -> list[str]:

@@ -22,7 +22,8 @@ from salgen.evaluation.bench.bench_results import (
 )
 from salgen.evaluation.bench.bench_run import run_name
 from salgen.evaluation.bench.bench_spec import BenchSpec
-from salgen.evaluation.bench.standing import Standing
+from salgen.evaluation.bench.standing import ALPHA, Standing
+from salgen.evaluation.bench.standing_figure import standing_figure
 from salgen.evaluation.leaderboard.index import MARK
 from salgen.evaluation.leaderboard.naming import page_names
 from salgen.evaluation.leaderboard.site import INDEX, site_folder
@@ -40,7 +41,6 @@ from salgen.registry import METRICS
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 PICTURED = 8  # methods whose maps a data set's page shows
 METHODS, DATA = "methods", "data"
 
@@ -56,7 +56,7 @@ class View:
     @cached_property
     def tied(self) -> list[str]:
         """The methods that the tests do not tell apart from the best one, which is the first."""
-        return [m for m, p in zip(self.standing.methods, self.standing.p_values[0], strict=True) if not p < LEVEL][1:]
+        return [m for m, p in zip(self.standing.methods, self.standing.p_values[0], strict=True) if not p <= ALPHA][1:]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
             results=found,
             main=main,
             views=views,
+            figure=standing_figure(views[0].standing, views[0].datasets, views[0].title),
             by_metric=standing_by(spec, scores, metrics),
             metrics=metrics,
             by_network=_by_network(spec, results),

@@ -15,7 +15,8 @@ from salgen.evaluation.statistics.tolerance import levels
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-LEVEL = 0.95
+LEVEL = 0.95  # of intervals
+ALPHA = 0.05  # of tests
 DRAWS = 1000
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
@@ -16,6 +17,8 @@ from salgen.evaluation.bench.bench_results import main_entries, method_scores, m
 from salgen.evaluation.bench.bench_run import RESULTS
 from salgen.evaluation.bench.board import board
 from salgen.evaluation.bench.claim_check import submit
+from salgen.evaluation.bench.standing import standing
+from salgen.evaluation.bench.standing_figure import standing_figure
 
 ENTRY = "perlin-lesions-lesion-cnn-reliance"
 
@@ -46,6 +49,22 @@ def test_all_links_lead_somewhere(site):
     for page in site.rglob("*.html"):
         for link in re.findall(r'href="([^"#]+)"', page.read_text(encoding="utf-8")):
             assert link.startswith(("https:", "data:")) or (page.parent / link).is_file(), (page, link)
+
+
+def test_the_picture_shows_every_place_and_pales_methods_that_differ_from_the_first():
+    values = np.random.default_rng(0).normal(size=(6, 2, 3, 4))
+    values[..., 0] += 100  # wins on all of six data sets
+    values[0, :, :, 3] = np.nan
+    found = standing(values, ["best", "b", "c", "d"])
+    picture = standing_figure(found, [f"set-{number}" for number in range(6)], "Places")
+    assert re.findall(r'class="name (\w+)"[^>]*>([\w-]+)<', picture) == [
+        ("floor" if method in "bc" else "method", method) for method in found.methods
+    ]
+    for method, places in zip(found.methods, found.by_dataset, strict=True):
+        shown = dict(re.findall(rf">{method} on (set-\d): ([\d.]+)<", picture))
+        assert {name: float(place) for name, place in shown.items()} == pytest.approx(
+            {f"set-{d}": place for d, place in enumerate(places) if place == place}, abs=5e-4
+        )
 
 
 def test_the_first_page_has_the_standing(spec, results, site):
