@@ -18,6 +18,7 @@ from benchmarks import (
     perturbation,
     saliency,
     scoring,
+    start,
 )
 from benchmarks.gpu import campaign
 from benchmarks.timing import table
@@ -71,6 +72,9 @@ def main() -> None:
         f"Deletion's probabilities are at most {faithfulness.agreement():.1e} away from those of Quantus.",
         "## Passes without gradient, compiled by `torch.compile` (`salgen evaluate --compile`)",
         table(compiled.rows()),
+        "## The start of an evaluation",
+        "Processor time of programs of one thread, medians of five; most of it is the import of torch.",
+        table(start.rows()),
         "## Growth, 64x64, one worker",
         "Evaluating is explaining by the gradient and nine controls, and scoring by six metrics over two regions; "
         "half of the images have a mask. Peak memory is the whole process, torch included; what grows with the number "

@@ -1,7 +1,7 @@
 """Do models use the cause, trained plainly and for reliance? ``python -m benchmarks.reliance FOLDER [NAME...]``.
 
 Prints the table of docs/reliance.md: a row for each drawn generator and training, at scale demo (SCALE sets another,
-SEEDS the number of trainings). Data, models and runs stay in FOLDER, and what is finished there is not done again.
+SEEDS the number of trainings, TRAIN that of training images). Data, models and runs stay in FOLDER, and what is finished there is not done again.
 ``FOLDER/NAME.png`` shows maps of both models.
 """
 
@@ -26,6 +26,7 @@ from salgen.generators.declarations import Movable
 from salgen.registry import GENERATORS
 
 SCALE, SEEDS = os.environ.get("SCALE", "demo"), int(os.environ.get("SEEDS", "1"))
+SPLITS = {"train": int(os.environ["TRAIN"])} if "TRAIN" in os.environ else None  # by default the scale's
 IMAGES = 200  # test images that are scored, at most
 METHODS = (
     *("gradient", "input-x-gradient", "smoothgrad:n=10", "integrated-gradients:steps=10", "guided-backprop"),
@@ -44,7 +45,7 @@ def names() -> list[str]:
 
 def runs(name: str, folder: Path) -> list[Run]:
     """Both runs of a generator: the model trained plainly, and for reliance."""
-    data = make(name, folder / name, scale=SCALE)
+    data = make(name, folder / name, scale=SCALE, splits=SPLITS)
     model = LESION_MODEL if name.endswith("-lesions") else MODEL
     how = {"model": model, "scale": SCALE, "seeds": SEEDS, "methods": METHODS, "limit": IMAGES}
     trained = {kind: folder / f"{name}-{'reliance' if kind else 'plain'}" for kind in (False, True)}

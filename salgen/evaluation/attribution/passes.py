@@ -222,7 +222,8 @@ class Passes:
         gradients: list[Tensor | None] = [None] * len(places)
         if logits.requires_grad:
             start = score_gradient(logits.detach(), self.targets(), self.score)
-            gradients = list(torch.autograd.grad(logits, list(places.values()), start, allow_unused=True))
+            score = (logits * start).sum()  # with the start as an argument torch would import sympy, for a second
+            gradients = list(torch.autograd.grad(score, list(places.values()), allow_unused=True))
         else:
             self._check_differentiable(logits)
         return {
