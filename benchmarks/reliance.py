@@ -1,7 +1,8 @@
 """Do models use the cause, trained plainly and for reliance? ``python -m benchmarks.reliance FOLDER [NAME...]``.
 
 Prints the table of docs/reliance.md: a row for each drawn generator and training, at scale demo (SCALE sets another,
-SEEDS the number of trainings, TRAIN that of training images). Data, models and runs stay in FOLDER, and what is finished there is not done again.
+SEEDS the number of trainings, TRAIN that of training images). Data, models and runs stay in FOLDER, and what is
+finished there is not done again.
 ``FOLDER/NAME.png`` shows maps of both models.
 """
 
