@@ -21,7 +21,6 @@ from salgen.evaluation.bench.bench_results import (
     standing_by,
 )
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
-from salgen.evaluation.bench.standing import ALPHA
 from salgen.evaluation.bench.transfer import transfer
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.summary import SUMMARY
@@ -69,11 +68,8 @@ class Results:
             ]
             for m in range(FIRST)
         ]
-        pairs = found.p_values[np.triu_indices(len(found.methods), 1)]
-        tested = pairs[~np.isnan(pairs)]
         heads = ["method", "place", "95 % interval", "rank in 95 % of draws", "p beside the first"]
-        different = (tested <= ALPHA).sum()
-        return [*table(heads, rows), "", f"{different} of {len(tested)} pairs of methods differ at 5 %."]
+        return [*table(heads, rows), "", found.told_apart]
 
     def models(self) -> list[str]:
         """What each network knows, and uses, training by training."""

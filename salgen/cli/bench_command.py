@@ -76,7 +76,7 @@ def _standing(found: Standing) -> str:
         f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {'-' if isnan(p_value) else f'{p_value:.3f}'}"
         for method, place, low, high, count, p_value in rows
     ]
-    return "\n".join([f"{'method':40s} place  95 % interval  data sets  p beside the best", *lines])
+    return "\n".join([f"{'method':40s} place  95 % interval  data sets  p beside the best", *lines, found.told_apart])
 
 
 @command.command("rank")

@@ -56,6 +56,15 @@ class Standing:
     high_rank: Float64
     p_values: Float64
 
+    @property
+    def told_apart(self) -> str:
+        """How many pairs of methods the test tells apart, in words."""
+        tested = self.p_values[np.triu_indices(len(self.methods), 1)]
+        tested = tested[~np.isnan(tested)]
+        if not len(tested):
+            return "With fewer than six data sets no test can tell methods apart."
+        return f"{(tested <= ALPHA).sum()} of {len(tested)} pairs of methods differ at {100 * ALPHA:.0f} %."
+
 
 def standing(values: Float64, methods: Sequence[str]) -> Standing:
     """The order of methods.

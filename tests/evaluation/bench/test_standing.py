@@ -87,6 +87,8 @@ def test_a_method_that_is_always_best_has_the_place_0():
     assert (found.methods[0], found.places[0], found.low[0], found.high[0]) == ("c", 0, 0, 0)
     assert found.places.mean() == pytest.approx(0.5)
     assert (found.p_values[0, 1:] < 0.05).all()
+    different = (found.p_values[np.triu_indices(4, 1)] <= 0.05).sum()
+    assert found.told_apart == f"{different} of 6 pairs of methods differ at 5 %."
 
 
 def test_one_data_set_has_no_interval_and_no_test():
@@ -95,6 +97,7 @@ def test_one_data_set_has_no_interval_and_no_test():
         found = standing(np.random.default_rng(3).normal(size=(1, 2, 3, 4)), METHODS)
     assert np.isnan(found.low).all()
     assert np.isnan(found.p_values).all()
+    assert found.told_apart == "With fewer than six data sets no test can tell methods apart."
 
 
 def test_the_interval_covers_the_place_over_all_data_sets():
