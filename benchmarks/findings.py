@@ -29,6 +29,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 RANKING = "average-precision"
 AGREEING = (RANKING, "roc-auc", "m-gt", "relevance-mass", "energy-pointing-game")  # and insertion
 MOST = 0.9  # share of certified images
+EXACT = 0.9995  # cosine with the exact attribution
 FIRST = 12  # methods of the order that are shown
 
 
@@ -150,6 +151,24 @@ class Results:
         ]
         return table(["", *map(_short, columns)], rows)
 
+    def exact(self) -> list[str]:
+        """The methods whose maps are the exact attribution up to a factor on both designed networks."""
+        designed = [entry for entry in self.main if entry.data.designed]
+        by_metric = {
+            metric: pd.concat(
+                [self.means(entry, metric=metric).set_index("method")["mean"] for entry in designed], axis=1
+            )
+            for metric in ("attribution-cosine", "completeness-error", "false-attribution")
+        }
+        cosine = by_metric["attribution-cosine"]
+        found = sorted(cosine.index[(cosine > EXACT).all(axis=1)])
+        rows = [
+            [f"`{method}`", *(f"{mean:.3f}" for means in by_metric.values() for mean in means.loc[method])]
+            for method in found
+        ]
+        names = [entry.data.name for entry in designed]
+        return table(["method", *(f"{metric}, {name}" for metric in by_metric for name in names)], rows)
+
 
 def _short(metric: str) -> str:
     return metric.partition(":")[0]
@@ -166,7 +185,7 @@ def _span(values: Sequence[float]) -> str:
 def lines(folder: Path = RESULTS) -> Iterator[str]:
     """The tables, an empty line between them."""
     results = Results(bench_spec(), folder)
-    for part in (results.models, results.order, results.transfers, results.floors, results.agreement):
+    for part in (results.models, results.order, results.transfers, results.floors, results.agreement, results.exact):
         yield from [*part(), ""]
 
 

@@ -14,6 +14,7 @@ import pytest
 from run_folders import make_run
 
 import salgen
+from benchmarks import findings
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
@@ -29,6 +30,11 @@ spec.loader.exec_module(generate)
 @pytest.mark.parametrize("name", generate.pages())
 def test_generated_pages_are_up_to_date(name):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generate.pages()[name], "run python docs/generate.py"
+
+
+def test_the_tables_of_findings_are_those_of_the_published_results():
+    page = (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in findings.lines() if line not in page] == [], "run python -m benchmarks.findings"
 
 
 @pytest.mark.parametrize(
