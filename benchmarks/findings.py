@@ -175,7 +175,7 @@ def _short(metric: str) -> str:
 
 
 def _percent(shares: Sequence[float | None]) -> str:
-    return ", ".join("-" if share is None else f"{100 * share:.0f}" for share in shares)
+    return ", ".join("-" if share is None else f"{100 * share:.3g}" for share in shares)
 
 
 def _span(values: Sequence[float]) -> str:
