@@ -1,12 +1,13 @@
 """The tables of docs/findings.md, from the published results of salgen-bench: ``python -m benchmarks.findings``.
 
-A test compares the page with what this prints.
+It puts each table where the page has a comment with its name. A test asks whether the page is up to date.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
@@ -21,22 +22,19 @@ from salgen.evaluation.bench.bench_results import (
     standing_by,
 )
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
+from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.bench.transfer import transfer
+from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.summary import SUMMARY
 
-RESULTS = Path(__file__).parents[1] / "results"
+ROOT = Path(__file__).parents[1]
+RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "findings.md"
 RANKING = "average-precision"
 AGREEING = (RANKING, "roc-auc", "m-gt", "relevance-mass", "energy-pointing-game")  # and insertion
 MOST = 0.9  # share of certified images
 EXACT = 0.9995  # cosine with the exact attribution
 FIRST = 12  # methods of the order that are shown
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """The lines of a Markdown table."""
-    lines = [f"| {' | '.join(map(str, row))} |" for row in (heads, *rows)]
-    return [lines[0], "|" + " --- |" * len(heads), *lines[1:]]
 
 
 class Results:
@@ -56,9 +54,18 @@ class Results:
         rows = rows[~rows["method"].map(is_ceiling)]
         return rows.assign(floor=rows["method"].isin(controls)).dropna(subset=["mean"])
 
-    def order(self) -> list[str]:
-        """The methods that stand first, and how many pairs of methods the test tells apart."""
-        found = standing_by(self.spec, method_scores(self.spec, self.folder, self.main))
+    @cached_property
+    def standing(self) -> Standing:
+        """The order of methods over all data sets."""
+        return standing_by(self.spec, method_scores(self.spec, self.folder, self.main))
+
+    def told_apart(self) -> str:
+        """How many pairs of methods the test tells apart."""
+        return self.standing.told_apart
+
+    def order(self) -> str:
+        """The methods that stand first."""
+        found = self.standing
         rows = [
             [
                 f"`{found.methods[m]}`",
@@ -70,9 +77,9 @@ class Results:
             for m in range(FIRST)
         ]
         heads = ["method", "place", "95 % interval", "rank in 95 % of draws", "p beside the first"]
-        return [*table(heads, rows), "", found.told_apart]
+        return markdown_table(heads, rows)
 
-    def models(self) -> list[str]:
+    def models(self) -> str:
         """What each network knows, and uses, training by training."""
         rows = []
         for entry in sorted([*self.main, *self.plain], key=lambda entry: entry.name):
@@ -105,9 +112,9 @@ class Results:
             "tolerance for 90 %",
             "holds elsewhere, %",
         ]
-        return table(heads, rows)
+        return markdown_table(heads, rows)
 
-    def transfers(self) -> list[str]:
+    def transfers(self) -> str:
         """Spearman's correlation of the methods' means: lesions on noise and on brains, plain and for reliance."""
         lesions = [entry for entry in self.main if entry.data.name in ("perlin-lesions", "mri-lesions")]
         pairs = [*combinations(lesions, 2)]
@@ -121,9 +128,9 @@ class Results:
                 for one in found
                 if one.metric in self.spec.headlines.values()
             ]
-        return table(["results", "and", "metric", "between the two", "between trainings of one"], rows)
+        return markdown_table(["results", "and", "metric", "between the two", "between trainings of one"], rows)
 
-    def floors(self) -> list[str]:
+    def floors(self) -> str:
         """How many methods are above the best map that knows nothing of the network."""
         rows = []
         for entry in self.main:
@@ -136,11 +143,11 @@ class Results:
                 above, below = (methods["ci_low"] > floor["mean"]).sum(), (methods["mean"] < floor["mean"]).sum()
                 best = f"`{floor['method']}`, {floor['mean']:.3f}"
                 shown = [entry.data.name, samples, best, methods["mean"].median()]
-                rows.append([*shown[:3], f"{shown[3]:.3f}", above, len(methods) - above - below, below])
+                rows.append([*shown[:3], f"{shown[3]:.3f}", str(above), str(len(methods) - above - below), str(below)])
         heads = ["data", "images", "best floor", "median method", "interval above it", "undecided", "mean below it"]
-        return table(heads, rows)
+        return markdown_table(heads, rows)
 
-    def agreement(self) -> list[str]:
+    def agreement(self) -> str:
         """Kendall's tau between the orders of methods by two metrics."""
         scores = method_scores(self.spec, self.folder, self.main, metrics=self.spec.all_metrics)
         tau = metric_agreement(scores, self.spec.all_metrics)
@@ -149,9 +156,9 @@ class Results:
             [_short(first), *("" if first == second else f"{tau.loc[first, second]:.2f}" for second in columns)]
             for first in AGREEING
         ]
-        return table(["", *map(_short, columns)], rows)
+        return markdown_table(["", *map(_short, columns)], rows)
 
-    def exact(self) -> list[str]:
+    def exact(self) -> str:
         """The methods whose maps are the exact attribution up to a factor on both designed networks."""
         designed = [entry for entry in self.main if entry.data.designed]
         by_metric = {
@@ -167,7 +174,7 @@ class Results:
             for method in found
         ]
         names = [entry.data.name for entry in designed]
-        return table(["method", *(f"{metric}, {name}" for metric in by_metric for name in names)], rows)
+        return markdown_table(["method", *(f"{metric}, {name}" for metric in by_metric for name in names)], rows)
 
 
 def _short(metric: str) -> str:
@@ -182,12 +189,15 @@ def _span(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
-def lines(folder: Path = RESULTS) -> Iterator[str]:
-    """The tables, an empty line between them."""
-    results = Results(bench_spec(), folder)
-    for part in (results.models, results.order, results.transfers, results.floors, results.agreement, results.exact):
-        yield from [*part(), ""]
+def filled(page: str, results: Results) -> str:
+    """The page with the tables of these results: the paragraph after ``<!-- NAME -->`` is replaced."""
+    return re.sub(
+        r"(?<=<!-- )(\w+)( -->\n\n).*?(?=\n\n)",
+        lambda found: f"{found[1]}{found[2]}{getattr(results, found[1])()}",
+        page,
+        flags=re.DOTALL,
+    )
 
 
 if __name__ == "__main__":
-    print("\n".join(lines(*map(Path, sys.argv[1:]))))
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), Results(bench_spec(), RESULTS)), encoding="utf-8")
