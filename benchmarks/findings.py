@@ -141,9 +141,9 @@ class Results:
                 floor = means[means["floor"]].sort_values("mean").iloc[-1]
                 methods = means[~means["floor"]]
                 above, below = (methods["ci_low"] > floor["mean"]).sum(), (methods["mean"] < floor["mean"]).sum()
-                best = f"`{floor['method']}`, {floor['mean']:.3f}"
-                shown = [entry.data.name, samples, best, methods["mean"].median()]
-                rows.append([*shown[:3], f"{shown[3]:.3f}", str(above), str(len(methods) - above - below), str(below)])
+                counts = [str(count) for count in (above, len(methods) - above - below, below)]
+                best, median = f"`{floor['method']}`, {floor['mean']:.3f}", f"{methods['mean'].median():.3f}"
+                rows.append([entry.data.name, samples, best, median, *counts])
         heads = ["data", "images", "best floor", "median method", "interval above it", "undecided", "mean below it"]
         return markdown_table(heads, rows)
 
@@ -168,7 +168,7 @@ class Results:
             for metric in ("attribution-cosine", "completeness-error", "false-attribution")
         }
         cosine = by_metric["attribution-cosine"]
-        found = sorted(cosine.index[(cosine > EXACT).all(axis=1)])
+        found = sorted(map(str, cosine.index[(cosine > EXACT).all(axis=1)]))
         rows = [
             [f"`{method}`", *(f"{mean:.3f}" for means in by_metric.values() for mean in means.loc[method])]
             for method in found
@@ -192,8 +192,8 @@ def _span(values: Sequence[float]) -> str:
 def filled(page: str, results: Results) -> str:
     """The page with the tables of these results: the paragraph after ``<!-- NAME -->`` is replaced."""
     return re.sub(
-        r"(?<=<!-- )(\w+)( -->\n\n).*?(?=\n\n)",
-        lambda found: f"{found[1]}{found[2]}{getattr(results, found[1])()}",
+        r"(?<=<!-- )(\w+) -->\n\n.*?(?=\n\n)",
+        lambda found: f"{found[1]} -->\n\n{getattr(results, found[1])()}",
         page,
         flags=re.DOTALL,
     )
