@@ -1,7 +1,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable
+# What is installed is compiled when it is first imported, even where Python is told to keep nothing.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test torture mutants check docs bench clean
@@ -38,22 +40,22 @@ clean: ## Remove .venv, the site and what the demo made
 	rm -rf $(VENV) demo docs/_build docs/examples
 
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-# The programs that tests start would compile salgen each time if Python were told to keep nothing.
-PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 N ?= 60
 SEED ?= 0
 DEMO_METHODS := -m smoothgrad:n=20 -m integrated-gradients:steps=20 -m input-x-gradient -m grad-cam
 
-$(VENV)/bin/python:
+$(VENV)/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "salgen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt uv
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install --constraint constraints.txt --editable .
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/uv
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/.installed-%: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt --editable '.[$*]'
+	$(INSTALL) '.[$*]'
 	@touch $@
 
 $(VENV)/tests/coverage: $(shell find salgen tests -name '*.py') | $(VENV)/.installed-test $(VENV)/.installed-mutants
@@ -62,5 +64,5 @@ $(VENV)/tests/coverage: $(shell find salgen tests -name '*.py') | $(VENV)/.insta
 	  --junitxml=$(@D)/tests.xml -o junit_family=xunit1
 
 $(VENV)/.tried-noise: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt --editable '.[noise]' 2>/dev/null || echo "the noise package needs a C compiler: left out"
+	$(INSTALL) '.[noise]' 2>/dev/null || echo "the noise package needs a C compiler: left out"
 	@touch $@
