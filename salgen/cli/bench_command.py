@@ -82,10 +82,10 @@ def _standing(found: Standing) -> str:
 @command.command("rank")
 @click.argument("method", metavar="METHOD")
 @results_folder
-@click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank", show_default=True)
+@click.option("--out", type=click.Path(), metavar="FOLDER", help="By default salgen-bench-rank, with -quick after it.")
 @click.option("--quick", is_flag=True, help="The first 16 images and one training of each network.")
 @max_memory
-def rank(method: str, results: str, out: str, quick: bool, max_memory: float | None) -> None:
+def rank(method: str, results: str, out: str | None, quick: bool, max_memory: float | None) -> None:
     """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, show its place, and write its claim."""
     from pathlib import Path
 
@@ -93,9 +93,10 @@ def rank(method: str, results: str, out: str, quick: bool, max_memory: float | N
     from salgen.evaluation.bench.bench_rank import rank_method
     from salgen.evaluation.bench.bench_spec import bench_spec
 
+    place = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
     options = {"max_memory": max_memory, "command": command_line()}
-    click.echo(_standing(rank_method(bench_spec(), method, Path(results), Path(out), quick=quick, **options)))
-    click.echo(f"claim: {Path(out) / CLAIM}")
+    click.echo(_standing(rank_method(bench_spec(), method, Path(results), place, quick=quick, **options)))
+    click.echo(f"claim: {place / CLAIM}")
 
 
 claim_file = click.argument("claim", metavar="CLAIM", type=click.Path(exists=True, dir_okay=False))

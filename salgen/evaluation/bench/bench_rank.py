@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
+from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
 from salgen.evaluation.bench.bench_claims import CLAIM, SAMPLES, Claim, claimed_scores, write_claim
 from salgen.evaluation.bench.bench_results import main_entries, method_scores, read_scores, standing_by
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RUNS, run_entry
@@ -14,6 +15,7 @@ from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.run_snapshot import copy_checkpoint
+from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.training.checkpoints import CARD
 
 QUICK_IMAGES = 16
@@ -40,10 +42,14 @@ def rank_method(
     Raises
     ------
     SalgenError
-        If there are no results, or the method works on none of the networks.
+        If there are no results, or `method` is a group of methods, or works on none of the networks.
     """
     import pandas as pd
 
+    calls = select_methods(check_methods_given([method]), spec.scale).named
+    if len(calls) != 1:
+        raise SalgenError(f"{method} is {len(calls)} methods: rank one at a time")
+    ((call, chosen),) = calls.items()
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
     stated = method_scores(spec, results, main_entries(spec))
     combined, claimed = {}, {}
@@ -55,20 +61,21 @@ def rank_method(
         plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
         (own,) = run_entry(asked, plain_test, out, methods=[method], recipes_only=True, keep_maps=True, **options)
         rows = read_scores(spec, own)
-        rows = rows[rows["metric"].isin(spec.headlines.values())]
-        alike = stated[entry.name].merge(rows[[*SAMPLES]].drop_duplicates(), on=[*SAMPLES])
-        combined[entry.name] = pd.concat([alike[~alike["method"].isin(rows["method"])], rows])
+        rows = rows[(rows["method"] == call) & rows["metric"].isin(spec.headlines.values())]
+        explained = pd.read_parquet(own / SCORES, columns=[*SAMPLES]).drop_duplicates()
+        alike = stated[entry.name].merge(explained, on=[*SAMPLES])
+        combined[entry.name] = pd.concat([alike[alike["method"] != call], rows])
         run = Run(out / RUNS / entry.name)
-        for record in (one for one in run.record.methods if one.call in set(rows["method"])):
-            claimed[entry.name] = claimed_scores(run, record.call, rows)
+        if len(rows):
+            claimed[entry.name] = claimed_scores(run, call, rows)
     if not claimed:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
     claim = Claim(
         version=spec.version,
         sha256=spec.digest,
-        method=record.call,
+        method=call,
         given=method,
-        source_sha256=record.foreign.sha256 if record.foreign else None,
+        source_sha256=getattr(chosen, "sha256", None),
         images=asked.images,
         trainings=asked.trainings,
         versions=run.record.versions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -127,9 +127,10 @@ def statement_problems(spec: BenchSpec, claim: Claim, results: Path) -> Iterator
         if claim.method in set(stated["method"]):
             yield f"{claim.method} has results already"
             return
-        unknown = claim.scores[name].keys() - {*SAMPLES, MAPS, *spec.headlines.values()}
-        if unknown:
-            yield f"{name}: {', '.join(sorted(unknown))} is no metric that ranks methods"
+        metrics = claim.scores[name].keys() - {*SAMPLES, MAPS}
+        ranking = set(stated["metric"]) & set(spec.headlines.values())
+        if metrics != ranking:
+            yield f"{name}: it states {_listed(metrics)}, and methods are ranked by {_listed(ranking)}"
             continue
         rows = claim_scores(claim, name)
         known = stated[[*SAMPLES]].drop_duplicates()
@@ -141,6 +142,10 @@ def statement_problems(spec: BenchSpec, claim: Claim, results: Path) -> Iterator
             low, high = bounds(str(metric))
             if not values.dropna().between(low, high).all():
                 yield f"{name}: {metric} cannot have these values"
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)) or "no metric"
 
 
 def _again(

@@ -29,6 +29,10 @@ def slope(network, inputs, targets):
     return torch.autograd.grad(score, inputs)[0].abs()
 
 
+def flat(network, inputs, targets):
+    return torch.ones_like(inputs)
+
+
 def peeking(network, inputs, targets):
     """The mask of the benchmark's most similar image, so far as it lies in a folder that it knows."""
     dataset = open_dataset(KNOWN["data"], "test")
@@ -95,6 +99,14 @@ def test_a_claim_that_holds_is_added_as_one_file_and_stands_in_the_table(spec, c
     assert problems_of(spec, added, tmp_path / "results") == ""
 
 
+def test_each_of_two_methods_in_a_folder_has_its_own_claim(spec, claim, results, tmp_path):
+    rank_method(spec, "test_bench_claims:flat", results, tmp_path)
+    rank_method(spec, "test_bench_claims:slope", results, tmp_path)
+    assert read_claim(tmp_path / "claim.json").scores == read_claim(claim).scores
+    with pytest.raises(SalgenError, match=r"li2020 is \d+ methods: rank one at a time"):
+        rank_method(spec, "li2020", results, tmp_path)
+
+
 def test_altered_numbers_are_found(spec, claim, results, tmp_path):
     def better(columns):
         columns["average-precision"] = [min(1.0, value + 0.01) for value in columns["average-precision"]]
@@ -149,7 +161,12 @@ def test_another_source_is_found(spec, claim, results, tmp_path):
             {},
             "cannot have these values",
         ),
-        (lambda columns: columns.update({"good": [1.0] * len(columns["map"])}), {}, "good is no metric"),
+        (
+            lambda columns: columns.update({"good": [1.0] * len(columns["map"])}),
+            {},
+            "good, insertion-auc:step=256,baseline=twin, and methods are ranked by",
+        ),
+        (lambda columns: columns.pop("average-precision"), {}, "it states insertion-auc"),
         (lambda columns: None, {"sha256": "0" * 64}, "it is of salgen-bench 1 (000000000000), not of 1"),
         (lambda columns: None, {"method": "gradient"}, "gradient has results already"),
     ],
