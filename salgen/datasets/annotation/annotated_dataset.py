@@ -112,7 +112,7 @@ class Annotation:
                 merged.write(MAJORITY, image.item, majority(list(masks.values())))
         remove_temporaries(self.work)
         write_agreement(rows, self.work / AGREEMENT)
-        write_benchmark(self.work / BENCHMARK, self.pictures.images, partial(merged.read, MAJORITY))
+        write_benchmark(self.work / BENCHMARK, self.pictures.shown, partial(merged.read, MAJORITY))
         taken = [merged.folder_of(MAJORITY)] if self.merge == MAJORITY else [self.masks.folder_of(n) for n in people]
         fresh = self.work / self.out.name  # takes the old one's place only when it is whole
         shutil.rmtree(fresh, ignore_errors=True)

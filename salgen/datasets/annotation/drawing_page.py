@@ -37,7 +37,7 @@ def drawing_page(annotation: Annotation) -> Starlette:
     from starlette.responses import JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
 
-    images, masks, writing = annotation.pictures.images, annotation.masks, Lock()
+    images, masks, writing = annotation.pictures.shown, annotation.masks, Lock()
     texts = {name: resources.files(__package__).joinpath(name).read_bytes() for name in FILES}
     key = hashlib.sha256("\n".join([str(annotation.work.resolve()), *(one.item for one in images)]).encode())
 

@@ -54,6 +54,8 @@ class ImagesToAnnotate:
     Attributes
     ----------
     images
+        All of them.
+    shown
         Those to draw on.
     source, labels
         The folder and the table of labels that `salgen.import_images` takes.
@@ -62,6 +64,7 @@ class ImagesToAnnotate:
     """
 
     images: Sequence[ImageToAnnotate]
+    shown: Sequence[ImageToAnnotate]
     source: Path
     labels: Path | None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -81,7 +84,7 @@ def images_to_annotate(
     labels
         A table of labels, for a folder of images.
     split
-        The split whose images are wanted, if not all are.
+        The split whose images are shown, if not all are.
 
     Raises
     ------
@@ -103,11 +106,11 @@ def images_to_annotate(
         rows |= read_labels(table, tree)
     classes, _ = labels_of(tree.sizes, tree, (), rows, skipped)
     splits = {item: (rows[item].split if item in rows else None) or tree.split(item) for item in classes}
-    wanted = [item for item in sorted(classes) if split in (None, splits[item])]
-    if not wanted:
+    images = [ImageToAnnotate(item, tree.files[item], classes[item][0], tree.sizes[item]) for item in sorted(classes)]
+    shown = [image for image in images if split in (None, splits[image.item])]
+    if not shown:
         raise unknown_name(f"split of {path}", str(split), filter(None, splits.values()))
-    images = [ImageToAnnotate(item, tree.files[item], classes[item][0], tree.sizes[item]) for item in wanted]
-    return ImagesToAnnotate(images, path, labels, parameters)
+    return ImagesToAnnotate(images, shown, path, labels, parameters)
 
 
 def _export(path: Path, work: Path) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """What is drawn becomes a data set: of a folder of images, and of a data set."""
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from made_datasets import made
 from own_image_files import H, W, painted, write_images, write_labels
@@ -24,15 +25,15 @@ def squares(tmp_path):
 def test_masks_on_a_data_set_are_one_of_the_same_images(squares):
     original = open_dataset(squares, "test")
     annotation = Annotation.at(squares, split="test")
-    assert [image.label for image in annotation.pictures.images] == [
+    assert [image.label for image in annotation.pictures.shown] == [
         original.tasks["label"][number] for number in original.column("label")
     ]
-    for image, item in zip(annotation.pictures.images, original, strict=True):
+    for image, item in zip(annotation.pictures.shown, original, strict=True):
         annotation.masks.write(
             "anna", image.item, np.roll(item["mask"], 1, axis=1) if item["mask"].any() else item["mask"]
         )
     said = annotation.finish()
-    assert said.startswith("6 of 6 images have a mask, by anna. Nobody's masks can be compared")
+    assert said.startswith("6 of 22 images have a mask, by anna. Nobody's masks can be compared")
     drawn = open_dataset(annotation.out, "test")
     assert drawn.spec.splits == original.spec.splits
     by_id = {pixels.tobytes(): mask for pixels, mask in ((item["image"], item["mask"]) for item in drawn)}
@@ -40,6 +41,20 @@ def test_masks_on_a_data_set_are_one_of_the_same_images(squares):
         assert np.array_equal(by_id[item["image"].tobytes()], np.roll(item["mask"], 1, axis=1))
     source = f"{annotation.work}:masks={annotation.masks.folder_of('anna')}:labels={annotation.work / 'labels.csv'}"
     assert verify(annotation.out, source=source) == []
+
+
+def test_finishing_one_split_keeps_the_masks_of_the_others(squares):
+    pytest.importorskip("krippendorff")
+    masks = Annotation.at(squares).masks
+    for image in Annotation.at(squares).pictures.images:
+        for name in ("anna", "ben"):
+            masks.write(name, image.item, painted((3, 2, 12, 9))[:16, :20])
+    annotation = Annotation.at(squares, split="test", merge="majority")
+    assert annotation.finish().startswith("22 of 22 images have a mask, by anna, ben. Images with masks of several")
+    for split in ("train", "val", "test"):
+        assert all(item["mask"].any() for item in open_dataset(annotation.out, split))
+    agreement = pq.read_table(annotation.work / "agreement.parquet")
+    assert len(set(agreement["image"].to_pylist())) == 22
 
 
 def test_another_data_set_in_the_same_folder_is_refused(squares, tmp_path):
