@@ -43,8 +43,8 @@ def mean_intervals(
     low, high
         float64 (K,): the smallest and the largest value that each score can have; infinite where there is none.
     over_trainings
-        Whether the interval is about other trainings too, or conditional on these models. By default where there are
-        at least `TRAININGS` seeds.
+        Whether the interval is about other trainings too, or conditional on these models. By default where at least
+        `TRAININGS` seeds have values.
     draws, level, seed
         Number of random draws, coverage aimed at, and seed of the draws.
 
@@ -64,8 +64,8 @@ def mean_intervals(
     Over trainings, each draw is moved by the standard error between trainings times a Student variable with S - 1
     degrees of freedom. Simulated coverage is in docs/statistics.md.
 
-    Samples for which a score is undefined under every seed are left out. All scores share the draws, and a score's
-    interval does not depend on what else is in the table.
+    Samples for which a score is undefined under every seed are left out, and so are seeds without any value. All
+    scores share the draws, and a score's interval does not depend on what else is in the table.
 
     References
     ----------
@@ -74,25 +74,27 @@ def mean_intervals(
     the mean of a bounded random variable*, arXiv:1905.06208; Hesterberg 2015, *What teachers should know about the
     bootstrap*, The American Statistician 69(4), section 4.6 (studentised).
     """
-    over_trainings = len(values) >= TRAININGS if over_trainings is None else over_trainings
     ends = np.full((2, values.shape[2]), np.nan)
     bounds, bounded = np.stack([low, high]), np.isfinite(low) & np.isfinite(high)
-    used = np.isfinite(values).any(axis=0)
+    defined = np.isfinite(values)
+    used = np.concatenate([defined.any(axis=0), defined.any(axis=1)])
     patterns, pattern_of = np.unique(used, axis=1, return_inverse=True)
-    for number, rows in enumerate(patterns.T):
+    for number, pattern in enumerate(patterns.T):
+        rows, seeds = np.split(pattern, [values.shape[1]])
+        trainings = int(seeds.sum())
         members = numbered(clusters[rows])
         if len(np.unique(members)) < 2:
             continue
         for draw, kind in ((_gaffke, bounded), (_studentised, ~bounded)):
             chosen = np.flatnonzero((pattern_of.reshape(-1) == number) & kind)
             if len(chosen):
-                part = values[:, rows][:, :, chosen]
+                part = values[seeds][:, rows][:, :, chosen]
                 sums, counts = (
                     cluster_sums(array.sum(axis=0), members) for array in (np.nan_to_num(part), np.isfinite(part))
                 )
                 drawn = draw(sums, counts.astype(np.float64), bounds[:, chosen], draws, seed)
-                if over_trainings and len(values) > 1:
-                    drawn += np.sqrt(training_variances(part, members)) * _student(draws, len(values) - 1, seed)
+                if trainings > 1 and (trainings >= TRAININGS if over_trainings is None else over_trainings):
+                    drawn += np.sqrt(training_variances(part, members)) * _student(draws, trainings - 1, seed)
                 for end, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
                     ends[end, chosen] = np.quantile(drawn[end], share, axis=0)
     return np.maximum(ends[0], low), np.minimum(ends[1], high)

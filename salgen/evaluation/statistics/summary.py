@@ -142,7 +142,7 @@ def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator
             ci_low_worst_case=float(low_worst[index]),
             ci_high_worst_case=float(high_worst[index]),
             normalised=float(relative[index]),
-            interval=_describe_interval(len(seeds)) if has_interval[index] else "",
+            interval=_describe_interval(value[index], worst[index]) if has_interval[index] else "",
             reasons=dict(sorted(reasons.items())),
         )
 
@@ -200,10 +200,12 @@ def _intervals(values: Float64, cube: ScoreCube) -> tuple[Float64, Float64]:
     return ends[0].reshape(shape), ends[1].reshape(shape)
 
 
-def _describe_interval(seeds: int) -> str:
-    if seeds >= TRAININGS:
+def _describe_interval(values: Float64, worst: Float64) -> str:
+    """What the interval of a mean of values (seeds, samples) is about, or where none is defined, that of the worst."""
+    trainings = np.isfinite(values if np.isfinite(values).any() else worst).any(axis=1).sum()
+    if trainings >= TRAININGS:
         return "trainings x clusters"
-    return "clusters; of this one model" if seeds == 1 else "clusters; of these models"
+    return "clusters; of this one model" if trainings == 1 else "clusters; of these models"
 
 
 def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:

@@ -24,11 +24,17 @@ def training_variances(values: Float64, clusters: NDArray[np.int64]) -> Float64:
     Returns
     -------
     float64 (K,): the variance between the seeds' means over S, less what the interaction of seeds and clusters adds
-    to it; at least 0.
+    to it; at least 0. A training without any value of a score is left out, and where fewer than two are left it is 0.
     """
-    means, residuals = _parts(values, clusters)
-    between = means.var(axis=0, ddof=1) / len(values)
-    return np.asarray(np.maximum(between - _interaction((residuals**2).sum(axis=(0, 1)), residuals), 0.0))
+    trained = np.isfinite(values).any(axis=1)
+    variances = np.zeros(values.shape[2])
+    for seeds in np.unique(trained, axis=1).T:
+        if seeds.sum() > 1:
+            columns = (trained == seeds[:, np.newaxis]).all(axis=0)
+            means, residuals = _parts(values[seeds][:, :, columns], clusters)
+            between = means.var(axis=0, ddof=1) / len(means)
+            variances[columns] = between - _interaction((residuals**2).sum(axis=(0, 1)), residuals)
+    return np.maximum(variances, 0.0)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,11 @@ class Trials:
         scored = self.counts.any(axis=(1, 2))
         of_clusters = _ratio(self.sums[scored], self.counts[scored], np.nan).transpose(1, 2, 0)
         own = training_variances(of_clusters, np.arange(self.sums.shape[2])).sum()
-        between = np.nanmean(of_clusters, axis=1).var(axis=0, ddof=1).sum() / len(of_clusters)
+        defined = np.isfinite(of_clusters)
+        means = _ratio(np.nansum(of_clusters, axis=1), defined.sum(axis=1), np.nan)
+        trainings = defined.any(axis=1).sum(axis=0)
+        several = trainings > 1
+        between = (np.nanvar(means[:, several], axis=0, ddof=1) / trainings[several]).sum()
         return float(np.sqrt(own / between)) if between > 0 else 0.0
 
     @property

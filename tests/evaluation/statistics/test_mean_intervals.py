@@ -104,6 +104,13 @@ def test_three_trainings_are_part_of_it_and_two_are_not():
     assert np.ptp(over) == pytest.approx(2 * t(2).ppf(0.975) * error, rel=0.15)
 
 
+def test_a_training_without_values_does_not_count():
+    values = np.random.default_rng(6).random((4, 30, 2))
+    values[2, :, 0] = np.nan
+    expected = intervals(values[[0, 1, 3]][:, :, :1]), intervals(values[:, :, 1:])
+    np.testing.assert_array_equal(intervals(values), np.concatenate(expected, axis=1))
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-INFINITE, INFINITE)])
 def test_it_depends_neither_on_other_scores_nor_on_undefined_samples(bounds):
     rng = np.random.default_rng(5)

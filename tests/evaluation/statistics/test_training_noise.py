@@ -87,3 +87,13 @@ def test_undefined_scores_are_left_out():
     again[1, 7] = np.nan
     np.testing.assert_array_equal(training_noise(values, CLUSTERS).error, training_noise(again, CLUSTERS).error)
     assert np.isfinite(training_variances(values, CLUSTERS)).all()
+
+
+def test_trainings_without_values_are_left_out():
+    values = drawn(3, np.random.default_rng(5), own=0.5)
+    values[0, :, 1] = np.nan
+    values[1:, :, 2] = np.nan
+    found = training_variances(values, CLUSTERS)
+    np.testing.assert_allclose(found[:1], training_variances(values[:, :, :1], CLUSTERS))
+    np.testing.assert_allclose(found[1:2], training_variances(values[1:, :, 1:2], CLUSTERS))
+    assert found[2] == 0

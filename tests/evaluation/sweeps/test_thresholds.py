@@ -112,6 +112,13 @@ def test_a_dose_without_scores_does_not_count():
     assert row.low < row.threshold < row.high
 
 
+def test_a_training_without_scores_at_a_dose_does_not_count_there():
+    of_training = np.array([0.2, 0.9, 0.0])
+    trials = Trials(np.broadcast_to(of_training[:, None], (8, 3, 40)).copy(), np.ones((8, 3, 40)))
+    trials.counts[:, 2] = 0.0
+    assert trials.own_share == pytest.approx(1.0)
+
+
 def test_few_trainings_have_wider_intervals_as_students():
     assert _share(1) == pytest.approx(0.025)
     assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
