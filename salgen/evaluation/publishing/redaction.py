@@ -11,8 +11,8 @@ from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
 from salgen.registry import METHODS
 
-# An absolute path in a text; text after ``://`` or another ``/`` is not a path of the machine.
-_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
+# An absolute path in a text; text after ``//`` is not a path of the machine.
+_PATH = re.compile(r"(?<![\w/.])/(?:[^\s/:,;'\"()]+/)+([^\s/:,;'\"()]+)")
 
 
 def published_record(record: RunRecord, *, pixels: bool) -> RunRecord:

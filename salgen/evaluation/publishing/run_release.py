@@ -132,8 +132,8 @@ def _page(folder: Path, contents: Contents) -> bytes:
     """The run's report, without pictures if pixels may not be passed on."""
     with content_faults([folder]):
         (run,) = read_runs([folder])
-        run = replace(run, record=contents.record, path=folder if contents.pixels else folder / "without pictures")
-        return f"{render([run]).strip()}\n".encode()
+        page = render([replace(run, record=contents.record)], pictures=contents.pixels)
+        return f"{page.strip()}\n".encode()
 
 
 def _citation(contents: Contents, digest: str, publication: PublicationMetadata) -> str:

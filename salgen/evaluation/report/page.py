@@ -81,15 +81,15 @@ def _default_path(folders: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / PAGE
 
 
-def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "") -> str:
-    """The page as HTML text, with a link `back` to the page that lists it, if any."""
+def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "", *, pictures: bool = True) -> str:
+    """The page as HTML text, with a link `back` to the page that lists it, if any, and with galleries if `pictures`."""
     folder = Path(__file__).parent
     environment = templates(folder)
     filters = (number, share, words, duration, p_value, call, call_name, of_all_images)
     environment.filters |= {f.__name__: f for f in filters} | {"shell": shlex.join}
     environment.globals |= CONSTANTS
     sections = [make_section(run, model, len(runs)) for run in runs for model in run.model_names]
-    pictures, without_gallery = galleries(runs, sections)
+    shown, without_gallery = galleries(runs, sections) if pictures else ([], {})
     return environment.get_template(TEMPLATE).render(
         style=(folder / STYLE).read_text(encoding="utf-8"),
         scripts=[(folder / name).read_text(encoding="utf-8") for name in SCRIPTS],
@@ -98,7 +98,7 @@ def render(runs: Sequence[Run], study: StudySection | None = None, back: str = "
         back=back,
         sections=sections,
         comparison=comparison(sections),
-        galleries=pictures,
+        galleries=shown,
         without_gallery=without_gallery,
         legend=legend_urls(),
         legends=metric_legends(runs),

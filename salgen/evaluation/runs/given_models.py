@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ from salgen.registry import MODELS
 from salgen.types import Float32
 
 HUGGING_FACE = "huggingface"
+_FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")
 FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
 
 
@@ -62,9 +64,8 @@ class GivenModel:
 
     @property
     def name(self) -> str:
-        """Its name in the tables: without the folder of a network that it is around."""
-        name, values = parse_call(self.text) if self.designed else (self.text, {})
-        return f"{name}:model={Path(values['model']).name}" if "model" in values else self.text
+        """Its name in the tables: of paths in its text the last part."""
+        return _FOLDERS.sub("", self.text)
 
     @property
     def importable(self) -> bool:

@@ -255,10 +255,10 @@ def _execute(
         plan.source_run.copy_gallery(run)
     if plan.keep_maps:
         keep_for_scoring(plan.dataset, plan.models, run)
-    run_record(runners, certificates, monotonic() - started, command).write(run)
     cube = read_scores(run)
     write_summary(run, cube)
     write_comparisons(run, cube)
+    run_record(runners, certificates, monotonic() - started, command).write(run)  # last: the run is finished
     return run
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from salgen.datasets.reading.reader import Dataset, open_dataset
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.attribution.arguments import at_least
 from salgen.evaluation.attribution.file_maps import Maps, paths_by_name
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
@@ -174,6 +174,8 @@ def evaluate(
         If a name, a number, the data set or the checkpoint is not valid, or `out` holds another experiment.
     """
     started = time.monotonic()
+    if scale not in SEEDS:
+        raise unknown_name("scale", scale, SEEDS)
     chosen_model = given_model(model, preprocess, classes)
     second_model = None if paired_model is None else given_model(paired_model)
     if out is not None and not isinstance(out, (str, os.PathLike)):
@@ -195,7 +197,8 @@ def evaluate(
             f"{chosen_model} is trained already: training settings, reliance and more than one seed take a model to "
             "train"
         )
-    if loaded and replace and run.resolve() in loaded[0].folder.resolve().parents:
+    kept = [*(trained.folder for trained in loaded), *([] if second_model is None else [Path(str(second_model))])]
+    if replace and any(run.resolve() in folder.resolve().parents for folder in kept):
         raise SalgenError(f"{run} holds the model, and would be removed (replace): choose another folder")
     if loaded:
         network = loaded[0].classifier

@@ -69,6 +69,8 @@ class Dose:
             raise SalgenError(f"dose {text!r}: {HOW}") from None
         if not all(map(isfinite, found)):
             raise SalgenError(f"dose {text!r}: values must be finite")
+        if kind is int and not between and not all(value.is_integer() for value in found):
+            raise SalgenError(f"dose {text!r}: {parameter} takes whole numbers")
         chosen = sorted({kind(round(value) if kind is int and between else value) for value in found})
         what, least = ("a comparison", LEAST_STRENGTHS) if spurious else ("a curve", LEAST)
         if len(chosen) < least:

@@ -201,6 +201,14 @@ def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
     assert "gallery.npz" in names_in(folder)
 
 
+def test_a_report_without_pictures_counts_suspects(run, tmp_path):
+    metrics = ["pointing-game", "insertion-auc:variant=li2020"]
+    model = {"model": run / "lesion-cnn-seed0", "settings": None}
+    kept = withheld(make_run(run.parent / "lesions", tmp_path / "run", methods=["gradient"], metrics=metrics, **model))
+    folder = salgen.unpack(salgen.publish(kept, tmp_path / "run.tar", **STATED), tmp_path / "unpacked")
+    assert "Clever Hans candidates" in (folder / "report.html").read_text()
+
+
 def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy, tmp_path):
     record = json.loads((copy / "run.json").read_text())
     del record["dataset"]["redistributable"]

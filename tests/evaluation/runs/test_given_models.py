@@ -160,6 +160,19 @@ def test_a_classifier_of_hugging_face_is_known_by_its_labels(hugging_face, data,
     torch.testing.assert_close(given, expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("torchvision:resnet18:weights=/home/me/a.pth", "torchvision:resnet18:weights=a.pth"),
+        ("timm:test_resnet:size=64,weights=models/a.safetensors", "timm:test_resnet:size=64,weights=a.safetensors"),
+        ("huggingface:/home/me/vit", "huggingface:vit"),
+        ("my_models:detector", "my_models:detector"),
+    ],
+)
+def test_its_name_has_no_folder(text, name):
+    assert given_model(text).name == name
+
+
 @pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
 @pytest.mark.parametrize(
     ("library", "name", "normalise"),

@@ -16,6 +16,7 @@ from torch import nn
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
+from salgen.evaluation.runs import pipeline
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, RESULT_COLUMNS
 from salgen.evaluation.runs.gallery_maps import _first_of_each_class
 from salgen.evaluation.runs.running import evaluate
@@ -143,6 +144,21 @@ def test_adding_a_method_computes_that_method_only(run, data):
     assert set(select_methods(["lrp-z"]).methods) - set(select_methods(["random"]).methods) == {"lrp-z"}
 
 
+def test_the_record_is_written_last(data, tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "write_comparisons", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(data, methods=["gradient"], settings=SETTINGS, seeds=1, out=tmp_path / "run")
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_second_model_within_the_run_is_not_replaced(run, data):
+    with pytest.raises(SalgenError, match="holds the model, and would be removed"):
+        evaluate(data, methods=["gradient"], out=run, replace=True, paired_model=run / "lesion-cnn-seed0")
+
+
 @pytest.mark.torture
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
     """SIGKILL at several moments of one run in a process of its own; the scores equal those of one that was let be."""
@@ -178,6 +194,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_the_same(data, tmp_path):
         ({"settings": {"epoch": 1}}, "did you mean 'epochs'"),
         ({"settings": {"epochs": 0}}, "must be at least 1"),
         ({"scale": "huge"}, "unknown scale"),
+        ({"scale": "huge", "model": nn.Identity()}, "unknown scale"),
         ({"split": "tset"}, "did you mean 'test'"),
         ({"methods": []}, "no method was chosen"),
         ({"methods": ["gradient", 3]}, "method 3: give a name"),

@@ -36,6 +36,7 @@ def test_values_are_spaced_as_said(text, name, values, log):
         ("depth=0.1:0.5:5", "has 5 different values: a curve takes at least 6"),
         ("diameter=2:4:8", "has 3 different values: a curve takes at least 6"),
         ("depth=0:0.5:8", "0 and less have no logarithm: start above 0, or write COUNTlin"),
+        ("diameter=2,2.5,3,4,6,8,10", "diameter takes whole numbers"),
         ("depth=1,2,3,4,5,inf", "values must be finite"),
         ("window=1:2:6", "dose window: not a number; numeric parameters of perlin-lesions: slices, lesions, diameter"),
         ("lattice=1:9:6", "dose lattice: not a number"),
