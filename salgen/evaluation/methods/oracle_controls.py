@@ -40,6 +40,9 @@ class Untrained(Explanation):
     defined_for: ClassVar[str] = by_parameters(Explanation.defined_for)(
         lambda untrained: METHODS.load(untrained.of).defined_for
     )
+    shows_image: ClassVar[bool] = by_parameters(Explanation.shows_image)(
+        lambda untrained: METHODS.load(untrained.of).shows_image
+    )
     control: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"model", "untrained"})
 

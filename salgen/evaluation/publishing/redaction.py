@@ -9,6 +9,7 @@ from typing import Any
 
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, parts_of
+from salgen.parameters import parse_call
 from salgen.registry import METHODS
 
 # An absolute path in a text; text after ``//`` is not a path of the machine.
@@ -55,4 +56,6 @@ def _without_paths(value: Any) -> Any:
 
 def _shows_image(method: MethodRecord) -> bool:
     """True if a method's maps show the image, or it is not declared whether they do, as where it is not salgen's."""
-    return bool(method.files or method.foreign) or bool(getattr(METHODS.load(method.name), "shows_image", True))
+    if method.files or method.foreign:
+        return True
+    return bool(getattr(METHODS.create(*parse_call(method.call)), "shows_image", True))

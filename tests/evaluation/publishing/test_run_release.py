@@ -19,8 +19,10 @@ from salgen.cli.main import main
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.publishing.publishing import open_release
+from salgen.evaluation.publishing.redaction import published_record
 from salgen.evaluation.publishing.run_card import FIELDS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
+from salgen.evaluation.runs.artifacts.run_record import RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name, key_of, read_maps, write_maps
 
 TABLES = {"run.json", "scores.parquet", "summary.csv", "comparisons.csv", "predictions.parquet", "certificates.parquet"}
@@ -207,6 +209,13 @@ def test_a_report_without_pictures_counts_suspects(run, tmp_path):
     kept = withheld(make_run(run.parent / "lesions", tmp_path / "run", methods=["gradient"], metrics=metrics, **model))
     folder = salgen.unpack(salgen.publish(kept, tmp_path / "run.tar", **STATED), tmp_path / "unpacked")
     assert "Clever Hans candidates" in (folder / "report.html").read_text()
+
+
+def test_maps_of_a_control_are_left_out_if_those_of_its_method_show_the_image(run):
+    record = RunRecord.read(run / "run.json")
+    calls = ["untrained", "untrained:of=input-x-gradient"]
+    methods = [replace(record.methods[0], name="untrained", call=call) for call in calls]
+    assert published_record(replace(record, methods=methods), pixels=False).maps_left_out == calls[1:]
 
 
 def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy, tmp_path):
