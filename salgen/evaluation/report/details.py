@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,18 +49,7 @@ def effects(outcome: Verdict, table: MeansTable) -> list[Effect]:
 def _turned(outcome: Verdict, key: Key, rival: Key | None) -> Comparison | None:
     """The test of a method against another, the method first."""
     test = outcome.test(key, rival) if rival is not None and rival != key else None
-    if test is None or test.keys[0] == key:
-        return test
-    return replace(
-        test,
-        method_a=test.method_b,
-        reduction_a=test.reduction_b,
-        method_b=test.method_a,
-        reduction_b=test.reduction_a,
-        difference=-test.difference,
-        effect_size=-test.effect_size,
-        win_share=1.0 - test.win_share,
-    )
+    return None if test is None else test.with_first(key)
 
 
 @dataclass(frozen=True)

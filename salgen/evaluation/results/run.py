@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import count, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -192,7 +191,7 @@ class Run(os.PathLike[str]):
                 f"{first} and {second} are not compared under {outcome.metric}: tests are of two different methods or "
                 "floors with values, not of ceilings"
             )
-        return test if test.keys == keys else _swapped(test)
+        return test.with_first(keys[0])
 
     def maps(self, method: str, *, model: str | None = None, seed: int | None = None) -> SaliencyMap:
         """The maps of the scored samples by one method, values float32 (N, H, W); the run must have kept them.
@@ -290,17 +289,3 @@ def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
         raise unknown_name(kind, name, known)
     return name
-
-
-def _swapped(test: Comparison) -> Comparison:
-    """The same test with the other method first."""
-    changed: dict[str, Any] = {
-        "method_a": test.method_b,
-        "reduction_a": test.reduction_b,
-        "method_b": test.method_a,
-        "reduction_b": test.reduction_a,
-        "difference": -test.difference,
-        "effect_size": -test.effect_size,
-        "win_share": 1 - test.win_share,
-    }
-    return replace(test, **changed)

@@ -7,7 +7,7 @@ hold more false findings than one family allows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -85,15 +85,8 @@ def is_ceiling(call: str) -> bool:
     return parse_call(call)[0].startswith("oracle")
 
 
-def family(
-    cube: ScoreCube, model: str, metric: str, variant: str, members: Sequence[int] | None = None
-) -> Family | None:
-    """The family of a model's methods under one metric and variant, on the cube's samples.
-
-    Parameters
-    ----------
-    members
-        Indices on the cube's first axis; by default the model's methods under test and its floors.
+def family(cube: ScoreCube, model: str, metric: str, variant: str) -> Family | None:
+    """The family of a model's methods under test and its floors under one metric and variant, on the cube's samples.
 
     Returns
     -------
@@ -108,8 +101,7 @@ def family(
     higher = higher_is_better(metric)
     if higher is None:
         raise SalgenError(f"{metric} is a diagnostic: it ranks no method, so there is nothing to compare")
-    if members is None:
-        members = [member for member in cube.members(model) if not is_ceiling(cube.series[member][1])]
+    members = [member for member in cube.members(model) if not is_ceiling(cube.series[member][1])]
     place = cube.metrics.index(metric), cube.variants.index(variant)
     seeds = cube.seeds_of(model)
     members = [member for member in members if np.isfinite(cube.worst[(member, *place)][seeds]).any()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -79,15 +79,30 @@ class Comparison:
             return None
         return self.keys[0 if (self.difference > 0) == self.higher_is_better else 1]
 
-    def significant(self, alpha: float = ALPHA) -> bool:
+    def significant(self) -> bool:
         """True if the two differ, after Holm's correction."""
-        return self.p_holm <= alpha
+        return self.p_holm <= ALPHA
+
+    def with_first(self, key: Key) -> Comparison:
+        """The same test with this method of the two first."""
+        if self.keys[0] == key:
+            return self
+        return replace(
+            self,
+            method_a=self.method_b,
+            reduction_a=self.reduction_b,
+            method_b=self.method_a,
+            reduction_b=self.reduction_a,
+            difference=-self.difference,
+            effect_size=-self.effect_size,
+            win_share=1.0 - self.win_share,
+        )
 
 
-def compare_families(groups: Iterable[Family], *, seed: int = 0) -> list[Comparison]:
+def compare_families(groups: Iterable[Family]) -> list[Comparison]:
     """All pairs of several families, each under a correction of its own alone; faster than one by one."""
     chosen = list(groups)
-    p_values = sign_flip_p_values([group.sums for group in chosen], [group.noise for group in chosen], seed=seed)
+    p_values = sign_flip_p_values([group.sums for group in chosen], [group.noise for group in chosen])
     return [row for group, p in zip(chosen, p_values, strict=True) for row in _rows(group, p)]
 
 
@@ -142,15 +157,15 @@ def holm(p_values: Float64) -> Float64:
     return corrected
 
 
-def indistinguishable(comparisons: Iterable[Comparison], best: Key, alpha: float = ALPHA) -> list[Key]:
+def indistinguishable(comparisons: Iterable[Comparison], best: Key) -> list[Key]:
     """The methods of one family whose difference from the best one is not significant."""
-    return [_other_method(row, best) for row in comparisons if best in row.keys and not row.significant(alpha)]
+    return [_other_method(row, best) for row in comparisons if best in row.keys and not row.significant()]
 
 
-def not_better(comparisons: Iterable[Comparison], floor: Key, alpha: float = ALPHA) -> list[Key]:
+def not_better(comparisons: Iterable[Comparison], floor: Key) -> list[Key]:
     """The methods of one family that are not significantly better than a floor, such as an edge filter."""
     of_floor = [row for row in comparisons if floor in row.keys]
-    return [_other_method(row, floor) for row in of_floor if row.better in (None, floor) or not row.significant(alpha)]
+    return [_other_method(row, floor) for row in of_floor if row.better in (None, floor) or not row.significant()]
 
 
 def _other_method(comparison: Comparison, known_key: Key) -> Key:

@@ -60,7 +60,7 @@ class Discrimination:
         effect = clustered / of_models if of_models > 0 and count > 1 else 1.0
         return cls(auroc, positives, negatives, count, max(effect, 1.0))
 
-    def interval(self, level: float = LEVEL, times: float = 1.0) -> tuple[float, float]:
+    def interval(self, times: float = 1.0) -> tuple[float, float]:
         """The confidence interval, with so many times the models; NaN where there is no AUROC.
 
         Notes
@@ -78,7 +78,7 @@ class Discrimination:
         if np.isnan(self.auroc):
             return np.nan, np.nan
         m, n = times * self.positives, times * self.negatives
-        more, z = max((m + n) / 2 - 1, 0.0), norm.ppf((1 + level) / 2)
+        more, z = max((m + n) / 2 - 1, 0.0), norm.ppf((1 + LEVEL) / 2)
 
         def beyond(theta: float) -> float:
             shape = 1 + more * (1 - theta) / (2 - theta) + more * theta / (1 + theta)

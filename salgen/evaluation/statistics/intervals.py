@@ -57,11 +57,11 @@ def mean_ranks(scores: Float64, higher_is_better: NDArray[np.bool_]) -> Float64:
     return np.asarray(ranks.mean(axis=1), dtype=np.float64)
 
 
-def accuracy_interval(accuracy: float, count: int, level: float = LEVEL) -> tuple[float, float]:
+def accuracy_interval(accuracy: float, count: int) -> tuple[float, float]:
     """The exact (Clopper-Pearson) interval of an accuracy measured on `count` images."""
     from scipy.stats import binomtest
 
-    ends = binomtest(round(accuracy * count), count).proportion_ci(level)
+    ends = binomtest(round(accuracy * count), count).proportion_ci(LEVEL)
     return float(ends.low), float(ends.high)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -49,22 +48,15 @@ class MeanRanks:
     cliques: list[tuple[int, int]]
 
 
-def rank_methods(
-    cube: ScoreCube, model: str, metric: str, variant: str, members: Sequence[int] | None = None
-) -> MeanRanks | None:
+def rank_methods(cube: ScoreCube, model: str, metric: str, variant: str) -> MeanRanks | None:
     """The mean ranks of a model's methods under one metric and variant; None if there are not two with values.
-
-    Parameters
-    ----------
-    members
-        Indices on the cube's first axis; by default methods under test and floors.
 
     Raises
     ------
     SalgenError
         If the metric is a diagnostic.
     """
-    group = family(cube, model, metric, variant, members)
+    group = family(cube, model, metric, variant)
     return rank_family(group) if group is not None else None
 
 
@@ -119,7 +111,7 @@ def friedman(ranks: Float64) -> tuple[float, float]:
 
 
 @lru_cache
-def critical_difference(methods: int, samples: int, alpha: float = ALPHA) -> float:
+def critical_difference(methods: int, clusters: int) -> float:
     """The difference of mean ranks that is significant among all pairs of K methods: q sqrt(K (K + 1) / 6N).
 
     References
@@ -129,8 +121,8 @@ def critical_difference(methods: int, samples: int, alpha: float = ALPHA) -> flo
     """
     from scipy.stats import studentized_range
 
-    q = studentized_range.ppf(1 - alpha, methods, np.inf) / np.sqrt(2)
-    return float(q * np.sqrt(methods * (methods + 1) / (6 * samples)))
+    q = studentized_range.ppf(1 - ALPHA, methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(methods * (methods + 1) / (6 * clusters)))
 
 
 def cliques(ranks: Float64, difference: float) -> list[tuple[int, int]]:

@@ -134,12 +134,6 @@ class ScoreCube:
         value, worst = (np.where(scored, array, np.nan) for array in (self.value, self.worst))
         return replace(self, value=value, worst=worst, scored=scored, subset=subset)
 
-    def coverage(self, model: str) -> float:
-        """The share of a model's certificates that certify; NaN where it has none."""
-        number = self.models.index(model)
-        has_certificate = self.has_certificate[number]
-        return float(self.certified[number][has_certificate].mean()) if has_certificate.any() else float("nan")
-
     def samples_of(self, model: str, metric: str, variant: str) -> NDArray[np.bool_]:
         """The samples that a metric is scored on under any method: bool (seeds, samples)."""
         place = self.scored[self.members(model), self.metrics.index(metric), self.variants.index(variant)]

@@ -103,15 +103,6 @@ def test_subsets_exist_where_there_are_certificates():
     assert score_cube(table).subsets == ["all", "correct"]
 
 
-def test_coverage_is_over_the_samples_that_have_a_certificate():
-    for model in "ab":
-        answers = {(r["training_seed"], r["sample_id"]): r["certified"] for r in ROWS if r["model"] == model}
-        known = [answer for answer in answers.values() if answer is not None]
-        assert CUBE.coverage(model) == pytest.approx(sum(known) / len(known))
-    without = score_cube(pa.Table.from_pylist([row | {"certified": None} for row in ROWS]))
-    assert math.isnan(without.coverage("a"))
-
-
 def test_wrong_is_the_share_of_the_samples_that_the_metric_is_scored_on():
     place = ("roc-auc", "region:image")
     whole = {(row["training_seed"], row["sample_id"]): row["correct"] for row in ROWS if row["model"] == "a"}
