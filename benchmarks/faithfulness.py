@@ -25,7 +25,7 @@ from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.metrics.insertion import deletion_curve
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.evaluation.training.training_settings import choose_settings
 from salgen.types import Float64
 
@@ -133,7 +133,7 @@ def _ours(case: Case, name: str) -> Callable[[], object]:
 
 
 def _curve(case: Case) -> Float64:
-    known = evidence_of(case.maps, model=case.view, images=case.images, targets=case.targets)
+    known = metric_inputs_of(case.maps, model=case.view, images=case.images, targets=case.targets)
     return deletion_curve(known, step=case.step)
 
 

@@ -11,7 +11,7 @@ from salgen.evaluation.report.tables import has_ceiling
 from salgen.evaluation.report.verdicts import Verdict, verdict
 from salgen.evaluation.scoring.metric_groups import canonical, ranking_metrics
 from salgen.evaluation.statistics.comparison_groups import Key
-from salgen.evaluation.statistics.mean_intervals import TRAININGS
+from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.evaluation.statistics.score_cube import ALL
 
 
@@ -80,7 +80,7 @@ def headline_of(run: Run, model: str) -> Headline:
         elsewhere=_elsewhere(run, model),
         ceiling=metric is not None and has_ceiling(metric),
         trainings=trainings,
-        crossed=trainings >= TRAININGS,
+        crossed=trainings >= LEAST_TRAININGS,
         withheld=mostly_uncertified(run, model),
         failed_trainings=[trained for trained in run.trained(model) if trained.unlearnt],
         undecided_trainings=[trained for trained in run.trained(model) if trained.too_few],

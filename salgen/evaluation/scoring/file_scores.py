@@ -26,7 +26,7 @@ from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring.metric_computation import PartialScores, aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import DEFAULT, Metrics, check_needs, choose_metrics
-from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.files import atomic_path
 from salgen.types import Mask, Scores
 
@@ -125,7 +125,7 @@ def score_files(
     partial = PartialScores()
     for ids, shown, valid in truth.parts():
         values = np.stack([_of_size(files, name, shown.shape[-2:]) for name in ids])
-        _extend(partial, compute_metrics(evidence_of(values, masks=shown, valid=valid, ids=ids), chosen))
+        _extend(partial, compute_metrics(metric_inputs_of(values, masks=shown, valid=valid, ids=ids), chosen))
     return FileScores(truth.ids, truth.clusters, truth.region, chosen, aggregate_scores(chosen, partial))
 
 

@@ -30,7 +30,7 @@ from salgen.registry import METHODS
 from salgen.types import Mask, SaliencyMap
 
 
-def evidence_of(
+def metric_inputs_of(
     maps: Any,
     *,
     masks: Any = None,

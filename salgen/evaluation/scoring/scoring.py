@@ -10,7 +10,7 @@ from salgen.evaluation.metrics.inputs.metric import Metric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
 from salgen.evaluation.scoring.metric_computation import aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import Metrics, check_needs, choose_metrics
-from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.types import Scores
 
 
@@ -114,7 +114,7 @@ def score(
         "paired_maps": paired_maps,
         "shuffled_maps": shuffled_maps,
     }
-    data = evidence_of(
+    data = metric_inputs_of(
         maps,
         masks=masks,
         valid=valid,

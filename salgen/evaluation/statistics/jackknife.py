@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from salgen.evaluation.statistics.clusters import LEAST, cluster_sums, numbered
-from salgen.evaluation.statistics.mean_intervals import TRAININGS
+from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.types import Float64
 
 CLUSTERS, TRAINED = "clusters", "trainings"
@@ -139,7 +139,7 @@ def mean_estimate(scores: Sequence[Scores]) -> Estimate:
 
 
 def interval(estimate: Estimate, shares: tuple[float, float] = (0.025, 0.025)) -> tuple[float, float]:
-    """The confidence interval of an estimate, about other clusters and, from `TRAININGS` of them on, other trainings.
+    """The confidence interval of an estimate, about other clusters and, of `LEAST_TRAININGS` or more, other trainings.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def interval(estimate: Estimate, shares: tuple[float, float] = (0.025, 0.025)) -
         count = len(units)
         if source.kind == CLUSTERS and (count < LEAST or not np.isfinite(values).all()):
             return -inf, inf
-        if source.kind == CLUSTERS or count >= TRAININGS:
+        if source.kind == CLUSTERS or count >= LEAST_TRAININGS:
             variance = (count - 1) / count * ((values - values.mean()) ** 2).sum()
             squares += variance * stdtrit(count - 1, shares) ** 2
     low, high = np.sqrt(squares).tolist()

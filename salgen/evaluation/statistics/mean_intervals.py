@@ -17,7 +17,7 @@ from salgen.types import Float64
 DRAWS = 2000
 LEVEL = 0.95
 _BLOCK = 4_000_000  # random numbers held at a time
-TRAININGS = 3  # fewer say too little about how trainings differ: the interval is then about these models
+LEAST_TRAININGS = 3  # fewer say too little about how trainings differ: the interval is then about these models
 
 
 def mean_intervals(
@@ -44,7 +44,7 @@ def mean_intervals(
         float64 (K,): the smallest and the largest value that each score can have; infinite where there is none.
     over_trainings
         Whether the interval is about other trainings too, or conditional on these models. By default where at least
-        `TRAININGS` seeds have values.
+        `LEAST_TRAININGS` seeds have values.
     draws, level, seed
         Number of random draws, coverage aimed at, and seed of the draws.
 
@@ -93,7 +93,7 @@ def mean_intervals(
                     cluster_sums(array.sum(axis=0), members) for array in (np.nan_to_num(part), np.isfinite(part))
                 )
                 drawn = draw(sums, counts.astype(np.float64), bounds[:, chosen], draws, seed)
-                if trainings > 1 and (trainings >= TRAININGS if over_trainings is None else over_trainings):
+                if trainings > 1 and (trainings >= LEAST_TRAININGS if over_trainings is None else over_trainings):
                     drawn += np.sqrt(training_variances(part, members)) * _student(draws, trainings - 1, seed)
                 for end, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
                     ends[end, chosen] = np.quantile(drawn[end], share, axis=0)

@@ -64,7 +64,7 @@ def rank_family(group: Family) -> MeanRanks:
     """The mean ranks of a family's methods, each cluster's score the mean over its samples and the training seeds."""
     sizes = cluster_sums(group.used, group.clusters)
     values = group.sums[sizes > 0] / sizes[sizes > 0, np.newaxis]
-    ranks = sample_ranks(values, group.higher_is_better)
+    ranks = cluster_ranks(values, group.higher_is_better)
     means = ranks.mean(axis=0)
     order = np.argsort(means, kind="stable")
     difference = critical_difference(len(group.keys), len(values))
@@ -82,8 +82,8 @@ def rank_family(group: Family) -> MeanRanks:
     )
 
 
-def sample_ranks(values: Float64, higher_is_better: bool) -> Float64:
-    """float64 (N, K): the rank of each method on each sample; values that are equal up to rounding tie."""
+def cluster_ranks(values: Float64, higher_is_better: bool) -> Float64:
+    """float64 (N, K): the rank of each method in each cluster; values that are equal up to rounding tie."""
     from scipy.stats import rankdata  # takes a third of a second, and is needed at the end of a run
 
     ascending = levels(values)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, NOT_THE_MAPS_DOING, TRIVIAL_FULL_MASK
 from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.intervals import normalised
-from salgen.evaluation.statistics.mean_intervals import TRAININGS, mean_intervals
+from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores, score_cube
 from salgen.files import write_text
 from salgen.parameters import parse_call
@@ -203,7 +203,7 @@ def _intervals(values: Float64, cube: ScoreCube) -> tuple[Float64, Float64]:
 def _describe_interval(values: Float64, worst: Float64) -> str:
     """What the interval of a mean of values (seeds, samples) is about, or where none is defined, that of the worst."""
     trainings = np.isfinite(values if np.isfinite(values).any() else worst).any(axis=1).sum()
-    if trainings >= TRAININGS:
+    if trainings >= LEAST_TRAININGS:
         return "trainings x clusters"
     return "clusters; of this one model" if trainings == 1 else "clusters; of these models"
 

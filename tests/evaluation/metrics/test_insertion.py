@@ -18,7 +18,7 @@ from salgen.evaluation.metrics.insertion import DeletionAuc, InsertionAuc, delet
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.normalisation import Normalisation
-from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.seeding import Stream
 from salgen.testing import check_metric
 
@@ -56,7 +56,7 @@ def case(seed=0, count=4, size=SIZE, channels=2):
 
 
 def data(model, maps, images, targets, twins=None, ids=None, seed=0):
-    return evidence_of(maps, model=model, images=images, targets=targets, twins=twins, ids=ids, seed=seed)
+    return metric_inputs_of(maps, model=model, images=images, targets=targets, twins=twins, ids=ids, seed=seed)
 
 
 def references_by_hand(model, image, twin):

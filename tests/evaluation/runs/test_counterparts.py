@@ -10,7 +10,7 @@ import pytest
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.runs.running import PERMUTED, evaluate
-from salgen.evaluation.scoring.score_inputs import evidence_of
+from salgen.evaluation.scoring.score_inputs import metric_inputs_of
 from salgen.evaluation.training.checkpoints import load_checkpoint, read_card
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
@@ -182,7 +182,7 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
     ]
     for method, how in cases:
         maps = salgen.explain(model, images, targets, method=method, **how)
-        again = evidence_of(maps, model=model, images=images, targets=targets).explained(images, targets)
+        again = metric_inputs_of(maps, model=model, images=images, targets=targets).explained(images, targets)
         assert np.array_equal(again, maps.values.numpy())
         assert not np.array_equal(again, salgen.explain(model, images, targets, method=method).values.numpy())
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import friedmanchisquare
 
 from salgen.evaluation.statistics.comparison_groups import Family
-from salgen.evaluation.statistics.ranks import cliques, critical_difference, friedman, rank_family, sample_ranks
+from salgen.evaluation.statistics.ranks import cliques, cluster_ranks, critical_difference, friedman, rank_family
 
 WHOLE = arrays(float, (9, 4), elements=st.integers(0, 3).map(float))
 DEMSAR_2006_TABLE_5 = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
@@ -25,18 +25,18 @@ def slow_ranks(values, higher):
 
 @given(WHOLE, st.booleans())
 def test_ranks_equal_slow_loop(values, higher):
-    np.testing.assert_array_equal(sample_ranks(values / 10, higher), slow_ranks(values, higher))
+    np.testing.assert_array_equal(cluster_ranks(values / 10, higher), slow_ranks(values, higher))
 
 
 def test_ranks_do_not_tell_rounding_apart():
-    np.testing.assert_array_equal(sample_ranks(np.array([[0.1 + 0.2, 0.3, 0.0]]), True), [[1.5, 1.5, 3]])
-    np.testing.assert_array_equal(sample_ranks(np.zeros((1, 2)), True), [[1.5, 1.5]])
+    np.testing.assert_array_equal(cluster_ranks(np.array([[0.1 + 0.2, 0.3, 0.0]]), True), [[1.5, 1.5, 3]])
+    np.testing.assert_array_equal(cluster_ranks(np.zeros((1, 2)), True), [[1.5, 1.5]])
 
 
 @pytest.mark.parametrize("huge", [np.full(9, 1e13), np.where(np.arange(9) == 0, 1e15, 1.5)], ids=["all", "one"])
 def test_a_huge_score_makes_no_ties_of_others(huge):
     pair = np.random.default_rng(2).normal([1.0, 2.0], 0.1, (9, 2))
-    together = sample_ranks(np.column_stack([pair, huge]), False)
+    together = cluster_ranks(np.column_stack([pair, huge]), False)
     np.testing.assert_array_equal(together[:, 0] < together[:, 1], pair[:, 0] < pair[:, 1])
     np.testing.assert_array_equal(together[:, 0] > together[:, 1], pair[:, 0] > pair[:, 1])
     np.testing.assert_array_equal(together, slow_ranks(np.column_stack([pair, huge]), False))
@@ -44,7 +44,7 @@ def test_a_huge_score_makes_no_ties_of_others(huge):
 
 @given(WHOLE)
 def test_friedman_equals_scipy(values):
-    found = friedman(sample_ranks(values, True))
+    found = friedman(cluster_ranks(values, True))
     if (values == values[:, :1]).all():
         assert found == (0.0, 1.0)
     else:

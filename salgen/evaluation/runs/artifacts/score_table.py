@@ -43,7 +43,7 @@ def write_scores(
     further
         Tables of rows that belong to no chunk.
     """
-    complete = _score_table(chunks, metrics)
+    complete = _across_chunks(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
         for table in chain((_completed(chunk.read(), complete) for chunk in chunks), further):
             set_here = {
@@ -56,7 +56,7 @@ def write_scores(
 
 
 @dataclass(frozen=True)
-class ScoreTable:
+class AcrossChunks:
     """Values that depend on all chunks together.
 
     Attributes
@@ -71,7 +71,7 @@ class ScoreTable:
     values: dict[Place, dict[str, float]]
 
 
-def _score_table(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> ScoreTable:
+def _across_chunks(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) -> AcrossChunks:
     """The values that depend on all chunks, collected before the first row is written."""
     of_data_sets = {name: metric for name, metric in metrics.items() if hasattr(metric, "aggregate")}
     unbounded = {name: metric for name, metric in metrics.items() if np.isinf(worst_of(metric))}
@@ -87,7 +87,7 @@ def _score_table(chunks: Sequence[ScoreChunk], metrics: Mapping[str, Metric]) ->
             elif row["metric"] in unbounded and np.isfinite(row["value"]):
                 key, better = (row["metric"], row["variant"]), min if metric.higher_is_better else max
                 worst[key] = better(worst.get(key, row["value"]), row["value"])
-    return ScoreTable(worst, {place: _values(metrics[place[3]], of_place) for place, of_place in measures.items()})
+    return AcrossChunks(worst, {place: _values(metrics[place[3]], of_place) for place, of_place in measures.items()})
 
 
 PLACE = ("model", "training_seed", "method", "metric", "variant")
@@ -104,7 +104,7 @@ def _values(metric: Metric, measures: Mapping[str, Any]) -> dict[str, float]:
     return dict(zip(samples, aggregate_partial(metric, np.full(len(samples), np.nan), kept).tolist(), strict=True))
 
 
-def _completed(rows: pa.Table, complete: ScoreTable) -> pa.Table:
+def _completed(rows: pa.Table, complete: AcrossChunks) -> pa.Table:
     """A chunk's rows with the values that depend on other chunks."""
     value, worst = rows["value"].to_numpy().copy(), rows["value_worst_case"].to_numpy().copy()
     kept = rows[MEASURES].is_valid().to_numpy()
