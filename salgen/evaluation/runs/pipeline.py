@@ -41,7 +41,7 @@ from salgen.parameters import to_json
 from salgen.progress import progress
 from salgen.registry import MODELS
 
-DEFAULTS = {"split": "test", "scale": "small"}
+DEFAULTS = {"split": "test", "scale": "small", **to_json(Conventions())}
 
 
 def default_run(path: str | Path, model: str | Path | GivenModel, options: Mapping[str, Any]) -> Path:

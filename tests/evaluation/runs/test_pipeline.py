@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import salgen
+from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.metrics.inputs import device_maps
@@ -133,6 +134,18 @@ def test_default_names_tell_experiments_apart():
     names = [default_run("perlin", "scnn", given).name for given in options]
     assert names[:3] == ["perlin-scnn-scale-demo", "perlin-scnn-limit-8", "perlin-scnn-split-val"]
     assert len(set(names)) == len(names)
+
+
+def test_the_command_names_a_run_as_the_function_does(data, monkeypatch, capsys):
+    def stop(*given):
+        raise SalgenError(default_run(*given).as_posix())
+
+    monkeypatch.setattr("salgen.evaluation.runs.running.default_run", stop)
+    for given, name in (([], ""), (["--limit", "8"], "-limit-8")):
+        assert main(["evaluate", str(data), *given]) == 2
+        assert capsys.readouterr().err == f"error: runs/data-lesion-cnn{name}\n"
+    with pytest.raises(SalgenError, match=r"^runs/data-lesion-cnn$"):
+        evaluate(data)
 
 
 def test_maps_that_stay_on_their_device_have_the_same_scores(data, monkeypatch):
