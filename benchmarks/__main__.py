@@ -76,7 +76,7 @@ def main() -> None:
         "Processor time of programs of one thread, medians of five; most of it is the import of torch.",
         table(start.rows()),
         "## Growth, 64x64, one worker",
-        "Evaluating is explaining by the gradient and nine controls, and scoring by six metrics over two regions; "
+        "Evaluating is explaining by the gradient and eleven controls, and scoring by six metrics over two regions; "
         "half of the images have a mask. Peak memory is the whole process, torch included; what grows with the number "
         "of images is the data set's mapped file and the table of scores that the summary reads.",
         "\n".join(growth.lines(SIZES)),
