@@ -30,7 +30,7 @@ class ActionXai(MarkedImages):
     References
     ----------
     Park et al. 2018, *Multimodal explanations: justifying decisions and pointing to the evidence* (CVPR). Zhang et al.
-    2025, *Saliency-Bench* (KDD).
+    2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
     """
 
     name: ClassVar[str] = "action-xai"

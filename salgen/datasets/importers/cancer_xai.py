@@ -31,7 +31,8 @@ class CancerXai(MarkedImages):
     References
     ----------
     Antonelli et al. 2022, *The Medical Segmentation Decathlon* (Nature Communications 13). Roth et al. 2015,
-    *DeepOrgan* (MICCAI). Zhang et al. 2025, *Saliency-Bench* (KDD).
+    *DeepOrgan* (MICCAI). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations* (KDD).
     """
 
     name: ClassVar[str] = "cancer-xai"

@@ -36,7 +36,8 @@ class DiseaseXai(MarkedImages):
     References
     ----------
     Armato et al. 2011, *The Lung Image Database Consortium (LIDC) and Image Database Resource Initiative (IDRI)*
-    (Medical Physics 38). Zhang et al. 2025, *Saliency-Bench* (KDD).
+    (Medical Physics 38). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations* (KDD).
     """
 
     name: ClassVar[str] = "disease-xai"

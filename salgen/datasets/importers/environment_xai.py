@@ -29,7 +29,7 @@ class EnvironmentXai(MarkedImages):
     References
     ----------
     Zhou et al. 2018, *Places: a 10 million image database for scene recognition* (IEEE TPAMI 40). Zhang et al. 2025,
-    *Saliency-Bench* (KDD).
+    *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
     """
 
     name: ClassVar[str] = "environment-xai"

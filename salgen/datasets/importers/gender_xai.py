@@ -30,7 +30,7 @@ class GenderXai(MarkedImages):
     References
     ----------
     Chen et al. 2015, *Microsoft COCO captions: data collection and evaluation server*. Zhang et al. 2025,
-    *Saliency-Bench* (KDD).
+    *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
     """
 
     name: ClassVar[str] = "gender-xai"

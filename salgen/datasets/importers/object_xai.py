@@ -30,7 +30,8 @@ class ObjectXai(MarkedImages):
     References
     ----------
     Everingham et al. 2015, *The PASCAL visual object classes challenge: a retrospective* (International Journal of
-    Computer Vision 111). Zhang et al. 2025, *Saliency-Bench* (KDD).
+    Computer Vision 111). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations* (KDD).
     """
 
     name: ClassVar[str] = "object-xai"

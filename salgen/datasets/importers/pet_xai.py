@@ -29,7 +29,8 @@ class PetXai(MarkedImages):
 
     References
     ----------
-    Parkhi et al. 2012, *Cats and dogs* (CVPR). Zhang et al. 2025, *Saliency-Bench* (KDD).
+    Parkhi et al. 2012, *Cats and dogs* (CVPR). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for
+    evaluating visual explanations* (KDD).
     """
 
     name: ClassVar[str] = "pet-xai"

@@ -27,7 +27,8 @@ class SecurityXai(MarkedImages):
     References
     ----------
     Miao et al. 2019, *SIXray: a large-scale security inspection X-ray benchmark for prohibited item discovery in
-    overlapping images* (CVPR). Zhang et al. 2025, *Saliency-Bench* (KDD).
+    overlapping images* (CVPR). Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual
+    explanations* (KDD).
     """
 
     name: ClassVar[str] = "security-xai"

@@ -20,9 +20,10 @@ from salgen.datasets.metadata.publication_metadata import LICENCES, PublicationM
 FILE = "CITATION.cff"
 SALGEN = "salgen"  # what made the data, where no person or organisation is named
 
-# "Budding et al. 2021, *Evaluating saliency methods ...*" in a docstring's section of references.
+# "Budding et al. 2021, *Evaluating saliency methods ...*" in a docstring's section of references, where it begins or
+# after the full stop or semicolon that ends another.
 _SECTION = re.compile(r"^References\n-+\n(.+?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
-_PAPER = re.compile(r"(?P<authors>[A-Z][^,*]*?) (?P<year>[0-9]{4}), \*(?P<title>[^*]+)\*")
+_PAPER = re.compile(r"(?:^|[.;] )(?P<authors>[A-Z][^,*();0-9]*) (?P<year>[0-9]{4}), \*(?P<title>[^*]+)\*")
 
 
 def citation_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata) -> str:

@@ -28,6 +28,7 @@ from salgen.evaluation.verification.verifying import verify
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator, plugin_class
 from salgen.generators.lesions.volumes import open_brains
+from salgen.registry import GENERATORS, IMPORTERS, PROTOCOLS
 from salgen.sources import Nothing
 
 STATED = {"licence": "CC-BY-4.0", "date": "2025-03-31"}
@@ -236,6 +237,16 @@ def test_papers_are_found_where_the_generator_names_them(name, expected):
     found = papers(plugin_class(name))
     assert {paper["authors"][0]["name"]: paper["year"] for paper in found} == expected
     assert all(paper["title"] == paper["title"].strip() and "\n" not in paper["title"] for paper in found)
+
+
+def test_every_paper_has_its_authors_and_one_title():
+    from salgen.datasets.metadata.citation import papers
+
+    plugins = [registry.load(name) for registry in (GENERATORS, IMPORTERS, PROTOCOLS) for name in registry.names()]
+    found = {(p["authors"][0]["name"], p["year"], p["title"]) for plugin in plugins for p in papers(plugin)}
+    assert [authors for authors, _, _ in found if not re.fullmatch(r"[^\W\d]+( et al\.| and [^\W\d]+)?", authors)] == []
+    assert len({(authors, year) for authors, year, _ in found}) == len(found)
+    assert ("Roth et al.", 2015, "DeepOrgan") in found
 
 
 def test_publication_itself_refuses_what_is_malformed():

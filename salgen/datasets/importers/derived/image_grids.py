@@ -37,8 +37,8 @@ class ImageGrids(Derived):
 
     References
     ----------
-    Rao et al. 2022, *Towards better understanding attribution methods* (CVPR), section 3; GridPG of Böhle et al. 2021,
-    *Convolutional dynamic alignment networks for interpretable classifications* (CVPR).
+    Rao et al. 2022, *Towards better understanding attribution methods* (CVPR), section 3. Böhle et al. 2021,
+    *Convolutional dynamic alignment networks for interpretable classifications* (CVPR), GridPG.
     """
 
     name: ClassVar[str] = "image-grids"
