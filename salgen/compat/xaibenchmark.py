@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError, unknown_name
+from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.protocols.saliency_bench import DATASETS, DEFINITIONS
 from salgen.evaluation.results.opening import evaluate
 from salgen.evaluation.scoring.scoring import score
@@ -162,7 +163,9 @@ def loading(
     return loader("train"), loader("val"), loader("test")
 
 
-def evaluate_method(method: str, dataset: Dataset, model: Any = "resnet18", **options: Any) -> dict[str, float]:
+def evaluate_method(
+    method: str, dataset: Dataset, model: Any = "resnet18", *, scale: str = "small", **options: Any
+) -> dict[str, float]:
     """The scores of a method on the images of the test split that have a mask.
 
     Parameters
@@ -172,14 +175,14 @@ def evaluate_method(method: str, dataset: Dataset, model: Any = "resnet18", **op
     dataset
         From :func:`load_dataset`.
     model
-        One to train, or one that is trained: see `salgen.evaluate`, which takes the `options` too.
+        One to train, or one that is trained: see `salgen.evaluate`, which takes `scale` and the `options` too.
 
     Returns
     -------
     ``mIoU`` (above half of each map's range), ``PG`` and ``iAUC`` (from black), each a mean over images and trainings.
     """
     call = METHODS.get(method.lower().replace("-", ""), method.lower())
-    run = evaluate(dataset.path, model=model, methods=[call], metrics=list(MEASURES.values()), **options)
-    means = run.means
-    row = next(label for label in means.index if str(label).partition(":")[0] == call.partition(":")[0])
-    return {measure: float(means.loc[row, metric]) for measure, metric in MEASURES.items()}
+    (row,) = select_methods([call], scale).named  # the run may hold the method with other parameters too
+    run = evaluate(dataset.path, model=model, methods=[call], metrics=list(MEASURES.values()), scale=scale, **options)
+    means = run.means.loc[row].to_dict()
+    return {measure: float(means[metric]) for measure, metric in MEASURES.items()}

@@ -1,8 +1,10 @@
 """`salgen.compat.xaibenchmark`: the scores of Saliency-Bench's package, written a second time, and its loaders."""
 
 from itertools import chain
+from types import SimpleNamespace
 
 import numpy as np
+import pandas
 import pytest
 import torch
 from hypothesis import given
@@ -113,6 +115,22 @@ def test_the_readmes_example_works(benchmarks):
     found = xaibenchmark.evaluate_method("GradCAM", dataset, model, scale="demo")
     assert set(found) == {"mIoU", "PG", "iAUC"}
     assert all(0 <= value <= 1 for value in found.values())
+
+
+@pytest.mark.parametrize(
+    ("method", "scale", "row"),
+    [
+        ("SmoothGrad", "small", "smoothgrad"),
+        ("smoothgrad:noise=0.15,n=9", "small", "smoothgrad:n=9"),
+        ("rise", "demo", "rise:n=200"),
+    ],
+)
+def test_scores_are_those_of_the_call_and_not_of_an_earlier_one(monkeypatch, method, scale, row):
+    rows = ["smoothgrad:n=3", "smoothgrad", "smoothgrad:n=9", "rise", "rise:n=200"]
+    means = pandas.DataFrame({metric: range(5) for metric in xaibenchmark.MEASURES.values()}, index=rows)
+    monkeypatch.setattr(xaibenchmark, "evaluate", lambda *_, **__: SimpleNamespace(means=means))
+    found = xaibenchmark.evaluate_method(method, SimpleNamespace(path="data"), scale=scale)
+    assert found == dict.fromkeys(xaibenchmark.MEASURES, rows.index(row))
 
 
 def test_an_unknown_name_is_refused(benchmarks):
