@@ -38,7 +38,7 @@ class CancellingPatches(DesignedImages):
     """
 
     name: ClassVar[str] = "cancelling-patches"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     family: ClassVar[str] = "cancelling-patches"  # names the streams of random numbers
     quick: ClassVar[Mapping[str, Any]] = {"image_size": (16, 16), "patch": 4}
     attribution_kind: ClassVar[str] = (
@@ -65,7 +65,7 @@ class CancellingPatches(DesignedImages):
         cancelled = (context.stream("cancelled").uniform(pairs) < 0.4) & (levels != 0)
         total = int(levels[~cancelled].sum())
         if total == 0:  # neither class: one more patch decides
-            cancelled[0], levels[0] = False, 255 - levels[0] if levels[0] <= 0 else levels[0] - 300
+            cancelled[0], levels[0] = False, levels[0] - 300 * np.sign(levels[0]) or 255
             total = int(levels[~cancelled].sum())
         if total * SIGNS[label] < 0:
             levels = -levels

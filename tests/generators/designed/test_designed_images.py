@@ -78,6 +78,17 @@ def test_cancelled_pairs_have_a_sum_of_zero():
         np.testing.assert_array_equal(evidence, (exact[sample.labels["label"]] > 0) & ~np.repeat(cancelled, 2, axis=1))
 
 
+def test_pixels_of_patches_give_the_logit_that_is_stated():
+    drawn = generator("cancelling-patches", image_size=(16, 16), patch=4)
+    for index in (*SAMPLES, 656, 703):  # in the last two neither class had the larger sum until one more patch decided
+        recipe = drawn.recipe(0, "test", index)
+        image = drawn.render(recipe).image.astype(float) / 255
+        left, right = image[::4, ::8], image[::4, 4::8]
+        logits = (left[..., 0] - left[..., 2]) * (1 - np.floor(right[..., 1]))
+        stated = drawn.plugin.attribution(recipe.parameters).reshape(2, 4, 2, 2).sum(axis=3)
+        np.testing.assert_allclose(stated, [-logits, logits], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "said"),
     [
