@@ -19,6 +19,7 @@ from own_image_files import (
 from PIL import Image
 
 import salgen
+from salgen.datasets.importers.layouts.broken import faults_of
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 
@@ -108,6 +109,15 @@ def test_a_broken_file_is_skipped_with_its_image_and_named(tmp_path, images, mas
     what = "image" if part == "photos" else "mask"
     assert f"Skipped: unreadable {what} (1; the first: a1.png)." in said
     assert count == 3
+
+
+def test_a_jpeg_with_a_side_below_eight_pixels_is_whole_or_broken_like_another(tmp_path):
+    for size in ((40, 5), (3, 40)):
+        path = tmp_path / "narrow.jpg"
+        Image.new("RGB", size).save(path)
+        assert faults_of([path]) == [""]
+        path.write_bytes(path.read_bytes()[:-9])
+        assert faults_of([path]) == ["unreadable image"]
 
 
 def test_all_images_broken(tmp_path, images, masks):

@@ -43,7 +43,7 @@ def check_picture(path: Path) -> None:
         raise UnusableError(MISSING)
     try:
         with Image.open(path) as picture:
-            picture.draft(picture.mode, (picture.width // 8, picture.height // 8))
+            picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
             picture.load()
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # as read_rgb has it
         raise UnusableError(UNREADABLE) from None
