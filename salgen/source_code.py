@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-PLAIN = (bool, int, float, str, tuple, type(None))
+PLAIN = (bool, int, float, str, type(None))
 
 
 def source_digest(thing: Any) -> str | None:
@@ -33,10 +33,15 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
     there = vars(sys.modules[thing.__module__])
     for name in sorted(set(re.findall(r"[^\W\d]\w*", text)) & there.keys()):
         used = there[name]
-        if isinstance(used, PLAIN):
+        if _is_plain(used):
             yield f"{name} = {used!r}"
         elif isinstance(used, (FunctionType, type)) and used.__module__ == thing.__module__ and id(used) not in seen:
             yield from _sources(used, seen)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value's text is the same in every process: that of a function names its address."""
+    return isinstance(value, PLAIN) or (isinstance(value, tuple) and all(map(_is_plain, value)))
 
 
 def import_path(thing: Any) -> str | None:
