@@ -145,6 +145,10 @@ def test_what_is_no_dataset_and_what_is_there_already(tmp_path):
         salgen.import_images(3, tmp_path / "out")
     with pytest.raises(SalgenError, match="give `out`, and neither `masks` nor `labels`"):
         salgen.import_images(Items(ITEMS))
+    for empty in ([], {"train": Items([]), "test": Items([])}):
+        with pytest.raises(SalgenError, match="a dataset without items: give one with at least one image"):
+            salgen.import_images(empty, tmp_path / "out")
+    assert not list(tmp_path.iterdir())
     (tmp_path / "out-source").mkdir()
     with pytest.raises(SalgenError, match=r"out-source exists: remove it; or make the data set of it by"):
         salgen.import_images(Items(ITEMS), tmp_path / "out")

@@ -45,7 +45,7 @@ def save_datasets(given: Any, folder: Path, classes: Sequence[str], mask_values:
     Raises
     ------
     SalgenError
-        If the folder exists, or an item is of another form; nothing is left behind then.
+        If the folder exists, there is no item, or one is of another form; nothing is left behind then.
     """
     if folder.exists():
         raise SalgenError(
@@ -93,7 +93,15 @@ class _Saver:
                 advance()
 
     def finish(self) -> None:
-        """Write the annotations and labels."""
+        """Write the annotations and labels.
+
+        Raises
+        ------
+        SalgenError
+            If there was no item.
+        """
+        if not self.images:
+            raise SalgenError("images = a dataset without items: give one with at least one image of each class")
         others = {each["name"] for annotations in self.annotators for each in annotations} - self.known.keys()
         numbers = {name: number for number, name in enumerate([*self.known, *in_order(others)])}
         categories = [{"id": number, "name": name} for name, number in numbers.items()]
