@@ -111,6 +111,13 @@ def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, 
     assert finish(out, 1) == whole
 
 
+def test_a_worker_that_lacks_memory_says_that_and_nothing_else(tmp_path, monkeypatch):
+    program = "from salgen.datasets.execution import worker; worker.write_shard = lambda *_: [0] * 2**60; worker.main()"
+    monkeypatch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
+    with pytest.raises(MemoryError):
+        made(tmp_path / "squares", splits={"train": SAMPLES}, workers=2)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk_is_reported_and_the_rest_can_be_continued(tmp_path, whole, workers):
     out = tmp_path / "squares"

@@ -71,7 +71,7 @@ def _outcome(job: Job | Exception, shard: Shard) -> Exception | None:
         return job
     try:
         write_shard(job[0], job[1], shard, job[2])
-    except (SalgenError, OSError) as error:
+    except (SalgenError, OSError, MemoryError) as error:
         return error
     except Exception:
         return RuntimeError(f"{shard.path}:\n{traceback.format_exc()}")
