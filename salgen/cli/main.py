@@ -107,7 +107,7 @@ def _describe(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"the disk is full{place}: make room and run the same command again to continue"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"no permission to write{place}: choose another folder"
+        return f"no permission{place}: allow to read and write there, or choose another folder"
     return f"{error.strerror or error}{place}"
 
 

@@ -56,7 +56,7 @@ def test_list_shows_names_and_parameters(capsys):
     ("fault", "status", "says"),
     [
         (OSError(errno.ENOSPC, "No space left on device", "x.parquet"), 2, "the disk is full (x.parquet)"),
-        (OSError(errno.EACCES, "Permission denied", "out"), 2, "no permission to write (out)"),
+        (OSError(errno.EACCES, "Permission denied", "out"), 2, "no permission (out): allow to read and write"),
         (OSError(errno.EIO, "Input/output error"), 2, "Input/output error"),
         (KeyboardInterrupt(), 130, "run the same command again"),
     ],
