@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from salgen import parameters
-from salgen.errors import SalgenError, unknown_name
+from salgen.errors import SalgenError, unknown_name, warn
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Registry:
                 try:
                     entry.load()
                 except SalgenError as error:
-                    warnings.warn(str(error), stacklevel=2)
+                    warn(str(error))
 
 
 DETECTORS = Registry("detector", "salgen.evaluation.detectors", "salgen.detectors")

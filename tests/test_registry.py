@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from salgen import registry as module
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.registry import REGISTRIES, Registry, _entries_of
 
 
@@ -55,7 +55,7 @@ def test_a_duplicate_name_names_both_origins(monkeypatch):
 
 def test_a_broken_plug_in_warns_on_list_and_explains_itself_on_use(monkeypatch):
     registry = _with_foreign(monkeypatch, EntryPoint("mine", "no_such_package:Mine", "salgen.methods"))
-    with pytest.warns(UserWarning, match="plug-in 'mine' from no_such_package:Mine does not load"):
+    with pytest.warns(SalgenWarning, match="plug-in 'mine' from no_such_package:Mine does not load"):
         registry.check()
     with pytest.raises(SalgenError, match="ModuleNotFoundError"):
         registry.load("mine")
