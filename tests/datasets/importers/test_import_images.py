@@ -26,6 +26,7 @@ from own_image_files import (
 from PIL import Image
 
 import salgen
+from salgen.datasets.importers.layouts.own_images.label_table import read_rows
 from salgen.datasets.importers.layouts.own_images.outlines import Polygons
 from salgen.datasets.importers.layouts.own_images.own_split import by_shares
 from salgen.datasets.making import make
@@ -212,6 +213,11 @@ def test_image_folders_of_hugging_face(tmp_path, form, split):
     made = opened(root, write_masks(tmp_path / "masks"))
     assert made.plugin.tasks == {"label": ("0", "1")}
     assert made.available == ({"train": 4, "val": 0, "test": 0} if split else {"train": 0, "val": 0, "test": 4})
+
+
+def test_json_lines_are_told_by_their_suffix_in_any_case(tmp_path):
+    (tmp_path / "a.JSONL").write_text('{"file": "a.png", "label": "cat"}\n')
+    assert list(read_rows(tmp_path / "a.JSONL")) == [(f"{tmp_path}/a.JSONL row 1", {"file": "a.png", "label": "cat"})]
 
 
 @pytest.mark.parametrize("column", ["objects", "mask", "mask_file_name"])

@@ -37,17 +37,16 @@ def read_rows(path: Path) -> Iterator[Row]:
     SalgenError
         If it is no such file, or has no rows.
     """
+    is_json = path.suffix.lower() == ".jsonl"
     try:
         with open(path, encoding="utf-8-sig", newline="") as handle:
-            lines: Any = (
-                map(json.loads, filter(str.strip, handle)) if path.suffix == ".jsonl" else csv.DictReader(handle)
-            )
+            lines: Any = map(json.loads, filter(str.strip, handle)) if is_json else csv.DictReader(handle)
             rows = [{str(key).strip().lower(): value for key, value in row.items()} for row in lines]
     except (OSError, ValueError, AttributeError, csv.Error, RecursionError) as error:
         raise SalgenError(f"{path}: cannot be read as a table ({reason(error)})") from None
     if not rows:
         raise SalgenError(f"{path}: has no rows; expected a header such as file,label and a line for each image")
-    start = 1 if path.suffix == ".jsonl" else 2
+    start = 1 if is_json else 2
     yield from ((f"{path} row {number}", row) for number, row in enumerate(rows, start=start))
 
 
