@@ -90,7 +90,7 @@ def help_with(tables: Callable[[dict[str, Any]], dict[str, type]]) -> Callable[[
 
 
 def parameters_of(registry: Registry) -> Callable[[dict[str, Any]], dict[str, type]]:
-    """The table for the plug-in that was required_name before ``--help``, if any."""
+    """The table for the plug-in that was named before ``--help``, if any."""
 
     def tables(params: dict[str, Any]) -> dict[str, type]:
         name = params.get("name")

@@ -15,7 +15,7 @@ from salgen.errors import SalgenError
 from salgen.generators.composites.bam import OBJECTS, SCENES
 from salgen.generators.composites.class_schedule import ClassRounds, ImageContent
 from salgen.generators.composites.libraries import Composite
-from salgen.generators.composites.pasting import Pixels, Window, paste, placed, resized, tight_box
+from salgen.generators.composites.pasting import Pixels, Window, filled_box, paste, placed, resized
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
@@ -170,7 +170,7 @@ class MultiObjects(Painted):
             present.add(number)
             if number == parameters[OBJECT]:
                 alpha[window.slices] = picture[..., 3]
-                boxes[window.slices] = tight_box(picture[..., 3] > 0)
+                boxes[window.slices] = filled_box(picture[..., 3] > 0)
             else:
                 others_alpha[window.slices] = picture[..., 3]
         regions = {OBJECT: alpha > 0, CORE: alpha >= OPAQUE, BOXES: boxes, OTHERS: others_alpha > 0}

@@ -63,7 +63,7 @@ def paste(canvas: Float64, picture: Pixels, window: Window) -> None:
     canvas[window.slices] += alpha * (picture[..., :3] / 255.0 - canvas[window.slices])
 
 
-def tight_box(mask: Mask) -> Mask:
+def filled_box(mask: Mask) -> Mask:
     """The smallest rectangle that holds all pixels of a mask, as a mask; empty where that is."""
     box = np.zeros_like(mask)
     rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))

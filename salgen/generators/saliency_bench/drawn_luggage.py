@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.generators.composites.pasting import Window, tight_box
+from salgen.generators.composites.pasting import Window, filled_box
 from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.catalogue import catalogue
 from salgen.generators.drawing.outlines import box
@@ -117,7 +117,7 @@ class DrawnLuggage(MarkedScene):
 
     def mask(self, parameters: Mapping[str, Any]) -> Mask:
         """The tight boxes around the tools."""
-        return np.asarray(np.any([tight_box(support) for support in self.supports(parameters)], axis=0))
+        return np.asarray(np.any([filled_box(support) for support in self.supports(parameters)], axis=0))
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The image with its class, which is that of other luggage where the tools are left out."""
