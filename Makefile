@@ -1,7 +1,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable
+PIP := $(BIN)/python -m pip --disable-pip-version-check install
+WANTED = --quiet --constraint constraints.txt --editable $(1)
+# uv takes a fifth of pip's time; pip is there where uv fails, as behind a proxy that only pip is set up for.
+install = $(BIN)/uv pip install --system-certs --python $(BIN)/python $(WANTED) || $(PIP) $(WANTED)
+export UV_HTTP_TIMEOUT := 300
 # What is installed is compiled when it is first imported, even where Python is told to keep nothing.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -13,7 +17,7 @@ help: ## List what make can do
 
 install: $(VENV)/.installed ## Create .venv and install salgen
 
-demo: $(VENV)/.installed ## Make data, train, explain, score: three to five minutes, ends with demo/report.html
+demo: $(VENV)/.installed ## Make data, train, explain, score: three to six minutes, ends with demo/report.html
 	$(BIN)/salgen reproduce budding2021 --scale demo --out demo $(DEMO_METHODS) --reliance perlin-lesions
 
 test: $(VENV)/.installed-test $(VENV)/.tried-noise ## Run the tests
@@ -48,14 +52,14 @@ DEMO_METHODS := -m smoothgrad:n=20 -m integrated-gradients:steps=20 -m input-x-g
 $(VENV)/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "salgen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt uv
+	$(PIP) --quiet --constraint constraints.txt uv
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/uv
-	$(INSTALL) .
+	$(call install,.)
 	@touch $@
 
 $(VENV)/.installed-%: $(VENV)/.installed
-	$(INSTALL) '.[$*]'
+	$(call install,'.[$*]')
 	@touch $@
 
 $(VENV)/tests/coverage: $(shell find salgen tests -name '*.py') | $(VENV)/.installed-test $(VENV)/.installed-mutants
@@ -64,5 +68,5 @@ $(VENV)/tests/coverage: $(shell find salgen tests -name '*.py') | $(VENV)/.insta
 	  --junitxml=$(@D)/tests.xml -o junit_family=xunit1
 
 $(VENV)/.tried-noise: $(VENV)/.installed
-	$(INSTALL) '.[noise]' 2>/dev/null || echo "the noise package needs a C compiler: left out"
+	{ $(call install,'.[noise]'); } 2>/dev/null || echo "the noise package needs a C compiler: left out"
 	@touch $@
