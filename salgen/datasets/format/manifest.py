@@ -22,7 +22,6 @@ LIBRARIES = ("salgen", "numpy", "scipy", "pyarrow", "imagecodecs")  # those that
 SAMPLES_PER_SHARD = 512
 ROWS_PER_GROUP = 64  # what reading one sample alone has to read
 RECIPES_PER_SHARD, RECIPES_PER_GROUP = 16_384, 1024  # the same, where there are no pictures: a row takes some bytes
-SHIPPED = ("mni152", "photographs")  # sources that may be passed on; older data sets do not say so themselves
 USUAL_SPLITS = ("train", "val", "test")
 TUPLES = ("regions", "factors", "multi_label", "attribution")
 MOST_SHARDS = 1_000_000
@@ -150,9 +149,7 @@ class Manifest:
             values["spec"] = DatasetSpec.from_json(values["spec"])
             values["tasks"] = {task["name"]: tuple(task["classes"]) for task in values["tasks"]}
             values |= {name: tuple(values[name]) for name in TUPLES if name in values}
-            # Older data sets do not say; they were made from nothing, or from what salgen or its dependencies ship.
-            shipped = not values["spec"].source_digest or values["spec"].source in SHIPPED
-            manifest = cls(**{"redistributable": shipped, **values})
+            manifest = cls(**values)
             fault = _fault_of(manifest)
             if fault:
                 raise ValueError(fault)
