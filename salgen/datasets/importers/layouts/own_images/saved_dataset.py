@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from salgen.datasets.importers.layouts.own_images.annotations import in_order
+from salgen.datasets.importers.layouts.own_images.outlines import runs_of_mask
 from salgen.errors import SalgenError
 from salgen.progress import progress
 from salgen.types import Mask
@@ -203,7 +204,4 @@ def _bbox(left: float, top: float, right: float, bottom: float) -> dict[str, Any
 
 def _run_lengths(mask: Mask) -> dict[str, Any]:
     """A mask in COCO's form without compression."""
-    values = mask.T.ravel()
-    changes = np.flatnonzero(np.diff(values, prepend=False)) if len(values) else np.zeros(0, dtype=np.int64)
-    counts = np.diff(np.concatenate([[0], changes, [len(values)]])).tolist()
-    return {"segmentation": {"size": list(mask.shape), "counts": counts}}
+    return {"segmentation": {"size": list(mask.shape), "counts": runs_of_mask(mask).counts.tolist()}}
