@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.evaluation.metrics.inputs.declarations import MaskMetric
+from salgen.evaluation.metrics.inputs.map_similarity import pearson, ranks
 from salgen.evaluation.metrics.inputs.metric import (
     CONSTANT_ATTRIBUTION,
     CONSTANT_MAP,
@@ -89,13 +90,11 @@ class AttributionRankCorrelation(AttributionMetric):
 
     def compare(self, sums: Float64, exact: Float64) -> tuple[float, str]:
         """In [-1, 1]."""
-        from scipy.stats import rankdata
-
         if np.ptp(exact) == 0:
             return math.nan, CONSTANT_ATTRIBUTION
         if np.ptp(sums) == 0:
             return math.nan, CONSTANT_MAP
-        return _cosine(*(rankdata(values) - (len(values) + 1) / 2 for values in (sums, exact))), ""
+        return pearson(ranks(sums), ranks(exact)), ""
 
 
 @dataclass(frozen=True)
