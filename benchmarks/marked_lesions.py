@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from salgen.generators.declarations import Context
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.generator import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.parameters import param

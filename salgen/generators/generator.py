@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.declarations import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered, Scale
+from salgen.generators.declarations import Context, Edit, Finite, GeneratorPlugin, Movable, Redrawable, Rendered
 from salgen.parameters import to_json
 from salgen.sources import Source
 from salgen.spec import DatasetSpec
 from salgen.types import Recipe, Sample
-
-__all__ = ["Context", "Edit", "Finite", "Generator", "GeneratorPlugin", "Redrawable", "Rendered", "Scale", "to_levels"]
 
 BATCH = 16  # larger batches fall out of the processor's cache
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from salgen.generators.declarations import Labelled
+from salgen.generators.declarations import Labelled, Redrawable
 from salgen.generators.factory import generator, plugin_class
-from salgen.generators.generator import Generator, Redrawable
+from salgen.generators.generator import Generator
 from salgen.types import Mask, Sample
 
 COUNT = 8

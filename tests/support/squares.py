@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.generators.generator import Context, Edit, Rendered, Scale, to_levels
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.generator import to_levels
 from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.sources import Nothing

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from squares import Squares
 
-from salgen.generators.generator import Edit, Rendered
+from salgen.generators.declarations import Edit, Rendered
 
 ORDERS = "SALGEN_TEST_ORDERS"  # a folder: orders to the workers, and what they report
 DRIVER = "SALGEN_TEST_DRIVER"  # the process that hands out the work

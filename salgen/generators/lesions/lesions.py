@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.generators.generator import Context, Edit, Rendered, Scale, to_levels
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
+from salgen.generators.generator import to_levels
 from salgen.generators.lesions.brains import BrainBank, brain_bank, open_brains
 from salgen.generators.lesions.lesion_shape import (
     REGIONS,

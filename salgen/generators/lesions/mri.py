@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from salgen.generators.declarations import Context
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.generator import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.generators.lesions.slicing import TOP

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from salgen.errors import SalgenError, install
-from salgen.generators.generator import Context
+from salgen.generators.declarations import Context
 from salgen.generators.lesions.brains import BrainBank
 from salgen.generators.lesions.lesions import Lesions
 from salgen.generators.lesions.perlin import from_zero

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
+from salgen.generators.declarations import Context, Edit, Rendered, Scale
 from salgen.generators.drawing.photographs import PHOTOGRAPHS, Photographs, photographs
 from salgen.generators.drawing.pictures import Pixels
-from salgen.generators.generator import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import Painted, check_edit
 from salgen.generators.traffic_signs.signs.scenes import SignScenes
 from salgen.parameters import param

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from salgen.generators.declarations import Context
 from salgen.generators.drawing.photographs import Photographs, of_split
 from salgen.generators.drawing.pictures import Pixels, resize_rgb
 from salgen.generators.drawing.shapes import paint
 from salgen.generators.drawing.splines import smooth_field
-from salgen.generators.generator import Context, to_levels
+from salgen.generators.generator import to_levels
 from salgen.seeding import Stream
 from salgen.types import Float64
 
