@@ -21,6 +21,8 @@ from salgen.progress import Advance
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
+GRADIENT_NORM = 1.0  # the most in training for reliance; else some networks die at the highest learning rate
+
 
 @dataclass(frozen=True)
 class Batching:
@@ -106,6 +108,8 @@ class Trainer:
                 loss = _loss(self.network(images), labels)
             self.optimiser.zero_grad()
             self.fabric.backward(loss)
+            if shown is not None:
+                self.fabric.clip_gradients(self.network, self.optimiser, max_norm=GRADIENT_NORM)
             self.optimiser.step()
             self.schedule.step()
             total += loss.detach()

@@ -120,6 +120,21 @@ def test_the_loss_of_a_batch_is_the_plain_one_of_all_images_and_the_penalty(few)
     assert found == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize(("reliance", "most"), [(2.0, 1e-3), (0.0, 1e9)])
+def test_the_gradient_of_a_step_has_a_largest_norm(few, tmp_path, monkeypatch, reliance, most):
+    norms, step = [], torch.optim.AdamW.step
+
+    def watched(self, closure=None):
+        weights = [weight for group in self.param_groups for weight in group["params"]]
+        norms.append(float(torch.linalg.vector_norm(torch.stack([weight.grad.norm() for weight in weights]))))
+        return step(self, closure)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", watched)
+    monkeypatch.setattr("salgen.evaluation.training.trainer.GRADIENT_NORM", 1e-3)
+    train(few, tmp_path / "model", settings={**SHORT, "reliance": reliance})
+    assert 1e-3 * (1 - 1e-4) < max(norms) < most * (1 + 1e-4)
+
+
 def test_the_weight_rises_over_the_first_third():
     settings = TrainingSettings(epochs=6, reliance=2.0)
     assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
