@@ -36,7 +36,7 @@ from salgen.registry import MODELS
 from salgen.types import Float32
 
 HUGGING_FACE = "huggingface"
-_FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")
+_FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")  # of a file or folder after ``=`` or ``:``
 FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
 
 

@@ -64,7 +64,7 @@ class CancellingPatches(DesignedImages):
         levels[context.stream("shown").uniform(pairs) < 0.3] = 0
         cancelled = (context.stream("cancelled").uniform(pairs) < 0.4) & (levels != 0)
         total = int(levels[~cancelled].sum())
-        if total == 0:  # neither class: one more patch decides
+        if total == 0:  # neither class: the first patch decides, at another level of the other sign, or 255 for none
             cancelled[0], levels[0] = False, levels[0] - 300 * np.sign(levels[0]) or 255
             total = int(levels[~cancelled].sum())
         if total * SIGNS[label] < 0:
