@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.scoring.metric_groups import higher_is_better
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 CLAIM, CLAIMS = "claim.json", "claims"
 SAMPLES, MAPS = ("training_seed", "sample_id"), "map"
-DIGITS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,12 +117,13 @@ def claimed_scores(run: Run, method: str, rows: pd.DataFrame) -> dict[str, list[
         }
     )
     table = values.reindex(maps.index.sort_values())
-    rounded = {
-        str(metric): [None if value != value else value for value in column.astype(float).round(DIGITS)]
+    # The shortest decimal number of each float32: read again, it is the published value, so that equal methods tie.
+    stated = {
+        str(metric): [None if value != value else float(str(value)) for value in column.to_numpy(np.float32)]
         for metric, column in table.items()
     }
     seeds, names = ([*table.index.get_level_values(level)] for level in (0, 1))
-    return {"training_seed": [int(seed) for seed in seeds], "sample_id": names, MAPS: [*maps[table.index]], **rounded}
+    return {"training_seed": [int(seed) for seed in seeds], "sample_id": names, MAPS: [*maps[table.index]], **stated}
 
 
 def map_digests(maps: SaliencyMap) -> dict[str, str]:
@@ -136,7 +138,7 @@ def claim_scores(claim: Claim, entry: str) -> pd.DataFrame:
 
     columns = {name: values for name, values in claim.scores[entry].items() if name != MAPS}
     rows = pd.DataFrame(columns).melt([*SAMPLES], var_name="metric", value_name="value")
-    value = rows["value"].astype(float)
+    value = rows["value"].astype(np.float32).astype(float)
     return rows.assign(method=claim.method, value=value, better=value * direction(rows["metric"]))
 
 
