@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from salgen.errors import warn
+from salgen.evaluation.report import cell_scores
 from salgen.evaluation.report.runs import Run
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.types import Float64
@@ -23,9 +24,8 @@ def right(run: Run, images: Sequence[str]) -> Float64:
 
 def scores(run: Run, call: str, metric: str) -> Float64:
     """A metric of a method's maps, float64 (S, N) of the scored images; NaN where undefined."""
-    cube = run.cube
-    (series,) = [number for number, (_, method, _) in enumerate(cube.series) if method == call]
-    return np.asarray(cube.value[series, cube.metrics.index(metric), cube.variants.index(run.variant_of(metric))])
+    (place,) = [number for number, (_, method, _) in enumerate(run.cube.series) if method == call]
+    return cell_scores.scores(run, place, metric)[0]
 
 
 def methods_of_all(runs: Sequence[Run]) -> list[str]:

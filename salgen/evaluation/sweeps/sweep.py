@@ -6,11 +6,10 @@ are added to a finished one.
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError, unknown_name
 from salgen.evaluation.report.runs import Run, read_runs
 from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.statistics.summary import csv_text
 from salgen.evaluation.sweeps.dose import Dose
 from salgen.evaluation.sweeps.performance import methods_of_all, right, scores
 from salgen.evaluation.sweeps.psychometric import SHAPES, Axis
@@ -174,14 +174,8 @@ def fitted(name: str, dose: Dose, data: Sequence[Path], runs: Sequence[Run], sha
 
 def table_text(found: Sweep) -> str:
     """The text of ``thresholds.csv``, in the order of thresholds."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    rows: Iterable[dict[str, Any]] = (
-        {"subject": subject.name, "measure": subject.measure, "role": subject.role, **asdict(subject.threshold)}
+    rows = [
+        SimpleNamespace(subject=subject.name, measure=subject.measure, role=subject.role, **asdict(subject.threshold))
         for subject in found.in_order
-    )
-    for number, row in enumerate(rows):
-        if number == 0:
-            writer.writerow(row)
-        writer.writerow("" if value != value else value for value in row.values())
-    return text.getvalue()
+    ]
+    return csv_text([*vars(rows[0])], rows)

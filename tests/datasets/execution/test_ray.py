@@ -14,8 +14,7 @@ import time
 import pytest
 from made_datasets import SUPPORT, contents, made
 from ray_nodes import two_nodes
-from watched import DRIVER, ORDERS
-from watched import orders as orders_folder
+from worker_orders import DRIVER, ORDERS, orders_path
 
 from salgen.cli.main import main
 from salgen.datasets.execution import ray_executor, ray_setup, ray_tasks
@@ -55,9 +54,9 @@ def connected(cluster):
 @pytest.fixture
 def orders(connected):
     for name in ("prepared", "rendered"):
-        orders_folder(name).mkdir(exist_ok=True)
-    yield orders_folder()
-    for path in orders_folder().rglob("*"):
+        orders_path(name).mkdir(exist_ok=True)
+    yield orders_path()
+    for path in orders_path().rglob("*"):
         if path.is_file():
             path.unlink()
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from small_networks import Functional, InPlace, InPlaceFunctional, Reused, Tidy
 from torch import nn
 from torch.nn import functional as F
 
@@ -11,58 +12,6 @@ from salgen.testing.methods import state_of
 
 BACKWARD = ["gradient", "input-x-gradient", "guided-backprop", "deconvnet", "lrp-z", "lrp-alpha-beta", "deep-taylor"]
 MODIFIED = BACKWARD[2:]
-
-
-class Tidy(nn.Module):
-    """Every operation a module of its own."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(3)
-        self.conv1 = nn.Conv2d(1, 4, 3, padding=1)
-        self.conv2 = nn.Conv2d(4, 4, 3, padding=1)
-        self.dense1 = nn.Linear(16, 6)
-        self.dense2 = nn.Linear(6, 2)
-        self.relu1, self.relu2, self.relu3 = nn.ReLU(), nn.ReLU(), nn.ReLU()
-        self.pool = nn.MaxPool2d(2)
-
-    def forward(self, x):
-        x = self.pool(self.relu1(self.conv1(x)))
-        x = self.pool(self.relu2(self.conv2(x))).flatten(1)
-        return self.dense2(self.relu3(self.dense1(x)))
-
-
-class Reused(Tidy):
-    def forward(self, x):
-        x = self.pool(self.relu1(self.conv1(x)))
-        x = self.pool(self.relu1(self.conv2(x)))
-        return self.dense2(self.relu1(self.dense1(torch.flatten(x, 1))))
-
-
-class InPlace(Tidy):
-    def __init__(self):
-        super().__init__()
-        self.relu = nn.ReLU(inplace=True)
-
-    def forward(self, x):
-        x = self.pool(self.relu(self.conv1(x)))
-        x = self.pool(self.relu(self.conv2(x)))
-        return self.dense2(F.relu(self.dense1(x.view(x.size(0), -1)), inplace=True))
-
-
-class Functional(Tidy):
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(F.conv2d(x, self.conv1.weight, self.conv1.bias, padding=1)), 2)
-        x = F.dropout(torch.max_pool2d(self.conv2(x).relu(), 2), training=self.training)
-        x = torch.relu(F.linear(x.reshape(len(x), 16), weight=self.dense1.weight, bias=self.dense1.bias))
-        return self.dense2(x)
-
-
-class InPlaceFunctional(Tidy):
-    def forward(self, x):
-        x = self.pool(torch.relu_(self.conv1(x)))
-        x = self.pool(self.conv2(x).relu_())
-        return self.dense2(F.relu_(self.dense1(torch.flatten(x, 1))))
 
 
 STYLES = [Reused, InPlace, Functional, InPlaceFunctional]

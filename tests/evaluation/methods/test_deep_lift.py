@@ -3,7 +3,7 @@
 import captum.attr
 import pytest
 import torch
-from small_networks import Tidy
+from small_networks import Functional, InPlace, InPlaceFunctional, Reused, Tidy
 from torch import nn
 from torch.nn import functional
 
@@ -37,31 +37,6 @@ class Apart(Tidy):
         return self.dense2(self.relu3(self.dense1(x)))
 
 
-class Reused(Tidy):
-    def forward(self, x):
-        x = self.pool1(self.relu1(self.conv1(x)))
-        x = self.pool1(self.relu1(self.conv2(x)))
-        return self.dense2(self.relu1(self.dense1(torch.flatten(x, 1))))
-
-
-class InPlace(Tidy):
-    def __init__(self):
-        super().__init__()
-        self.relu = nn.ReLU(inplace=True)
-
-    def forward(self, x):
-        x = self.pool1(self.relu(self.conv1(x)))
-        x = self.pool1(self.relu(self.conv2(x)))
-        return self.dense2(functional.relu(self.dense1(x.view(x.size(0), -1)), inplace=True))
-
-
-class Functional(Tidy):
-    def forward(self, x):
-        x = functional.max_pool2d(functional.relu(self.conv1(x)), 2)
-        x = functional.dropout(torch.max_pool2d(self.conv2(x).relu_(), 2), training=self.training)
-        return self.dense2(torch.relu(functional.linear(x.flatten(1), self.dense1.weight, self.dense1.bias)))
-
-
 class Residual(Tidy):
     """The input of a ReLU also goes round it."""
 
@@ -80,7 +55,7 @@ class Residual(Tidy):
         return self.head(self.relu(y - 0.3).mean(dim=(2, 3)))
 
 
-STYLES = [Tidy, Overlapping, Reused, InPlace, Functional, Residual]
+STYLES = [Tidy, Overlapping, Reused, InPlace, Functional, InPlaceFunctional, Residual]
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -98,7 +73,7 @@ def test_deep_lift_is_complete(style, score, images):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("style", [Tidy, Reused, InPlace, Functional])
+@pytest.mark.parametrize("style", [Tidy, Reused, InPlace, Functional, InPlaceFunctional])
 def test_deep_lift_equals_captum_whatever_the_style(style, images):
     peer = captum.attr.DeepLift(Apart().eval())
     expected = torch.cat([peer.attribute(one[None], torch.zeros(1, 1, 8, 8), target=1) for one in images])

@@ -19,7 +19,7 @@ import watched_work
 from kept_runs import make_data
 from made_datasets import SUPPORT
 from ray_nodes import two_nodes
-from watched_work import DRIVER, ORDERS
+from worker_orders import DRIVER, ORDERS, orders_path
 
 from salgen.datasets.execution import ray_setup, ray_tasks
 from salgen.datasets.execution.executors import Executor
@@ -93,8 +93,8 @@ def connected(tmp_path_factory):
 
 @pytest.fixture
 def orders(connected):
-    yield watched_work.orders()
-    for path in watched_work.orders().iterdir():
+    yield orders_path()
+    for path in orders_path().iterdir():
         path.unlink()
 
 
