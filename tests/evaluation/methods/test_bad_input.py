@@ -23,7 +23,7 @@ class Tidy(nn.Module):
 
     def __init__(self):
         super().__init__()
-        torch.manual_seed(3)
+        torch.manual_seed(2)  # every method has something to show of it
         self.conv1, self.norm, self.relu1 = nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU()
         self.pool1, self.conv2, self.relu2 = nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, padding=1), nn.ReLU()
         self.pool2, self.average, self.dense = nn.MaxPool2d(1), nn.AdaptiveAvgPool2d(1), nn.Linear(5, 3)
@@ -49,7 +49,7 @@ class Reused(Tidy):
 
 class Functional(Tidy):
     def forward(self, x):
-        x = F.max_pool2d(F.relu(self.norm(self.conv1(x)), inplace=True), 2)
+        x = self.pool1(F.relu(self.norm(self.conv1(x)), inplace=True))
         return self.dense(self.pool2(torch.relu(self.conv2(x))).mean(dim=(2, 3)))
 
 
@@ -75,6 +75,7 @@ def expected():
     """The maps of tidy networks in evaluation mode; images are odd in size and not square."""
     found = {method: explain(model_for(method), method) for method in EXPLAINING}
     assert all(maps.shape == (3, 7, 11) and bool(torch.isfinite(maps).all()) for maps in found.values())
+    assert [method for method, maps in found.items() if not (maps != 0).flatten(1).any(dim=1).all()] == []
     return found
 
 
