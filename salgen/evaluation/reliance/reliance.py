@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from salgen.types import Float64
 
@@ -80,7 +81,9 @@ class Certificate:
     correct
         Whether the sample is classified rightly.
     uses_feature
-        Whether it is, and the predicted class is another on the twin; None without a twin.
+        Whether it is, and its class is given up on the twin; None without a twin. A class is given up if another one is
+        predicted, or if its probability falls from above one half to one half at most: where the twin shows none of
+        several classes, which one is predicted says nothing.
     ignores_background
         Whether `tolerance` is at most a quarter; None without a twin.
     certified
@@ -96,14 +99,14 @@ class Certificate:
         what it does to the feature, such as its contrast.
     tolerance
         `background_effect` as a share of `feature_effect`; infinite if the predicted class of a redraw is another one,
-        or that of a redraw's twin is not; NaN without a twin.
+        or is not given up on a redraw's twin; NaN without a twin.
     holds_elsewhere
         Share of the backgrounds on which, with the feature elsewhere, the predicted class is the sample's true one, and
-        without it another; NaN without a twin, or where the feature cannot be moved.
+        is given up without it; NaN without a twin, or where the feature cannot be moved.
     features
         The features that were left out one by one.
     needed_features
-        Those without which a right prediction becomes another.
+        Those without which the class of a right prediction is given up.
     feature_shares
         For each feature, how far the score moves without it towards that on the twin, as a share of
         the whole way; NaN where that is zero or there is no twin. Shares of features that can stand in
@@ -149,15 +152,15 @@ def certificate_of(answers: Answers, label: int, target: int, score: str = "logi
         effect = own - twin
         background = float(np.abs(scored(answers.redraw_twins) - twin).max())
         holds = (answers.redraws.argmax(axis=1) == predicted).all()
-        flips = (answers.redraw_twins.argmax(axis=1) != predicted).all()
-        tolerance = background / abs(effect) if holds and flips and effect else math.inf
-        uses = correct and bool(answers.twin.argmax() != predicted)
+        needed_there = _given_up(predicted, answers.redraws, answers.redraw_twins).all()
+        tolerance = background / abs(effect) if holds and needed_there and effect else math.inf
+        uses = correct and bool(_given_up(predicted, answers.sample, answers.twin))
         ignores = tolerance <= TOLERATED
     elsewhere = math.nan
     if answers.moved is not None and answers.moved_twins is not None:
-        right, without = answers.moved.argmax(axis=1) == label, answers.moved_twins.argmax(axis=1) != label
-        elsewhere = float((right & without).mean())
-    needed = [name for name, logits in answers.without.items() if logits.argmax() != predicted]
+        right = answers.moved.argmax(axis=1) == label
+        elsewhere = float((right & _given_up(label, answers.moved, answers.moved_twins)).mean())
+    needed = [name for name, logits in answers.without.items() if _given_up(predicted, answers.sample, logits)]
     return Certificate(
         correct=correct,
         uses_feature=uses,
@@ -173,6 +176,16 @@ def certificate_of(answers: Answers, label: int, target: int, score: str = "logi
         needed_features=needed if correct else [],
         feature_shares=[float(own - fall) / effect if effect else math.nan for fall in falls],
     )
+
+
+def _given_up(target: int, shown: Float64, without: Float64) -> NDArray[np.bool_]:
+    """Whether a class that is predicted with the feature is given up without it, bool (...) of logits (..., K)."""
+
+    def likely(logits: Float64) -> NDArray[np.bool_]:
+        """Whether its probability is above one half."""
+        return np.asarray(logits[..., target] > np.logaddexp.reduce(np.delete(logits, target, axis=-1), axis=-1))
+
+    return np.asarray((without.argmax(axis=-1) != target) | (likely(shown) & ~likely(without)))
 
 
 def most_faulty(redraws: int) -> float:

@@ -2,9 +2,10 @@
 
 A saliency map can only be held to the mask if the model looked there. So each sample is rendered again
 from its recipe: as its twin, without each feature, and on other backgrounds, with a twin of each. It is certified if
-the prediction is right and flips on the twin (`uses_feature`), and if on all redrawn backgrounds it holds and flips on
-the twin, while the explained score of the twins moves by at most a quarter of what the feature moves it
-(`ignores_background`).
+the prediction is right and given up on the twin (`uses_feature`), and if on all redrawn backgrounds it holds and is
+given up on the twin, while the explained score of the twins moves by at most a quarter of what the feature moves it
+(`ignores_background`). A class is given up if another one is predicted, or if its probability falls to one half or
+less.
 
 Parts that a redraw keeps (of lesions: the brain slice and the positions) do not decide. Where the generator is
 :class:`~salgen.generators.declarations.Movable`, the feature is also shown elsewhere, and `holds_elsewhere` is the
@@ -40,7 +41,7 @@ from salgen.files import atomic_path
 from salgen.progress import progress
 from salgen.types import Float32, Float64
 
-VERSION = "3"  # changes whenever a certificate may
+VERSION = "4"  # changes whenever a certificate may
 
 
 def certify(

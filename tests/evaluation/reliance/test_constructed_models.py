@@ -14,6 +14,7 @@ from salgen.generators.factory import generator
 from salgen.registry import GENERATORS
 
 SAMPLES, REDRAWS = 2, 3
+MANY = 10  # classes
 NAMES = [
     name
     for name in GENERATORS.names()
@@ -43,15 +44,22 @@ class Readings:
                     feature = np.abs(image.astype(np.float64) - twin).mean()
                     self.read[image.tobytes()] = (feature, twin.astype(np.float64).mean())
 
-    def certificates(self, model, score="logit"):
-        """The certificates of a model, a function of features and backgrounds (n,) to the label's logit (n,)."""
+    def certificates(self, model, classes=2):
+        """The certificates of a model, a function of features and backgrounds (n,) to the label's logit (n,).
+
+        All other classes have logit 0.
+        """
 
         def ask(images):
-            features, backgrounds = np.array([self.read[image.tobytes()] for image in images]).T
-            return np.stack([np.zeros(len(images)), model(features, backgrounds)], axis=1)
+            logits = np.zeros((len(images), classes))
+            logits[:, 1] = model(*self.of(images))
+            return logits
 
-        found = self.renderer.answers(self.recipes, REDRAWS, ask)
-        return [certificate_of(answers, 1, 1, score) for answers in found]
+        return [certificate_of(answers, 1, 1) for answers in self.renderer.answers(self.recipes, REDRAWS, ask)]
+
+    def of(self, images):
+        """The features and the backgrounds of images, float64 (n,) each."""
+        return np.array([self.read[image.tobytes()] for image in images]).T
 
     def table(self, moved=False):
         """float64 (SAMPLES, 1 + R, 2): the feature and the background of each sample and its redraws.
@@ -100,29 +108,62 @@ def test_where_the_feature_is_too_weak_elsewhere_the_prediction_does_not_hold(re
     assert [certificate.holds_elsewhere for certificate in found] == (moved > least).mean(axis=1).tolist()
 
 
-def test_a_model_that_reads_the_background_alone_never_passes(readings):
+@pytest.mark.parametrize("label", range(MANY))
+def test_what_a_model_names_without_the_feature_does_not_matter_among_many_classes(readings, label):
+    """Each class's logit changes a little with the background, so one class or another is the most likely on a twin."""
+    weakest = min(readings.table()[..., 0].min(), readings.table(moved=True)[..., 0].min())
+    named = set()
+
+    def ask(images):
+        features, backgrounds = readings.of(images)
+        logits = 0.01 * np.cos(1e4 * backgrounds[:, None] * np.arange(1, MANY + 1))
+        named.update(logits[features == 0].argmax(axis=1))
+        logits[:, label] += 5 * features / weakest
+        return logits
+
+    for answers in readings.renderer.answers(readings.recipes, REDRAWS, ask):
+        certificate = certificate_of(answers, label, label)
+        assert certificate.certified
+        assert certificate.tolerance <= 0.02 / 4.9
+        assert certificate.holds_elsewhere == 1
+    assert named
+
+
+@pytest.mark.parametrize("classes", [2, MANY])
+def test_a_model_that_reads_the_background_alone_never_passes(readings, classes):
     middle = readings.table()[..., 1].mean()
-    for sign in (-1, 1):
-        found = readings.certificates(lambda _, background, sign=sign: sign * (background - middle))
+    for factor in (-1, 1, 1000):
+        found = readings.certificates(lambda _, background, by=factor: by * (background - middle), classes)
         assert not any(certificate.certified or certificate.uses_feature for certificate in found)
 
 
+@pytest.mark.parametrize("classes", [2, MANY])
+@pytest.mark.parametrize("centre", [0.5, 0.1])
 @pytest.mark.parametrize("share", [0.1, 0.3, 2.0])
-def test_a_mixture_passes_where_its_algebra_says(readings, share):
-    """a F + b B - c: the background is ignored if b |B_r - B| <= a F / 4 for every redraw, and all flips are right."""
+def test_a_mixture_passes_where_its_algebra_says(readings, share, centre, classes):
+    """a F + b B - c: the background is ignored if b |B_r - B| <= a F / 4 for every redraw, and all answers are right.
+
+    They are if the logit is above 0 with the feature; and without it below 0, or at most log(K - 1), where the
+    probability is one half, and above that with the feature.
+    """
     features, backgrounds = readings.table()[..., 0], readings.table()[..., 1]
     moved = np.abs(backgrounds - backgrounds[:, :1]).max(axis=1)
     if not moved.any():
         pytest.skip("nothing that changes the mean brightness is drawn again")
     weight = share * features[:, 0].min() / moved.max()
-    centre = weight * np.median(backgrounds) + features.min() / 2
-    found = readings.certificates(lambda feature, background: feature + weight * background - centre)
-    with_it, without = features + weight * backgrounds > centre, weight * backgrounds < centre
+    scale, middle = 6 / features.min(), weight * np.median(backgrounds) + centre * features.min()
+
+    def logit(feature, background):
+        return scale * (feature + weight * background - middle)
+
+    found = readings.certificates(logit, classes)
+    with_it, without, half = logit(features, backgrounds), logit(0, backgrounds), np.log(classes - 1)
+    right, given_up = with_it > 0, (without < 0) | ((without <= half) & (half < with_it))
     expected = weight * moved / features[:, 0]
-    for certificate, tolerance, right, flips in zip(found, expected, with_it, without, strict=True):
-        sound = right[1:].all() and flips[1:].all() and right[0]
-        assert certificate.tolerance == (pytest.approx(tolerance) if sound else np.inf)
-        assert certificate.certified == bool(sound and flips[0] and tolerance <= TOLERATED)
+    for number, certificate in enumerate(found):
+        sound = right[number].all() and given_up[number, 1:].all()
+        assert certificate.tolerance == (pytest.approx(expected[number]) if sound else np.inf)
+        assert certificate.certified == bool(sound and given_up[number, 0] and expected[number] <= TOLERATED)
     assert len(found) == SAMPLES
 
 
@@ -131,7 +172,7 @@ def test_what_moves_all_logits_alike_does_not_count_for_margins(readings):
 
     class Common:
         def __call__(self, images):
-            features, backgrounds = np.array([readings.read[image.tobytes()] for image in images]).T
+            features, backgrounds = readings.of(images)
             return np.stack([5 * backgrounds, features - least + 5 * backgrounds], axis=1)
 
     answers = readings.renderer.answers(readings.recipes, REDRAWS, Common())

@@ -127,6 +127,11 @@ def test_the_verdict_by_hand():
             True,
             1 / 4,
         ),  # other classes' logits do not count
+        # of three classes: named on the twins, but with a probability of .36 and .42
+        (answers([0, 4, 0], [0, 0.1, 0], [[0, 5, 0]], [[0, 0.4, 0]]), 1, True, 0.3 / 3.9),
+        (answers([0, 4, 0], [0, 0.8, 0], [[0, 5, 0]], [[0, 0.4, 0]]), 1, False, 0.4 / 3.2),  # .53: still the class
+        (answers([0, 0.6, 0], [0, 0.1, 0], [[0, 5, 0]], [[0, 0, 1]]), 1, False, 0.1 / 0.5),  # .48 falls to .36
+        (answers([0, 4, 0], [0, 0, 1], [[0, 0.5, 0]], [[0, 0.4, 0]]), 1, True, math.inf),  # on a redraw .45 to .42
     ],
 )
 def test_both_conditions_by_hand(case, label, uses, tolerance):
