@@ -42,7 +42,7 @@ class Models:
     accuracy
         float64 (D, S): over all images of the split.
     uses
-        float64 (D, S): the share of the images whose prediction is right, and another with another class's artefact.
+        float64 (D, S): the share of the images whose prediction is right, and given up with another class's artefact.
     """
 
     accuracy: Float64

@@ -157,7 +157,8 @@ class CertificatesRecord:
     """The certificates of all models, or the reason why there are none.
 
     Version 1 compared the scores of redraws with the sample's; version 2 compares their twins'; version 3 shows the
-    feature elsewhere too, with the same verdicts.
+    feature elsewhere too, with the same verdicts; version 4 asks whether the class is given up without the feature,
+    version 3 whether another one is predicted, which is the same of two classes.
     """
 
     models: list[CertificateSummary]
