@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -17,12 +17,18 @@ from typing import Any
 
 INTERVAL_S = 0.1
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as `make bench` sets them
 
 
-def in_a_process(module: str, *arguments: str) -> dict[str, Any]:
+def all_cores() -> dict[str, str]:
+    """The environment of a program that may use all cores."""
+    return {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+
+
+def in_a_process(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
     """What a module prints as JSON in its last line, run as a program of its own."""
     command = [sys.executable, "-m", module, *arguments]
-    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     return dict(json.loads(printed.splitlines()[-1]))
 
 

@@ -14,7 +14,7 @@ spatial robustness*, NeurIPS (relatives of the penalty).
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,6 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 from torch.utils.data import DataLoader, Dataset
 
-from salgen.datasets.execution.executors import processors
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import open_dataset
 from salgen.generators.factory import redrawing_generator_of
@@ -52,27 +51,24 @@ class Redrawn(NamedTuple):
     has_twin: Tensor
 
 
+Rendered = Callable[[Sequence[Sequence[int]]], Iterator[Redrawn]]  # of batches of indices
+
+
 @dataclass(frozen=True)
 class Redraws(Dataset[Redrawn]):
-    """The batches of an epoch, rendered by worker processes ahead of their use.
+    """Batches of training images on other backgrounds, by an epoch's number and the images' indices.
 
     Attributes
     ----------
     generator, seed
         The generator that made the data set, and the data set's seed.
-    epoch
-        From 0: each epoch has backgrounds of its own.
-    batches
-        The indices of each batch's images in the split ``train``.
     twins
-        Those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of that split, where they are
-        stored: they are read once then, and not rendered each epoch.
+        Those on images' own backgrounds, uint8 or uint16 (C, H, W) or None for each image of the split ``train``, where
+        they are stored: they are read once then, and not rendered each epoch.
     """
 
     generator: Generator
     seed: int
-    epoch: int = 0
-    batches: Sequence[Sequence[int]] = ()
     twins: Sequence[NDArray[Any] | None] = ()
 
     @classmethod
@@ -81,32 +77,50 @@ class Redraws(Dataset[Redrawn]):
         generator, split = check_redrawable(path, source), open_dataset(path, "train", source)
         stored = split.manifest.twins and split.manifest.stores_pixels
         batches = split.batches(split.manifest.rows_per_group) if stored else ()
-        return cls(generator, split.spec.seed, twins=[twin for batch in batches for twin in batch.twin_levels()])
+        return cls(generator, split.spec.seed, [twin for batch in batches for twin in batch.twin_levels()])
 
-    def __len__(self) -> int:
-        return len(self.batches)
-
-    def __getitem__(self, batch: int) -> Redrawn:
-        recipes = [self.generator.recipe(self.seed, "train", index) for index in self.batches[batch]]
-        redrawn = [self.generator.redraw(recipe, self.seed, self.epoch) for recipe in recipes]
+    def __getitem__(self, wanted: tuple[int, Sequence[int]]) -> Redrawn:
+        epoch, indices = wanted
+        recipes = [self.generator.recipe(self.seed, "train", index) for index in indices]
+        redrawn = [self.generator.redraw(recipe, self.seed, epoch) for recipe in recipes]
         shown = list(self.generator.render_pairs(redrawn))
         images = np.stack([sample.image for sample, _ in shown])
-        own = self._own_twins(batch, recipes)
+        own = self._own_twins(indices, recipes)
         pairs = [(first, second) for first, (_, second) in zip(own, shown, strict=True) if first is not None]
         twins = np.array(pairs, images.dtype).reshape(-1, 2, *images.shape[1:])  # there may be none
         return Redrawn(_unit(images), _unit(twins), torch.tensor([twin is not None for twin in own]))
 
-    def _own_twins(self, batch: int, recipes: Sequence[Recipe]) -> list[NDArray[Any] | None]:
+    def _own_twins(self, indices: Sequence[int], recipes: Sequence[Recipe]) -> list[NDArray[Any] | None]:
         """The twins on the images' own backgrounds, (H, W, C), or None where there is none."""
         if not self.twins:
             return [twin for _, twin in self.generator.render_pairs(recipes)]
-        stored = [self.twins[index] for index in self.batches[batch]]
+        stored = [self.twins[index] for index in indices]
         return [None if twin is None else np.moveaxis(twin, 0, -1) for twin in stored]
 
-    def rendered(self) -> Iterator[Redrawn]:
-        """The batches in their order."""
-        workers = min(processors(), len(self))
-        return iter(DataLoader(self, batch_size=None, num_workers=workers, worker_init_fn=_leave_stopping_to_others))
+
+class RedrawLoader:
+    """Batches that worker processes render ahead of their use; the workers last as long as the training.
+
+    Started anew for each epoch they slowed it down: what a process writes while it shares memory with them is copied.
+    """
+
+    def __init__(self, redraws: Redraws, workers: int) -> None:
+        self._wanted: list[tuple[int, Sequence[int]]] = []
+        self._loader = DataLoader(
+            redraws,
+            batch_size=None,
+            sampler=self._wanted,
+            num_workers=workers,
+            persistent_workers=True,
+            generator=torch.Generator(),  # the training's random numbers are left alone
+            worker_init_fn=_leave_stopping_to_others,
+        )
+        iter(self._loader)
+
+    def epoch(self, number: int, batches: Sequence[Sequence[int]]) -> Iterator[Redrawn]:
+        """The batches of an epoch, from 0, in their order; each epoch has backgrounds of its own."""
+        self._wanted[:] = [(number, batch) for batch in batches]
+        return iter(self._loader)
 
 
 def check_redrawable(path: Path, source: str | None) -> Generator:

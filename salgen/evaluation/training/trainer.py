@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, O
 
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 from salgen.evaluation.training.augmentation import Augmentation
-from salgen.evaluation.training.redraws import Redrawn, Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.redraws import Redrawn, Rendered, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.progress import Advance
@@ -82,14 +82,15 @@ class Trainer:
         return cls(fabric, classifier, network, wrapped, schedule, batching, Augmentation.of(settings))
 
     def epoch(
-        self, split: DeviceSplit, order: Tensor, advance: Advance, redraws: Redraws | None = None, weight: float = 0.0
+        self, split: DeviceSplit, order: Tensor, advance: Advance, redraws: Rendered | None = None, weight: float = 0.0
     ) -> float:
         """Train on the images in the given order, and return the mean loss.
 
         Parameters
         ----------
         redraws, weight
-            The images on other backgrounds, where the training is for reliance, and the weight of the penalty.
+            Where the training is for reliance, what renders batches of images on other backgrounds, given their
+            indices, and the weight of the penalty.
         """
         self.network.train()
         total = torch.zeros((), device=self.fabric.device)
@@ -97,7 +98,7 @@ class Trainer:
         batches = [self._share(order[start : start + self.batching.size]) for start in starts]
         redrawn: Iterable[Redrawn | None] = [None] * len(batches)
         if redraws is not None:
-            redrawn = replace(redraws, batches=[batch.tolist() for batch in batches]).rendered()
+            redrawn = redraws([batch.tolist() for batch in batches])
         for batch, shown in zip(batches, redrawn, strict=True):
             if shown is not None:
                 loss = self._reliance_loss(split.labels[batch], split.classes[batch], shown, weight)

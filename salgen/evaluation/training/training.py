@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from math import isfinite
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from salgen.datasets.execution.executors import processors
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
@@ -29,7 +30,7 @@ from salgen.evaluation.training.checkpoints import (
     read_card,
     save_checkpoint,
 )
-from salgen.evaluation.training.redraws import Redraws, check_redrawable
+from salgen.evaluation.training.redraws import RedrawLoader, Redraws, Rendered, check_redrawable
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
@@ -193,7 +194,8 @@ def _run(
             load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
             for split in ("train", "val")
         )
-        redraws = Redraws.of(path, source) if settings.reliance else None
+        workers = max(1, processors() // settings.devices)
+        redraws = RedrawLoader(Redraws.of(path, source), workers) if settings.reliance else None
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val, redraws)
@@ -241,14 +243,14 @@ def _fit(
     out: Path,
     train: DeviceSplit,
     val: DeviceSplit,
-    redraws: Redraws | None,
+    redraws: RedrawLoader | None,
 ) -> None:
     """Add epochs to `state` until the stopping rule holds; each leaves the state on disk."""
     images, first = learner.batching.images, learner.fabric.is_global_zero
     label = f"train {setup.model} seed {setup.seed}"
     with progress(label, settings.epochs * images, "images", done=len(state.history) * images) as advance:
         while not is_over(state.history, settings):
-            shown = redraws and replace(redraws, epoch=len(state.history))
+            shown = partial(redraws.epoch, len(state.history)) if redraws else None
             weight = settings.reliance_weight(len(state.history))
             epoch = _epoch(learner, state, setup, train, val, advance if first else _silent, shown, weight)
             if not (isfinite(epoch.train_loss) and isfinite(epoch.val_loss)):
@@ -270,7 +272,7 @@ def _epoch(
     train: DeviceSplit,
     val: DeviceSplit,
     advance: Advance,
-    redraws: Redraws | None,
+    redraws: Rendered | None,
     weight: float,
 ) -> Epoch:
     """One pass over the training images in this epoch's order, then validation."""

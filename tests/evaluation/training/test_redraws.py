@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from marked_lesions import registered  # noqa: F401, a fixture of all tests here
-from torch.nn.functional import cross_entropy
 
 import salgen
 from salgen.datasets.reading.reader import open_dataset
@@ -12,14 +11,15 @@ from salgen.errors import SalgenError
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.certificate import certify
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel, train_again
+from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.training.checkpoints import WEIGHTS
-from salgen.evaluation.training.redraws import Redraws, reliance_penalty, twin_targets
+from salgen.evaluation.training.redraws import RedrawLoader, Redraws, reliance_penalty, twin_targets
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import TrainingSettings, choose_settings
-from salgen.registry import GENERATORS
+from salgen.registry import GENERATORS, MODELS
 
 QUICK = {"image_size": (32, 32), "diameter": 6, "slices": 8}
 SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 12, "batch_size": 16}
@@ -80,9 +80,9 @@ def test_batches_are_what_the_generator_renders(few, stored):
     made = opened.generator
     positives = [i for i in range(10) if made.twin(made.recipe(0, "train", i)) is not None]
     negative = next(i for i in range(10) if i not in positives)
-    batches = [[positives[0], negative], [negative]]
-    redraws = Redraws(made, 0, epoch=3, batches=batches, twins=opened.twins if stored else ())
-    first, second = redraws.rendered()
+    loader = RedrawLoader(Redraws(made, 0, opened.twins if stored else ()), workers=2)
+    assert len(list(loader.epoch(0, [[negative]] * 5))) == 5
+    first, second = loader.epoch(3, [[positives[0], negative], [negative]])
     assert first.has_twin.tolist() == [True, False]
     assert first.images.shape == (2, 1, 32, 32)
     assert first.twins.shape == (1, 2, 1, 32, 32)
@@ -98,26 +98,89 @@ def test_batches_are_what_the_generator_renders(few, stored):
     assert torch.equal(second.images[0], first.images[1])
 
 
-def test_the_loss_of_a_batch_is_the_plain_one_of_all_images_and_the_penalty(few):
-    """One step from the same weights, by the parts' definitions."""
-    trained = {}
+def slow_loss(logits, twin_logits, labels, classes, has_twin, weight):
+    """The loss of a batch by its formulas, image by image.
+
+    `logits` (n, K), `twin_logits` (m, 2, K) of the images that have a twin, `classes` (n,) the one that a twin lacks;
+    `labels` (n,) classes, or (n, K) where an image may show several.
+    """
+    several, count = labels.ndim == 2, logits.shape[1]
+
+    def entropy(row, wanted):
+        if several:
+            present = 1 / (1 + np.exp(-row))
+            return -np.mean(wanted * np.log(present) + (1 - wanted) * np.log(1 - present))
+        return -np.sum(wanted * (row - np.log(np.exp(row).sum())))
+
+    entropies, scores, twin_scores, left = [], [], [], iter(twin_logits)
+    for row, label, taken, paired in zip(logits, labels, classes, has_twin, strict=True):
+        wanted = label if several else np.eye(count)[label]
+        entropies.append(entropy(row, wanted))
+        if paired:
+            twins = next(left)
+            without = wanted * (np.arange(count) != taken)
+            if not several:
+                without = np.eye(2)[1 - label] if count == 2 else np.full(count, 1 / count)
+            entropies += [entropy(twin, without) for twin in twins]
+            scores.append(row[taken])
+            twin_scores.append(twins[:, taken])
+    assert next(left, None) is None
+    return np.mean(entropies) + (weight * slow_penalty(scores, twin_scores) if scores else 0)
+
+
+TRAINED = [name for name in MODELS.names() if not is_designed(name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "model"), [("bam", "scnn"), ("multi-objects", "scnn"), *(("perlin-lesions", model) for model in TRAINED)]
+)
+def test_the_loss_of_a_batch_is_that_of_images_and_twins_and_the_penalty(name, model, tmp_path, monkeypatch):
+    """With two classes, with ten of which an image shows one or several, and with every network."""
+    data = salgen.make(
+        name,
+        tmp_path / "data",
+        splits={"train": 10, "val": 4, "test": 4},
+        parameters=GENERATORS.load(name).quick,
+        workers=1,
+    )
+    pairs = []
 
     class Watched(Trainer):
         def _reliance_loss(self, labels, classes, shown, weight):
-            logits = self.network(torch.cat([shown.images, shown.twins.flatten(0, 1)]))
-            own, twins = logits[: len(labels)], logits[len(labels) :]
-            plain = cross_entropy(logits, torch.cat([labels, torch.zeros(len(twins), dtype=torch.int64)]))
-            penalty = slow_penalty(own[shown.has_twin, 1].tolist(), twins[:, 1].view(-1, 2).tolist())
+            with torch.random.fork_rng():  # of dropout
+                logits = self.network(torch.cat([shown.images, shown.twins.flatten(0, 1)])).detach().double().numpy()
+            own, twins = logits[: len(labels)], logits[len(labels) :].reshape(*shown.twins.shape[:2], -1)
+            given = (part.numpy() for part in (labels, classes, shown.has_twin))
             found = super()._reliance_loss(labels, classes, shown, weight)
-            trained.setdefault("pairs", []).append((found.item(), plain.item() + weight * penalty))
+            pairs.append((weight, found.item(), slow_loss(own, twins, *given, weight)))
             return found
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("salgen.evaluation.training.training.Trainer", Watched)
-        train(few, few.parent / "watched", settings={**SHORT, "batch_norm": False})
-    found, expected = np.array(trained["pairs"]).T
-    assert len(found) == 6
-    assert found == pytest.approx(expected, rel=1e-5)
+    monkeypatch.setattr("salgen.evaluation.training.training.Trainer", Watched)
+    settings = {**MODELS.load(model).quick, "epochs": 2, "batch_size": 5, "reliance": 2.0}
+    train(data, tmp_path / "model", model=model, settings=settings)
+    weights, found, expected = np.array(pairs).T
+    assert weights.tolist() == [0, 0, 2, 2]
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_network_that_sees_the_feature_alone_pays_nothing(tmp_path):
+    """A colour counter reacts to the coloured cells and to nothing else; of others the same images ask a price."""
+    splits = {"train": 8, "val": 4, "test": 4}
+    opened = Redraws.of(salgen.make("coloured-cells", tmp_path / "cells", splits=splits, workers=1), None)
+    shown = opened[0, range(8)]
+    assert shown.has_twin.all()
+    classes = torch.tensor(open_dataset(tmp_path / "cells", "train").column("label"))
+    counter = MODELS.create("colour-counter").design(opened.generator.plugin)
+    other = MODELS.create("lesion-cnn").build(3, 3, shown.images.shape[2:])
+
+    def penalty(network):
+        with torch.inference_mode():
+            score = network.eval()(shown.images).gather(1, classes[:, None])[:, 0]
+            twins = network(shown.twins.flatten(0, 1)).gather(1, classes.repeat_interleave(2)[:, None])
+        return reliance_penalty(score, twins.view(8, 2)).item()
+
+    assert penalty(counter) == 0
+    assert penalty(other) > 0
 
 
 @pytest.mark.parametrize(("reliance", "most"), [(2.0, 1e-3), (0.0, 1e9)])

@@ -28,15 +28,17 @@ def lesions(tmp_path_factory):
 
 
 @pytest.mark.torture
-def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path):
-    code = TRAIN.format(settings=SETTINGS)
+@pytest.mark.parametrize("reliance", [0.0, 2.0])
+def test_a_killed_training_ends_with_the_same_weights(lesions, tmp_path, reliance):
+    settings = SETTINGS | {"reliance": reliance}
+    code = TRAIN.format(settings=settings)
     process = subprocess.Popen([sys.executable, "-c", code, lesions, tmp_path / "killed"], stderr=subprocess.DEVNULL)
     while process.poll() is None and not (tmp_path / "killed" / STATE).exists():
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    train(lesions, tmp_path / "killed", settings=SETTINGS)
-    train(lesions, tmp_path / "whole", settings=SETTINGS)
+    train(lesions, tmp_path / "killed", settings=settings)
+    train(lesions, tmp_path / "whole", settings=settings)
     assert sorted(path.name for path in (tmp_path / "killed").iterdir()) == [CARD, WEIGHTS]
     assert (tmp_path / "killed" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
 
