@@ -10,6 +10,7 @@ import click
 from salgen.cli.groups import Group
 from salgen.cli.options import command_line, max_memory
 from salgen.cli.verify_command import raise_problems
+from salgen.errors import SalgenError
 
 if TYPE_CHECKING:
     from salgen.evaluation.bench.standing import Standing
@@ -61,11 +62,20 @@ def table(results: str, reliance: bool, samples: str) -> None:
     """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_results import main_entries, method_scores, standing_by
+    from salgen.evaluation.bench.bench_results import main_entries, method_scores, standing_by, uncertified_data
     from salgen.evaluation.bench.bench_spec import bench_spec
 
-    spec = bench_spec()
-    scores = method_scores(spec, Path(results), main_entries(spec, reliance=reliance), samples=samples)
+    spec, folder = bench_spec(), Path(results)
+    entries = main_entries(spec, reliance=reliance)
+    scores = method_scores(spec, folder, entries, samples=samples)
+    if not scores:
+        raise SalgenError(f"no image of these results is {samples}: take another kind of --samples")
+    doubtful = uncertified_data(spec, folder, [entry for entry in entries if entry.name in scores])
+    if doubtful and samples != "certified":
+        click.echo(
+            f"the networks use the cause alone on fewer than half of the images of {', '.join(doubtful)}; "
+            "--samples certified ranks by the images on which they do"
+        )
     click.echo(_standing(standing_by(spec, scores)))
 
 

@@ -14,6 +14,7 @@ from salgen.evaluation.bench.bench_claims import CLAIMS, claim_scores, direction
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
 from salgen.evaluation.bench.standing import Standing, standing
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
+from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.statistics.score_cube import ALL, CORRECT, SCORES
@@ -93,6 +94,16 @@ def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[Entry]:
     ]
 
 
+def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[Entry]) -> list[str]:
+    """The data sets on fewer than half of whose images the networks use the cause alone, on average over trainings."""
+    found = []
+    for entry in entries:
+        certificates = open_results(spec, folder / entry.name).certificates
+        if certificates and np.mean([model.coverage for model in certificates.models]) < LOW_COVERAGE:
+            found.append(entry.data.name)
+    return found
+
+
 def open_results(spec: BenchSpec, results: Path) -> RunRecord:
     """The record of the results of one entry.
 
@@ -130,7 +141,7 @@ def method_scores(
     metrics: Collection[str] | None = None,
     samples: str = ALL,
 ) -> dict[str, pd.DataFrame]:
-    """The scores of methods, by the name of each entry that has results; claims are among them.
+    """The scores of methods, by the name of each entry that has results and such samples; claims are among them.
 
     Parameters
     ----------
@@ -165,7 +176,8 @@ def method_scores(
         rows = pd.concat([rows, *claimed], ignore_index=True)
         if samples != ALL:
             rows = rows[rows[samples].fillna(value=False).astype(bool)]
-        found[name] = rows[[*SCORED, "better"]]
+        if len(rows):
+            found[name] = rows[[*SCORED, "better"]]
     return found
 
 

@@ -19,6 +19,7 @@ from salgen.evaluation.bench.bench_results import (
     metric_agreement,
     open_results,
     standing_by,
+    uncertified_data,
 )
 from salgen.evaluation.bench.bench_run import run_name
 from salgen.evaluation.bench.bench_spec import BenchSpec
@@ -32,7 +33,7 @@ from salgen.evaluation.report.formatting import call, number, p_value, share, wo
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
-from salgen.evaluation.statistics.score_cube import SUBSETS
+from salgen.evaluation.statistics.score_cube import CERTIFIED, SUBSETS
 from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.files import write_text
 from salgen.parameters import parse_call
@@ -47,11 +48,16 @@ METHODS, DATA = "methods", "data"
 
 @dataclass(frozen=True)
 class View:
-    """An order of methods: over all data sets, by networks of one kind of training, on some of the samples."""
+    """An order of methods: over all data sets, by networks of one kind of training, on some of the samples.
+
+    `uncertified` are the data sets on fewer than half of whose samples the networks use the cause alone; none where
+    certified samples are the ones that count.
+    """
 
     title: str
     standing: Standing
     datasets: list[str]
+    uncertified: list[str]
 
     @cached_property
     def tied(self) -> list[str]:
@@ -194,10 +200,11 @@ def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
         entries = [entry for entry in main_entries(spec, reliance=reliance) if (results / entry.name).is_dir()]
         for samples in SUBSETS if entries else ():
             scores = method_scores(spec, results, entries, samples=samples)
-            datasets = [entry.data.name for entry in entries if len(scores[entry.name])]
+            datasets = [entry.data.name for entry in entries if entry.name in scores]
             if datasets:  # perhaps no image is certified
                 title = f"Networks trained {'for reliance' if reliance else 'plainly'}, {samples} images"
-                yield View(title, standing_by(spec, {n: rows for n, rows in scores.items() if len(rows)}), datasets)
+                uncertified = [] if samples == CERTIFIED else uncertified_data(spec, results, entries)
+                yield View(title, standing_by(spec, scores), datasets, uncertified)
 
 
 def _by_network(spec: BenchSpec, results: Path) -> dict[str, Standing]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 
@@ -75,6 +76,27 @@ def test_the_first_page_has_the_standing(spec, results, site):
     assert [method for method, _ in rows] == found.methods
     assert [float(place) for _, place in rows] == pytest.approx(found.places, abs=5e-4)
     assert found.methods[0] in text[: text.index("has the best mean place")]
+
+
+@pytest.mark.parametrize(("shares", "named"), [((0.25, 0.5), True), ((0.25, 0.75), False)])
+def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_the_images(
+    spec, results, tmp_path, capsys, monkeypatch, shares, named
+):
+    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: spec)
+    folder = shutil.copytree(results, tmp_path / "results")
+    record = json.loads((folder / ENTRY / "run.json").read_text())
+    for model, share in zip(record["certificates"]["models"], shares, strict=True):
+        model["coverage"] = share
+    (folder / ENTRY / "run.json").write_text(json.dumps(record))
+    text = board(spec, folder, tmp_path / "site").read_text(encoding="utf-8")
+    assert text.index("Which networks use the cause?") < text.index(">Standing</h2>")
+    main_view = text[text.index("<details open>") : text.index("</details>")]
+    assert ("No method is called the best." in main_view) == named
+    assert ("Fewer than half of them are on perlin-lesions" in text) == named
+    assert main(["bench", "table", "--results", str(folder)]) == 0
+    assert ("on fewer than half of the images of perlin-lesions" in capsys.readouterr().out) == named
+    assert main(["bench", "table", "--results", str(folder), "--samples", "certified"]) == 2
+    assert "no image of these results is certified" in capsys.readouterr().err
 
 
 def test_a_claim_is_shown_as_one(site):

@@ -73,6 +73,11 @@ def test_both_answers_stand_side_by_side(pair):
     (effect,) = effects_of(pair)
     best = effect.reliant.labels(effect.reliant.verdict.winners)[0]
     assert "Does training for reliance change the answer?" in text
+    withheld = text[text.index("No method is called the best.") :]
+    assert f"for reliance</a>: <code>{best}</code> has the best mean." in withheld
+    alone = " ".join(report(pair[:1], pair[0].parent / "alone.html").read_text(encoding="utf-8").split())
+    assert "No method is called the best." in alone
+    assert "Train for reliance (<code>--reliance</code>)" in alone
     assert "(not called the best: too few images are certified)" in text
     (model,) = effect.reliant.run.models
     assert f'<td>for reliance</td> <td class="right">{share(model.accuracy).replace(chr(160), " ")}</td>' in text
