@@ -14,6 +14,7 @@ import pytest
 from torch import nn
 
 import salgen
+from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.method_selection import DEMO_METHODS, select_methods
 from salgen.evaluation.runs import pipeline
@@ -108,6 +109,24 @@ def test_models_are_trained_for_reliance_unless_told_otherwise(data, tmp_path, m
     (model,) = json.loads((run / "run.json").read_text())["models"]
     assert model["settings"].get("reliance") == weight
     assert model["settings"]["epochs"] == 1
+
+
+@pytest.mark.parametrize(("option", "weight"), [([], 2.0), (["--reliance"], 2.0), (["--no-reliance"], None)])
+def test_the_command_says_how_to_train(data, tmp_path, monkeypatch, option, weight):
+    monkeypatch.setattr("salgen.evaluation.runs.running.RELIANCE", 2.0)
+    sets = ["--set", "epochs=1", "--set", "widths=4,4", "--set", "hidden=4"]
+    words = ["-m", "gradient", "--seeds", "1", "--limit", "2", "--out", str(tmp_path / "run"), *sets, *option]
+    assert main(["evaluate", str(data), *words]) == 0
+    (model,) = json.loads((tmp_path / "run" / "run.json").read_text())["models"]
+    assert model["settings"].get("reliance") == weight
+
+
+@pytest.mark.parametrize(
+    ("how", "redraws"), [({}, 8), ({"scale": "demo"}, 8), ({"scale": "full"}, 59), ({"redraws": 3}, 3)]
+)
+def test_a_scale_has_its_number_of_redraws(run, data, tmp_path, how, redraws):
+    again = evaluate(data, model=run / "lesion-cnn-seed0", methods=["gradient"], limit=2, out=tmp_path / "run", **how)
+    assert json.loads((again / "run.json").read_text())["certificates"]["redraws"] == redraws
 
 
 def test_where_no_training_for_reliance_is_possible_it_is_plain_and_says_so(data, tmp_path, run, monkeypatch):
