@@ -29,17 +29,15 @@ def rows() -> list[Row]:
     """Every comparison of scoring, in microseconds per map, with two lesions of 10x10 pixels as the mask."""
     maps, masks = _lesion_cases()
     peers = _peers(maps, masks)
-    ours = {"salgen": lambda: salgen.score(maps, masks, METRICS), "np.sort": lambda: [np.sort(m, None) for m in maps]}
+    work = {"salgen": lambda: salgen.score(maps, masks, METRICS), "np.sort": lambda: [np.sort(m, None) for m in maps]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        times = medians_us({**{name: peer for name, (peer, _, _) in peers.items()}, **ours}, 7, dict.fromkeys(ours, 3))
+        times = medians_us({**{name: peer for name, (peer, _, _) in peers.items()}, **work}, 7, dict.fromkeys(work, 3))
     step = "four ranking metrics of a map"
-    found = [
-        Row(step, name, times[name] / count, times["salgen"] / MAPS, goal) for name, (_, count, goal) in peers.items()
-    ]
-    floor = Row(
-        step + " (ratio: floor over salgen)", "np.sort", times["np.sort"] / MAPS, times["salgen"] / MAPS, "≥ 0.5"
-    )
+    held = "some forty NumPy calls a map beside the sort"
+    ours = times["salgen"] / MAPS
+    found = [Row(step, name, times[name] / count, ours, goal, held) for name, (_, count, goal) in peers.items()]
+    floor = Row(step + " (ratio: floor over salgen)", "np.sort", times["np.sort"] / MAPS, ours, "≥ 0.5", held)
     return [*found, floor, *_other_maps()]
 
 

@@ -39,7 +39,11 @@ def rows() -> list[Row]:
                 where = [str(data), str(folder / "checkpoint"), str(folder / f"run{round_}")]
                 seconds.append(in_a_process("benchmarks.start", step, *where)["seconds"])
     torch_us, ours_us = (median(seconds) * 1e6 for seconds in times.values())
-    return [Row("from the command to the first maps (goal: 3 s)", "importing torch alone", torch_us, ours_us, "")]
+    step, held = "from the command to the first maps", "torch's import, without which there is no network"
+    return [
+        Row(step, "goal: 3 s", 3e6, ours_us, "≥ 1", held),
+        Row(step, "importing torch alone", torch_us, ours_us, ""),
+    ]
 
 
 def _start(step: str, data: str, checkpoint: str, out: str) -> None:

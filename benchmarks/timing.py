@@ -19,7 +19,9 @@ class Row:
     peer_us, ours_us
         Median microseconds.
     goal
-        The ratio aimed at, peer over ours unless the step says otherwise.
+        The ratio aimed at, peer over ours unless the step says otherwise; or "".
+    held_by
+        What holds a ratio that misses its goal.
     """
 
     step: str
@@ -27,11 +29,17 @@ class Row:
     peer_us: float
     ours_us: float
     goal: str
+    held_by: str = "not looked into"
 
     @property
     def ratio(self) -> float:
         """How many times longer the peer takes."""
         return self.peer_us / self.ours_us
+
+    @property
+    def missed(self) -> bool:
+        """Whether there is a goal, and the ratio is below it."""
+        return bool(self.goal) and self.ratio < float(self.goal.removeprefix("≥ "))
 
 
 def medians_us(
@@ -53,9 +61,10 @@ def medians_us(
 
 
 def table(rows: list[Row]) -> str:
-    """The rows in Markdown."""
+    """The rows in Markdown, and below them what holds those that miss their goals."""
     lines = ["| step | peer | peer, µs | salgen, µs | ratio | goal |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [
         f"| {r.step} | {r.peer} | {r.peer_us:,.0f} | {r.ours_us:,.0f} | {r.ratio:,.1f} | {r.goal} |" for r in rows
     ]
-    return "\n".join(lines)
+    held = dict.fromkeys(f"- {row.step}, {row.peer}: {row.held_by}" for row in rows if row.missed)
+    return "\n".join([*lines, "", "What holds missed goals:", "", *held] if held else lines)

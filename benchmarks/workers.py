@@ -90,16 +90,21 @@ def _own_cpu() -> float:
 
 
 def table(found: dict[int, dict[str, float]]) -> list[str]:
-    """A row for each number of workers; speed-ups are over one worker, and over one bare process."""
+    """A row for each number of workers; speed-ups are over one worker, and over one bare process.
+
+    The efficiency is the first as a share of the second.
+    """
     one = found[WORKERS[0]]
-    heads = ["workers", "make, images/s", "evaluate, images/s", "speed-up", "bare processes' speed-up"]
+    heads = ["workers", "make, images/s", "evaluate, images/s", "speed-up", "bare processes' speed-up", "efficiency"]
     heads += ["driver, ms per image", "workers, ms per image", "bytes per image"]
     return [
         f"| {' | '.join(heads)} |",
         f"|{' --- |' * len(heads)}",
         *(
             f"| {workers} | {row['make']:,.0f} | {row['evaluate']:,.1f} | {row['evaluate'] / one['evaluate']:.2f} "
-            f"| {row['bare'] / one['bare']:.2f} | {row['driver_ms']:.2f} | {row['workers_ms']:.1f} "
+            f"| {row['bare'] / one['bare']:.2f} "
+            f"| {row['evaluate'] / one['evaluate'] / (row['bare'] / one['bare']):.2f} "
+            f"| {row['driver_ms']:.2f} | {row['workers_ms']:.1f} "
             f"| {row['bytes']:,.0f} |"
             for workers, row in found.items()
         ),

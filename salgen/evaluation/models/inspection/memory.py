@@ -21,6 +21,7 @@ T = TypeVar("T")
 WITH_GRADIENT = 3  # memory of a backward pass, in forward passes: activations, gradients, working space
 SHARE_OF_FREE = 0.5
 CPU_BYTES = 2**23  # of a tensor: larger ones leave the cache, and passes take up to a tenth longer
+CPU_LEAST = 8  # images, even where their tensors are larger: passes of two large images took a sixth longer
 
 
 @dataclass
@@ -90,7 +91,7 @@ def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, pas
     """
     of_one = forward_pass(view, image)
     if image.device.type == "cpu":
-        most = min(most, CPU_BYTES // max(1, of_one.largest))
+        most = min(most, max(CPU_LEAST, CPU_BYTES // max(1, of_one.largest)))
     return max(1, min(most, int(budget // max(1, passes * of_one.bytes))))
 
 
