@@ -15,6 +15,7 @@ from made_datasets import made
 from salgen.datasets.format import schema
 from salgen.datasets.format.manifest import Manifest, describe, read_manifest
 from salgen.datasets.format.shards import shards_of
+from salgen.datasets.making import make
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 
@@ -66,6 +67,16 @@ def test_hugging_face_loads_the_folder_alone(tmp_path, parameters):
         assert rows.features["corner"].names == ["left", "right"]
         for index, row in enumerate(rows):
             check_row(row, squares, split, index)
+
+
+def test_hugging_face_loads_exact_attributions(tmp_path):
+    parameters = {"image_size": (18, 18), "classes": 2, "cell": 3, "spot": 1}
+    folder = make("coloured-cells", tmp_path / "cells", splits={"test": 3}, parameters=parameters, workers=1)
+    rows = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]
+    plugin = generator("coloured-cells", **parameters).plugin
+    for row in rows:
+        expected = plugin.attribution(schema.recipe_from_text(row["recipe"]).parameters)
+        np.testing.assert_array_equal(np.asarray(row["attribution"], np.float32), expected)
 
 
 def check_row(row, squares, split, index):

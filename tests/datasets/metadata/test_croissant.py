@@ -57,6 +57,16 @@ def check_record(record, squares, split, index):
     assert record["factors"][f"{split}/factors/row"] == place
 
 
+def test_exact_attributions_are_read(tmp_path):
+    parameters = {"image_size": (18, 18), "classes": 2, "cell": 3, "spot": 1}
+    folder = make("coloured-cells", tmp_path / "cells", splits={"test": 3}, parameters=parameters, workers=1)
+    plugin = generator("coloured-cells", **parameters).plugin
+    records = list(mlcroissant.Dataset(folder / "croissant.json").records("test"))
+    found = [np.asarray(record["test/attribution"]).reshape(2, 6, 6) for record in records]
+    for sample, read in zip(open_dataset(folder, "test"), found, strict=True):
+        np.testing.assert_array_equal(read, plugin.attribution(sample["recipe"].parameters))
+
+
 def publish(folder, out, **stated):
     with open_release(folder, licence="CC-BY-4.0", date="2025-03-31", **stated) as found:
         for name, data in found.files.items():

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+import salgen
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.generators.declarations import Edit
 from salgen.generators.designed.coloured_cells import COLOURS
 from salgen.generators.designed.designed_images import NEUTRAL
@@ -97,8 +99,12 @@ def shapley(value, players):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_shares_of_slots_are_shapley_values_of_the_network(function):
-    drawn, network = designed("slot-logic", "logic-slots", function=function, image_size=(16, 16))
+@pytest.mark.parametrize("grid", [2, 3])
+def test_shares_of_slots_are_shapley_values_of_the_network(function, grid):
+    """Over all 2^K sets of slots; a slot without a disc adds nothing to any."""
+    drawn, network = designed(
+        "slot-logic", "logic-slots", function=function, grid=grid, image_size=(8 * grid, 8 * grid)
+    )
     plugin = drawn.plugin
     for recipe in recipes(drawn):
         discs = recipe.parameters["discs"]
@@ -107,11 +113,10 @@ def test_shares_of_slots_are_shapley_values_of_the_network(function):
         values = dict(zip(map(frozenset, subsets), logits(network, images), strict=True))
         for part in subsets:
             np.testing.assert_allclose(values[frozenset(part)], plugin.logits(part), atol=1e-6)
-        expected = np.zeros((len(plugin.tasks["label"]), plugin.slots))
-        if discs:
-            expected[:, discs] = shapley(lambda part, of=values: of[frozenset(part)], discs).T
-        exact = plugin.attribution(recipe.parameters).reshape(len(expected), -1)
-        np.testing.assert_allclose(exact, expected, atol=1e-6)
+        shown = set(discs)
+        expected = shapley(lambda part, of=values, shown=shown: of[frozenset(part & shown)], range(plugin.slots))
+        exact = plugin.attribution(recipe.parameters).reshape(-1, plugin.slots)
+        np.testing.assert_allclose(exact, expected.T, atol=1e-6)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -139,3 +144,63 @@ def test_a_canceller_that_joins_after_its_patch_takes_away_its_value():
         gained = np.diff(logits(network, stages), axis=0)
         np.testing.assert_allclose(gained, [exact[:, row, column] for row, column in order], atol=1e-5)
         assert stages[-1].tobytes() == image.tobytes()
+
+
+def explained(network, sample, target, method, **parameters):
+    """The map (H, W) of one image, its channels summed."""
+    image = torch.from_numpy(sample.image.transpose(2, 0, 1)[None] / 255.0).float()
+    maps = salgen.explain(ModelView.of(network), image, target, method=method, reduce="sum", **parameters)
+    return np.asarray(maps)[0]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"), [(10, 0.0), (20, 0.0), (50, 0.0), (100, 0.0), (200, 0.0), (400, 1.0625)]
+)
+def test_salgens_integrated_gradients_miss_the_colour_too(steps, expected):
+    drawn, network = designed("colour-counter", "coloured-cells", image_size=(18, 18), classes=2, spot=1)
+    sample = drawn.render(drawn.recipe(1, "test", 0))
+    exact = drawn.plugin.attribution(sample.recipe.parameters)[0]
+    shown = explained(network, sample, 0, "integrated-gradients", steps=steps, quadrature="midpoint")
+    np.testing.assert_allclose(shown, expected * exact, atol=2e-3)
+    assert exact.sum() > 0
+
+
+@pytest.mark.parametrize("method", ["raw-attention", "attention-rollout"])
+def test_uniform_attention_shows_every_patch_alike(method):
+    """What is attended to is not what counts: the logit is that of the coloured patches alone."""
+    drawn, network = designed("colour-counter-vit", "coloured-cells", cell=6, spot=1)
+    sample = drawn.render(drawn.recipe(1, "test", 0))
+    exact = drawn.plugin.attribution(sample.recipe.parameters)[sample.labels["label"]]
+    shown = explained(network, sample, sample.labels["label"], method)
+    assert len(np.unique(exact)) == 2
+    assert np.ptp(shown) <= 1e-5 * shown.max()
+    assert shown.max() > 0
+
+
+def test_what_is_cancelled_is_seen_by_whole_patches_alone():
+    """A patch x and its canceller add nothing: without the canceller the logit is x higher, without the patch the same.
+
+    Shapley's value of the two, each against black, is x/2 and -x/2: the stated one lets the patch join first.
+    """
+    drawn, network = designed("cancellation", "cancelling-patches", image_size=(24, 24), patch=4)
+    sample = drawn.render(drawn.recipe(1, "test", 0))
+    exact = drawn.plugin.attribution(sample.recipe.parameters)[1].reshape(-1, 2)  # patches and what is to their right
+    cancelled = exact[:, 1] != 0
+    assert 0 < cancelled.sum() < len(cancelled)
+    shown = explained(network, sample, 1, "occlusion", window=(4, 4), stride=4, output="score")[::4, ::4]
+    gradients = explained(network, sample, 1, "input-x-gradient").reshape(6, 4, 6, 4).sum(axis=(1, 3))
+    shown, gradients = shown.reshape(-1, 2), gradients.reshape(-1, 2)
+    np.testing.assert_allclose(gradients, exact * ~cancelled[:, np.newaxis], atol=1e-5)
+    np.testing.assert_allclose(shown, exact * np.stack([~cancelled, cancelled], axis=1), atol=1e-5)
+
+    row, column = divmod(int(np.flatnonzero(cancelled)[0]), 3)
+    rows, patch, canceller = (slice(4 * part, 4 * part + 4) for part in (row, 2 * column, 2 * column + 1))
+    parts = {}
+    for part in [(), ("x",), ("c",), ("c", "x")]:
+        parts[part] = np.zeros_like(sample.image)
+        for name, columns in (("x", patch), ("c", canceller)):
+            if name in part:
+                parts[part][rows, columns] = sample.image[rows, columns]
+    values = dict(zip(parts, logits(network, list(parts.values()))[:, 1], strict=True))
+    halves = shapley(lambda part: values[tuple(sorted(part))], ["x", "c"])
+    np.testing.assert_allclose(halves, exact[cancelled][0] / 2, atol=1e-5)
