@@ -5,7 +5,6 @@ It puts each table where the page has a comment with its name. A test asks wheth
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.bench_results import (
     main_entries,
     method_scores,
@@ -187,16 +187,6 @@ def _percent(shares: Sequence[float | None]) -> str:
 
 def _span(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.2f} ({min(values):.2f} to {max(values):.2f})"
-
-
-def filled(page: str, results: Results) -> str:
-    """The page with the tables of these results: the paragraph after ``<!-- NAME -->`` is replaced."""
-    return re.sub(
-        r"(?<=<!-- )(\w+) -->\n\n.*?(?=\n\n)",
-        lambda found: f"{found[1]} -->\n\n{getattr(results, found[1])()}",
-        page,
-        flags=re.DOTALL,
-    )
 
 
 if __name__ == "__main__":

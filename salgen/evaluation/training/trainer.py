@@ -128,7 +128,8 @@ class Trainer:
         loss = _loss(own, labels, "sum") + _loss(of_twins, expected, "sum", single=labels.ndim == 1)
         score = own[has_twin].gather(1, taken[:, None])[:, 0]
         twin_scores = of_twins.gather(1, taken.repeat_interleave(twins.shape[1])[:, None]).view(*twins.shape[:2])
-        return loss / len(logits) + weight * reliance_penalty(score, twin_scores)
+        share = 1 if labels.ndim == 1 else 1 / number  # as the loss is the mean over the classes
+        return loss / len(logits) + weight * share * reliance_penalty(score, twin_scores)
 
     def measure(self, split: DeviceSplit) -> tuple[float, int]:
         """Mean loss over a split, and the number of images that show their most likely class."""

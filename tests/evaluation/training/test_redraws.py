@@ -125,7 +125,8 @@ def slow_loss(logits, twin_logits, labels, classes, has_twin, weight):
             scores.append(row[taken])
             twin_scores.append(twins[:, taken])
     assert next(left, None) is None
-    return np.mean(entropies) + (weight * slow_penalty(scores, twin_scores) if scores else 0)
+    share = weight / count if several else weight
+    return np.mean(entropies) + (share * slow_penalty(scores, twin_scores) if scores else 0)
 
 
 TRAINED = [name for name in MODELS.names() if not is_designed(name)]
