@@ -160,7 +160,7 @@ def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):
     closed.focus()
     page.keyboard.press("Enter")
     assert page.locator("details[open]").count() == 2
-    page.locator("tbody a").first.focus()
+    page.locator("#standing tbody a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/methods/*.html")
     assert page.locator("h1").inner_text() in {"grad-cam", "gradient", "input-x-gradient"}
