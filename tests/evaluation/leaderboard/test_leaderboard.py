@@ -170,6 +170,9 @@ def test_models_that_mostly_use_something_else_are_not_ranked_and_reliant_ones_a
         record["models"][0]["settings"] = settings
         (path / "run.json").write_text(json.dumps(record))
     leaderboard(paths, tmp_path / "site")
+    text = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    heads = text[text.index('<table class="matrix">') : text.index("</thead>")]
+    assert "25\u00a0% certified" in heads
     found = {(row["model"], float(row["certified"]), row["warning"]) for row in rows_in(tmp_path / "site")}
     assert found == {
         ("lesion-cnn", 0.25, "certified on fewer than half of the images"),
