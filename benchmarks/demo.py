@@ -18,22 +18,21 @@ GOAL = 180e6  # µs
 
 
 def rows() -> list[Row]:
-    """The install alone, and both together."""
+    """Both together; of it the install in seconds."""
     with tempfile.TemporaryDirectory() as name:
         clone = Path(name) / "clone"
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
         caches = ("UV_CACHE_DIR", "PIP_CACHE_DIR", "SALGEN_CACHE")
         environment = {**all_cores(), **{cache: f"{name}/{cache}" for cache in caches}}
+        for inherited in ("MAKEFLAGS", "MAKELEVEL"):
+            environment.pop(inherited, None)
         times = []
         for target in ("install", "demo"):
             started = time.perf_counter()
-            subprocess.run(["make", target], cwd=clone, env=environment, check=True, capture_output=True)
-            times.append((time.perf_counter() - started) * 1e6)
-    installed, whole = times[0], sum(times)
-    return [
-        Row("make install", "install and demo together", whole, installed, ""),
-        Row("install and make demo", "goal: 3 min", GOAL, whole, "≥ 1", "the trainings"),
-    ]
+            subprocess.run(["make", target], cwd=clone, env=environment, check=True, stdout=subprocess.DEVNULL)
+            times.append(time.perf_counter() - started)
+    step = f"install ({times[0]:.0f} s) and make demo"
+    return [Row(step, "goal: 3 min", GOAL, 1e6 * sum(times), "≥ 1", "the trainings")]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from salgen.evaluation.results.run import Run
 from salgen.registry import METHODS
 
 COSINE, TOTAL, ZEROS = "attribution-cosine", "completeness-error", "false-attribution"
+SHOWN_CONTROLS = ("random", "constant")
 EXACT = {COSINE: 0.9995, TOTAL: 0.01, ZEROS: 0.001}  # a cosine from this on, errors up to it
 
 
@@ -31,11 +32,17 @@ def exact_table(folder: Path) -> str:
         calls = [
             next((call for call in table.index if call.partition(":")[0] == method), None) for table in found.values()
         ]
-        if not METHODS.load(method).control and any(calls):
+        if any(calls) and (not METHODS.load(method).control or method in SHOWN_CONTROLS):
             cells = [_cell(table, call) for table, call in zip(found.values(), calls, strict=True)]
             rows.append([f"`{method}`", *cells])
-    rows.sort(key=lambda cells: (-sum("*" in cell for cell in cells), -sum("1.00" in cell for cell in cells), cells[0]))
+    rows.sort(key=_exactness)
     return markdown_table(["method", *(name.replace("-", " ") for name in found)], rows)
+
+
+def _exactness(cells: list[str]) -> tuple[int, int, str]:
+    """Exact ones first, then those that are so up to a factor, by name."""
+    exact = sum("*" in cell for cell in cells)
+    return -exact, -sum(cell.strip("*") == "1.00" for cell in cells), cells[0]
 
 
 def _cell(table: pd.DataFrame, call: str | None) -> str:

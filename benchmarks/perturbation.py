@@ -90,7 +90,9 @@ def _rise(both: Mapping[str, ModelView], images: Tensor) -> list[Row]:
         {"forward": lambda: _forward(both[PLAIN], images), "masks": lambda: masks.make(numbers)}, ROUNDS, {"masks": 20}
     )
     return [
-        *compare("RISE, per mask", "maps of all classes", work, IMAGES * MASKS, goals),
+        *compare(
+            "RISE, per mask", "maps of all classes", work, IMAGES * MASKS, goals, "the passes through the network"
+        ),
         Row(
             "RISE, making a mask (ratio: forward over mask)",
             "forward pass of one image",

@@ -37,6 +37,7 @@ LAYERS = {"7x7": (512, 7, 7), "14x14": (512, 14, 14)}
 IG_BATCH, IG_STEPS = 2, 10
 PLAIN, LAST = "plain", "channels last"
 GOALS = {PLAIN: "≥ 1.3", LAST: "≥ 1.3"}
+SAME = "both are the same passes through the network"
 
 
 def cams() -> list[Row]:
@@ -93,7 +94,7 @@ def compare(
     work: Mapping[str, Callable[[], object]],
     count: int,
     goals: Mapping[str, str],
-    held_by: str = "both are the same passes through the network",
+    held_by: str = SAME,
 ) -> list[Row]:
     """A row for each layout, in microseconds per each of `count`; the library's work is called ``peer``."""
     times = medians_us(work, ROUNDS)

@@ -1,7 +1,6 @@
-"""The tables of docs/thresholds.md, from the results of sweeps in results/thresholds: ``python -m benchmarks.threshold_tables``.
+"""The table of docs/thresholds.md, from the sweeps in results/thresholds: ``python -m benchmarks.threshold_tables``.
 
-A sweep's ``thresholds.csv`` or ``detection.csv`` lies there as GENERATOR-DOSE.csv. A test asks whether the page is up to
-date.
+A sweep's ``thresholds.csv`` lies there as GENERATOR-DOSE.csv.
 """
 
 from __future__ import annotations
@@ -14,55 +13,49 @@ import pandas as pd
 
 from benchmarks.filled_pages import filled
 from salgen.evaluation.diagnostics.markdown import markdown_table
-from salgen.evaluation.sweeps.thresholds import FOUND
+from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "results" / "thresholds", ROOT / "docs" / "thresholds.md"
-SWEEPS = (
-    *("perlin-lesions-depth", "perlin-lesions-diameter", "mri-lesions-depth", "mri-lesions-diameter"),
-    *("mri-lesions-noise", "drawn-signs-square_side", "drawn-signs-noise"),
-)
-SPURIOUS = "planted-artefacts-strength"
+ROLES = ("model", "method", "floor")
+MODEL = "model (accuracy)"
 
 
 class Tables:
-    """The results of sweeps in a folder."""
+    """The results of all sweeps in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @cached_property
     def sweeps(self) -> dict[str, pd.DataFrame]:
-        """The rows of each sweep by subject; the model is called so."""
-        read = {name: pd.read_csv(self.folder / f"{name}.csv") for name in SWEEPS}
-        model = "model (accuracy)"
-        return {
-            name: rows.assign(subject=rows["subject"].where(rows["role"] != "model", model)).set_index("subject")
-            for name, rows in read.items()
-        }
+        """The rows of each sweep by subject; the model's name is `MODEL`."""
+        read = {path.stem: pd.read_csv(path) for path in sorted(self.folder.glob("*.csv"))}
+        named = {name: rows["subject"].where(rows["role"] != "model", MODEL) for name, rows in read.items()}
+        return {name: rows.set_index(named[name]) for name, rows in read.items()}
 
     def thresholds(self) -> str:
-        """The threshold of the model and of each method and floor: those found most often, and closest to the model, first."""
+        """Model, methods and floors: first those that are found in most sweeps, then those closest to the model."""
         every = pd.concat(self.sweeps.values())
-        shown = every[every["role"].isin(["model", "method", "floor"])]
-        roles = shown["role"].groupby(level=0, sort=False).first()
-        rows = [[_name(subject, role), *(_cell(rows, subject) for rows in self.sweeps.values())] for subject, role in roles.items()]
-        order = np.lexsort([[self._place(subject) for subject in roles.index], roles.map(["model", "method", "floor"].index)])
-        return markdown_table(["", *(name.replace("-", " ").replace("_", " ") for name in self.sweeps)], [rows[i] for i in order])
+        roles = every["role"].groupby(level=0, sort=False).first()
+        subjects = sorted(
+            roles[roles.isin(ROLES)].index, key=lambda one: (ROLES.index(roles[one]), *self._standing(one))
+        )
+        rows = [
+            [_name(subject, roles[subject]), *(_cell(rows, subject) for rows in self.sweeps.values())]
+            for subject in subjects
+        ]
+        return markdown_table(["", *(name.replace("-", " ").replace("_", " ") for name in self.sweeps)], rows)
 
-    def _place(self, subject: str) -> float:
-        """The mean place of a subject among all of a sweep; the last one where there is no threshold."""
-        places = []
+    def _standing(self, subject: str) -> tuple[int, float]:
+        """The number of sweeps in which it is not reached, and the mean distance of its threshold from the model's."""
+        reached, away = 0, [0.0]
         for rows in self.sweeps.values():
-            found = rows[rows["role"] == "method"]
-            away = (np.log(found["threshold"]) - np.log(rows.loc["model (accuracy)", "threshold"])).abs()
-            places.append(away.fillna(np.inf).rank().get(subject, len(found)))
-        return float(np.mean(places))
-
-    def detection(self) -> str:
-        """How well each method's mass tells reliant models from clean ones, and how often it accuses clean ones."""
-        rows = pd.read_csv(self.folder / f"{SPURIOUS}.csv")
-        return markdown_table(list(rows.columns), rows.astype(str).to_numpy().tolist())
+            if subject in rows.index:
+                threshold, of_model = rows.loc[subject, "threshold"], rows.loc[MODEL, "threshold"]
+                reached += rows.loc[subject, "outcome"] in (FOUND, EVERYWHERE)
+                away += [] if np.isnan(threshold) or np.isnan(of_model) else [abs(np.log(threshold / of_model))]
+        return -reached, float(np.mean(away))
 
 
 def _name(subject: str, role: str) -> str:

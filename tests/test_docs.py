@@ -14,7 +14,8 @@ import pytest
 from run_folders import make_run
 
 import salgen
-from benchmarks import findings
+from benchmarks import findings, threshold_tables
+from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
@@ -35,9 +36,13 @@ def test_generated_pages_are_up_to_date(name):
 
 def test_the_tables_of_findings_are_those_of_the_published_results():
     page = findings.PAGE.read_text(encoding="utf-8")
-    assert findings.filled(page, findings.Results(bench_spec(), findings.RESULTS)) == page, (
-        "run python -m benchmarks.findings"
-    )
+    assert filled(page, findings.Results(bench_spec(), findings.RESULTS)) == page, "run python -m benchmarks.findings"
+
+
+def test_the_table_of_thresholds_is_that_of_the_published_sweeps():
+    page = threshold_tables.PAGE.read_text(encoding="utf-8")
+    tables = threshold_tables.Tables(threshold_tables.RESULTS)
+    assert filled(page, tables) == page, "run python -m benchmarks.threshold_tables"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from salgen.evaluation.report.formatting import call, number, p_value, share, wo
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
-from salgen.evaluation.statistics.score_cube import CERTIFIED, SUBSETS
+from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
 from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.files import write_text
 from salgen.parameters import parse_call
@@ -50,11 +50,12 @@ METHODS, DATA = "methods", "data"
 class View:
     """An order of methods: over all data sets, by networks of one kind of training, on some of the samples.
 
-    `uncertified` are the data sets on fewer than half of whose samples the networks use the cause alone; none where
-    certified samples are the ones that count.
+    `uncertified` are the data sets on fewer than half of whose samples the networks use the cause alone, where all
+    samples count.
     """
 
     title: str
+    samples: str
     standing: Standing
     datasets: list[str]
     uncertified: list[str]
@@ -203,8 +204,8 @@ def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
             datasets = [entry.data.name for entry in entries if entry.name in scores]
             if datasets:  # perhaps no image is certified
                 title = f"Networks trained {'for reliance' if reliance else 'plainly'}, {samples} images"
-                uncertified = [] if samples == CERTIFIED else uncertified_data(spec, results, entries)
-                yield View(title, standing_by(spec, scores), datasets, uncertified)
+                uncertified = uncertified_data(spec, results, entries) if samples == ALL else []
+                yield View(title, samples, standing_by(spec, scores), datasets, uncertified)
 
 
 def _by_network(spec: BenchSpec, results: Path) -> dict[str, Standing]:

@@ -9,7 +9,13 @@ from itertools import combinations
 from scipy.stats import kendalltau
 
 from salgen.evaluation.report.headline import Headline
-from salgen.evaluation.report.reliance_lines import RelianceOfModel, by_model, reliance_lines
+from salgen.evaluation.report.reliance_lines import (
+    LOW_COVERAGE,
+    RelianceOfModel,
+    by_model,
+    certified_share,
+    reliance_lines,
+)
 from salgen.evaluation.report.verdicts import Verdict
 from salgen.evaluation.statistics.comparison_groups import Key
 
@@ -37,6 +43,14 @@ class RelianceEffect:
     def sides(self) -> tuple[Headline, Headline]:
         """Both headlines."""
         return self.plain, self.reliant
+
+    @property
+    def answers(self) -> bool:
+        """Whether the network trained for reliance has an answer: it has learnt, and most images are certified."""
+        run, model = self.reliant.run, self.reliant.model
+        learnt = not (run.undecided(model) or run.unlearnt(model))
+        certain = certified_share(run, model) >= LOW_COVERAGE
+        return learnt and certain and self.reliant.verdict is not None and self.reliant.verdict.best is not None
 
     @property
     def pairs(self) -> int:

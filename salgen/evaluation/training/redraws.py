@@ -51,7 +51,7 @@ class Redrawn(NamedTuple):
     has_twin: Tensor
 
 
-Rendered = Callable[[Sequence[Sequence[int]]], Iterator[Redrawn]]  # of batches of indices
+RenderBatches = Callable[[Sequence[Sequence[int]]], Iterator[Redrawn]]  # of batches of indices
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Redraws(Dataset[Redrawn]):
 class RedrawLoader:
     """Batches that worker processes render ahead of their use; the workers last as long as the training.
 
-    Started anew for each epoch they slowed it down: what a process writes while it shares memory with them is copied.
+    Started anew for each epoch they doubled its time on two threads (docs/design.md).
     """
 
     def __init__(self, redraws: Redraws, workers: int) -> None:
@@ -112,10 +112,10 @@ class RedrawLoader:
             sampler=self._wanted,
             num_workers=workers,
             persistent_workers=True,
-            generator=torch.Generator(),  # the training's random numbers are left alone
+            generator=torch.Generator(),  # the caller's random numbers are left alone
             worker_init_fn=_leave_stopping_to_others,
         )
-        iter(self._loader)
+        iter(self._loader)  # starts the workers
 
     def epoch(self, number: int, batches: Sequence[Sequence[int]]) -> Iterator[Redrawn]:
         """The batches of an epoch, from 0, in their order; each epoch has backgrounds of its own."""

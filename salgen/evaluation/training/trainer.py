@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler, O
 
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
 from salgen.evaluation.training.augmentation import Augmentation
-from salgen.evaluation.training.redraws import Redrawn, Rendered, reliance_penalty, twin_targets
+from salgen.evaluation.training.redraws import Redrawn, RenderBatches, reliance_penalty, twin_targets
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import TrainingSettings
 from salgen.progress import Advance
@@ -82,7 +82,12 @@ class Trainer:
         return cls(fabric, classifier, network, wrapped, schedule, batching, Augmentation.of(settings))
 
     def epoch(
-        self, split: DeviceSplit, order: Tensor, advance: Advance, redraws: Rendered | None = None, weight: float = 0.0
+        self,
+        split: DeviceSplit,
+        order: Tensor,
+        advance: Advance,
+        redraws: RenderBatches | None = None,
+        weight: float = 0.0,
     ) -> float:
         """Train on the images in the given order, and return the mean loss.
 

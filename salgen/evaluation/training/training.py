@@ -30,8 +30,8 @@ from salgen.evaluation.training.checkpoints import (
     read_card,
     save_checkpoint,
 )
-from salgen.evaluation.training.redraws import RedrawLoader, Redraws, Rendered, check_redrawable
-from salgen.evaluation.training.trainer import Trainer
+from salgen.evaluation.training.redraws import RedrawLoader, Redraws, RenderBatches, check_redrawable
+from salgen.evaluation.training.trainer import Batching, Trainer
 from salgen.evaluation.training.training_config import SPLITS, check_same, setup_of
 from salgen.evaluation.training.training_data import DeviceSplit, load_split
 from salgen.evaluation.training.training_settings import SEEDS, TrainingSettings, choose_settings
@@ -194,8 +194,11 @@ def _run(
             load_split(path, split, *split_options, settings.label_order(setup.seed, split), source)
             for split in ("train", "val")
         )
-        workers = max(1, processors() // settings.devices)
-        redraws = RedrawLoader(Redraws.of(path, source), workers) if settings.reliance else None
+        redraws = None
+        if settings.reliance:
+            steps = Batching.of(len(train), settings.batch_size).steps
+            workers = min(max(1, processors() // settings.devices), steps)
+            redraws = RedrawLoader(Redraws.of(path, source), workers)
         learner = Trainer.prepare(fabric, classifier, settings, len(train))
         state = _resume(learner, setup, out)
         _fit(learner, state, setup, settings, out, train, val, redraws)
@@ -272,7 +275,7 @@ def _epoch(
     train: DeviceSplit,
     val: DeviceSplit,
     advance: Advance,
-    redraws: Rendered | None,
+    redraws: RenderBatches | None,
     weight: float,
 ) -> Epoch:
     """One pass over the training images in this epoch's order, then validation."""

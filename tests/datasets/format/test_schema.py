@@ -74,6 +74,7 @@ def test_hugging_face_loads_exact_attributions(tmp_path):
     folder = make("coloured-cells", tmp_path / "cells", splits={"test": 3}, parameters=parameters, workers=1)
     rows = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]
     plugin = generator("coloured-cells", **parameters).plugin
+    assert len(rows) == 3
     for row in rows:
         expected = plugin.attribution(schema.recipe_from_text(row["recipe"]).parameters)
         np.testing.assert_array_equal(np.asarray(row["attribution"], np.float32), expected)
