@@ -52,7 +52,7 @@ def lines(sizes: Mapping[str, Sequence[int]]) -> Iterator[str]:
             times.append(whole)
             peaks.append(result["peak_mb"])
         grown = f"an image takes {times[-1] / times[0]:.2f} times as long at the largest size as at the smallest"
-        memory = f"peak memory is {peaks[-1] / peaks[0]:.2f} times that"
+        memory = f"peak memory is {peaks[-1] / peaks[0]:.2f} times as large"
         fits.append(f"- {step}: {_line(several, times)}; {grown} (goal: 0.9 to 1.1), {memory} (goal: 1)")
     yield from ["", "Lines through these times, by least squares of the relative error:", "", *fits]
 

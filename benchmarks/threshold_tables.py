@@ -48,7 +48,7 @@ class Tables:
         return markdown_table(["", *(name.replace("-", " ").replace("_", " ") for name in self.sweeps)], rows)
 
     def _standing(self, subject: str) -> tuple[int, float]:
-        """The number of sweeps in which it is not reached, and the mean distance of its threshold from the model's."""
+        """Less the number of sweeps in which it is found, and the mean distance of its threshold from the model's."""
         reached, away = 0, [0.0]
         for rows in self.sweeps.values():
             if subject in rows.index:

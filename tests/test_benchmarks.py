@@ -42,7 +42,7 @@ def test_growth_is_that_of_the_largest_size_beside_the_smallest(monkeypatch):
     assert lines[2] == "| evaluate | 1,000 | 2,010 | 5 | 402.00 | 100 |"
     assert lines[-1].startswith("- evaluate: 2.00 s and 10 µs an image, at most 0% away;")
     assert f"an image takes {30 / 2010:.2f} times as long at the largest size" in lines[-1]
-    assert f"peak memory is {150 / 100.5:.2f} times that" in lines[-1]
+    assert f"peak memory is {150 / 100.5:.2f} times as large" in lines[-1]
 
 
 def test_only_images_that_enter_the_network_are_counted():

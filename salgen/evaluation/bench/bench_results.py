@@ -94,14 +94,16 @@ def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[Entry]:
     ]
 
 
+def certified_share(record: RunRecord) -> float:
+    """The share of certified samples, the mean over trainings; NaN without certificates."""
+    models = record.certificates.models if record.certificates else []
+    return float(np.mean([model.coverage for model in models])) if models else float("nan")
+
+
 def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[Entry]) -> list[str]:
     """The data sets on fewer than half of whose images the networks use the cause alone, on average over trainings."""
-    found = []
-    for entry in entries:
-        certificates = open_results(spec, folder / entry.name).certificates
-        if certificates and np.mean([model.coverage for model in certificates.models]) < LOW_COVERAGE:
-            found.append(entry.data.name)
-    return found
+    shares = {entry.data.name: certified_share(open_results(spec, folder / entry.name)) for entry in entries}
+    return [name for name, share in shares.items() if share < LOW_COVERAGE]
 
 
 def open_results(spec: BenchSpec, results: Path) -> RunRecord:

@@ -14,6 +14,7 @@ from salgen.evaluation.bench.bench_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.bench_claims import CLAIMS, read_claim
 from salgen.evaluation.bench.bench_results import (
     SPEC,
+    certified_share,
     main_entries,
     method_scores,
     metric_agreement,
@@ -82,8 +83,7 @@ class NetworkResult:
     @property
     def certified(self) -> float:
         """The mean share of certified samples; NaN without certificates."""
-        found = self.record.certificates.models if self.record.certificates else []
-        return float(np.mean([model.coverage for model in found])) if found else float("nan")
+        return certified_share(self.record)
 
     @property
     def exact(self) -> bool:
