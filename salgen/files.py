@@ -17,22 +17,29 @@ CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # errors
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; on a clean exit it is synced and takes the name `path`.
+def atomic_path(path: Path, *, synced: bool = True) -> Iterator[Path]:
+    """A temporary path to write to; on a clean exit it takes the name `path`.
 
     On an error, Ctrl-C included, the temporary file is removed and `path` is as it was. No two writers share a
     temporary path, even if two machines write to one folder from processes with the same number.
+
+    Parameters
+    ----------
+    synced
+        Whether to wait until it is on the disk. Otherwise a power cut may leave an empty or partial file.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY}")
     try:
         yield temporary
-        with open(temporary, "rb") as handle:
-            os.fsync(handle.fileno())
+        if synced:
+            with open(temporary, "rb") as handle:
+                os.fsync(handle.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if synced:
+        sync_folder(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -20,8 +20,9 @@ from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
-from salgen.evaluation.statistics.comparisons import Comparison, write_comparisons
-from salgen.evaluation.statistics.summary import SummaryRow, write_summary
+from salgen.evaluation.statistics.comparisons import Comparison
+from salgen.evaluation.statistics.run_tables import write_tables
+from salgen.evaluation.statistics.summary import SummaryRow
 
 ROOT = Path(__file__).parents[1]
 spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
@@ -110,8 +111,9 @@ def test_the_columns_in_code_are_those_of_files(tmp_path):
     """What a run holds, whatever the declarations say."""
     run = make_run(tmp_path / "run", methods=("gradient", "random", "oracle"), samples=8, pictures=0)
     code = columns_in_code()
-    for file, write in (("summary.csv", write_summary), ("comparisons.csv", write_comparisons)):
-        head = write(run).read_text(encoding="utf-8").partition("\n")[0]
+    write_tables(run)
+    for file in ("summary.csv", "comparisons.csv"):
+        head = (run / file).read_text(encoding="utf-8").partition("\n")[0]
         assert head.split(",") == list(code[file])
 
 

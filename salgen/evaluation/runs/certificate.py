@@ -33,7 +33,7 @@ from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
 from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS, FILE, Certification, read_certificates
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, read_rows
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, is_written, read_rows, write_part
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.evaluation.runs.artifacts.provenance import provenance
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -113,15 +113,14 @@ class Certifier:
     @property
     def missing(self) -> list[int]:
         """The numbers of the chunks that have no file yet."""
-        return [number for number, path in enumerate(self.paths) if not path.exists()]
+        return [number for number, path in enumerate(self.paths) if not is_written(path)]
 
     def write(self, numbers: Iterable[int], renderer: Renderer) -> Iterator[int]:
         """Write the files of some chunks, and yield the number of each."""
         for number in numbers:
             certificates = self._certificates(self.runner.plan.chunks[number], renderer)
             self.paths[number].parent.mkdir(parents=True, exist_ok=True)
-            with atomic_path(self.paths[number]) as temporary:
-                pq.write_table(certificates, temporary)
+            write_part(self.paths[number], certificates)
             yield number
 
     def tables(self) -> Iterator[pa.Table]:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer, Explained
@@ -27,7 +26,7 @@ from salgen.evaluation.metrics.inputs.metric import PAIRED
 from salgen.evaluation.metrics.inputs.metric_inputs import SHUFFLED, MapKind, MetricInputs
 from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.models.inspection.model_view import ModelView
-from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk, score_rows
+from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk, is_written, score_rows, write_part
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.predictions import Classes, Predictions, predict_split, present_in
 from salgen.evaluation.runs.artifacts.provenance import library_versions, provenance
@@ -37,7 +36,6 @@ from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.insignificant_patch import VERSION as PATCH_VERSION
 from salgen.evaluation.runs.plan import Plan
 from salgen.evaluation.scoring.metric_computation import compute_metrics
-from salgen.files import atomic_path
 from salgen.parameters import canonical_json, to_json
 from salgen.progress import progress
 from salgen.types import Mask
@@ -69,7 +67,7 @@ class ModelRunner:
 
     def missing(self, number: int) -> list[ScoreChunk]:
         """The methods of a chunk that are not scored, or whose maps are to be kept and are not."""
-        return [chunk for chunk in self.chunks[number] if not (chunk.path.exists() and self._maps_are_kept(chunk))]
+        return [chunk for chunk in self.chunks[number] if not (is_written(chunk.path) and self._maps_are_kept(chunk))]
 
     def write(self, number: int, predicted: Classes) -> Iterator[ScoreChunk]:
         """Explain a chunk's samples by the missing methods, together where they share passes, and score them.
@@ -198,8 +196,7 @@ class ModelRunner:
             scores = compute_metrics(self.metric_inputs(chunk.call, inputs, maps, region), metrics)
             tables.append(score_rows(shared, variant, inputs.batch.ids, metrics, scores))
         table = pa.concat_tables(tables).replace_schema_metadata({"salgen": json.dumps(record)})
-        with atomic_path(chunk.path) as temporary:
-            pq.write_table(table, temporary)
+        write_part(chunk.path, table)
 
     def shared_columns(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The values that all rows of a chunk under one method have in common, from the chunk's record."""

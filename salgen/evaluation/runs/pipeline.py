@@ -32,10 +32,9 @@ from salgen.evaluation.runs.ray_work import RayWorkers, check_address_of, ray_wo
 from salgen.evaluation.runs.recording import run_record
 from salgen.evaluation.runs.retraining import retrain
 from salgen.evaluation.runs.run_snapshot import keep_for_scoring
-from salgen.evaluation.statistics.comparisons import write_comparisons
 from salgen.evaluation.statistics.intervals import near_chance
-from salgen.evaluation.statistics.score_cube import SCORES, read_scores
-from salgen.evaluation.statistics.summary import write_summary
+from salgen.evaluation.statistics.run_tables import write_tables
+from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.files import remove_temporaries
 from salgen.parameters import to_json
 from salgen.progress import progress
@@ -255,9 +254,7 @@ def _execute(
         plan.source_run.copy_gallery(run)
     if plan.keep_maps:
         keep_for_scoring(plan.dataset, plan.models, run)
-    cube = read_scores(run)
-    write_summary(run, cube)
-    write_comparisons(run, cube)
+    write_tables(run)
     run_record(runners, certificates, monotonic() - started, command).write(run)  # last: the run is finished
     return run
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 
 from salgen.evaluation.statistics.comparison_groups import Family, Key, families
 from salgen.evaluation.statistics.permutation import ALPHA, sign_flip_p_values
-from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores
-from salgen.evaluation.statistics.summary import csv_text
+from salgen.evaluation.statistics.score_cube import ScoreCube
 from salgen.evaluation.statistics.tolerance import differences
-from salgen.files import write_text
 from salgen.types import Float64
 
 COMPARISONS = "comparisons.csv"
@@ -176,15 +173,3 @@ def _other_method(comparison: Comparison, known_key: Key) -> Key:
 def compare_subsets(cube: ScoreCube) -> list[Comparison]:
     """All pairs of all families, for all, the correctly classified and, where there are any, the certified samples."""
     return [row for subset in cube.subsets for row in compare_families(families(cube.restricted(subset)))]
-
-
-def write_comparisons(run: Path, cube: ScoreCube | None = None) -> Path:
-    """Write ``comparisons.csv`` as :func:`~salgen.evaluation.statistics.summary.write_summary` does ``summary.csv``."""
-    path = Path(run) / COMPARISONS
-    write_text(path, comparisons_text(cube or read_scores(Path(run))))
-    return path
-
-
-def comparisons_text(cube: ScoreCube) -> str:
-    """The contents of ``comparisons.csv``."""
-    return csv_text([f.name for f in fields(Comparison) if f.name != "higher_is_better"], compare_subsets(cube))

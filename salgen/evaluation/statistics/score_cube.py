@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -26,6 +28,7 @@ STANDING = ("target", "correct", "certified")  # per sample, model and training 
 ALL, CORRECT, CERTIFIED = "all", "correct", "certified"
 LARGEST = 1e100
 ROWS = 2**18  # read at once
+HELD = 2**19  # scores in a cube of `score_cubes`, unless one metric has more; with what is computed, 80 bytes each
 SUBSETS = (ALL, CORRECT, CERTIFIED)
 
 Codes = NDArray[np.integer[Any]]
@@ -39,13 +42,46 @@ def read_scores(run: Path) -> ScoreCube:
     SalgenError
         If the file is missing, damaged, empty, or holds a score twice.
     """
+    with _parts_of(run) as parts:
+        axes = _axes_of(parts)
+        return _filled(parts, axes, axes.names["metric"])
+
+
+def score_cubes(run: Path, held: int = HELD) -> Iterator[ScoreCube]:
+    """The scores of a run, some metrics at a time, so that what is held does not grow with their number.
+
+    Parameters
+    ----------
+    held
+        The most scores of a cube; it has one metric at least.
+
+    Yields
+    ------
+    Cubes that differ in their metrics alone; together they are :func:`read_scores`.
+
+    Raises
+    ------
+    SalgenError
+        As :func:`read_scores`.
+    """
+    with _parts_of(run) as parts:
+        axes = _axes_of(parts)
+        names = axes.names["metric"]
+        at_a_time = max(1, held * len(names) // math.prod(axes.shape((*SERIES_AXIS, *AXES))))
+        for start in range(0, len(names), at_a_time):
+            yield _filled(parts, axes, names[start : start + at_a_time])
+
+
+@contextmanager
+def _parts_of(run: Path) -> Iterator[_RowGroups]:
+    """The rows of a run's scores; errors name the file."""
     import pyarrow as pa
 
     path = run / SCORES
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
     try:
-        return _filled(_RowGroups(path, (*CATEGORIES, "value", "value_worst_case", *STANDING)))
+        yield _RowGroups(path, (*CATEGORIES, "value", "value_worst_case", *STANDING))
     except (pa.ArrowException, OSError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): evaluate again into a new folder") from None
     except SalgenError as error:
@@ -170,12 +206,13 @@ def score_cube(table: Any) -> ScoreCube:
     SalgenError
         If there is no score, a column is missing, or a score is there twice.
     """
-    return _filled([table])
+    axes = _axes_of([table])
+    return _filled([table], axes, axes.names["metric"])
 
 
-def _filled(parts: Iterable[Any]) -> ScoreCube:
-    """The cube of a table in parts, which are gone through twice: for the names on its axes, and for the scores."""
-    axes = _axes_of(parts)
+def _filled(parts: Iterable[Any], axes: _Axes, metrics: list[str]) -> ScoreCube:
+    """The cube of some metrics of a table in parts."""
+    axes = axes.of_metrics(metrics)
     shape, standing = axes.shape((*SERIES_AXIS, *AXES)), axes.shape(("model", "training_seed", "sample_id"))
     value, worst = np.full(shape, np.nan), np.full(shape, np.nan)
     scored = np.zeros(shape, dtype=bool)
@@ -189,11 +226,12 @@ def _filled(parts: Iterable[Any]) -> ScoreCube:
     rows = 0
     for table in parts:
         code = axes.codes(table)
-        place = (code[SERIES_AXIS[0]], *(code[column] for column in AXES))
-        rows += table.num_rows
+        chosen = code["metric"] >= 0
+        place = tuple(code[column][chosen] for column in (*SERIES_AXIS, *AXES))
+        rows += len(place[0])
         scored[place] = True
-        value[place], worst[place] = (_values(table, column) for column in ("value", "value_worst_case"))
-        reason[place] = number_of_reason[code["reason"]]
+        value[place], worst[place] = (_values(table, column)[chosen] for column in ("value", "value_worst_case"))
+        reason[place] = number_of_reason[code["reason"][chosen]]
         clusters[code["sample_id"]] = code["cluster"]
         place = tuple(code[column] for column in ("model", "training_seed", "sample_id"))
         for name, column in _standings(table).items():
@@ -204,7 +242,7 @@ def _filled(parts: Iterable[Any]) -> ScoreCube:
     return ScoreCube(
         series=[(model[m], method[k], reduction[r]) for m, k, r in axes.series],
         models=model,
-        metrics=axes.names["metric"],
+        metrics=metrics,
         variants=axes.names["variant"],
         seeds=axes.names["training_seed"],
         samples=axes.names["sample_id"],
@@ -258,13 +296,18 @@ class _Axes:
         """The lengths of some axes."""
         return tuple(len(self.series if column in SERIES_AXIS else self.names[column]) for column in columns)
 
+    def of_metrics(self, metrics: list[str]) -> _Axes:
+        """The axes of some metrics' scores; the others have the number -1."""
+        numbers = dict.fromkeys(self.names["metric"], -1) | {name: number for number, name in enumerate(metrics)}
+        return replace(self, names={**self.names, "metric": metrics}, numbers={**self.numbers, "metric": numbers})
+
     def codes(self, table: Any) -> dict[str, Codes]:
         """The places of a table's rows on all axes, by column."""
         code = {column: _codes(table, column, self.numbers[column]) for column in CATEGORIES}
-        place = {key: number for number, key in enumerate(self.series)}
-        keys, inverse = np.unique(np.stack([code[column] for column in SERIES], axis=1), axis=0, return_inverse=True)
-        series = np.array([place[tuple(key)] for key in keys.tolist()], dtype=np.int32)
-        return {**code, SERIES_AXIS[0]: series[inverse.reshape(-1)]}
+        shape = self.shape(SERIES)
+        place = np.zeros(math.prod(shape), dtype=np.int32)
+        place[np.ravel_multi_index(np.transpose(self.series), shape)] = np.arange(len(self.series))
+        return {**code, SERIES_AXIS[0]: place[np.ravel_multi_index([code[column] for column in SERIES], shape)]}
 
 
 def _axes_of(parts: Iterable[Any]) -> _Axes:
@@ -279,8 +322,9 @@ def _axes_of(parts: Iterable[Any]) -> _Axes:
     series: dict[tuple[int, ...], None] = {}
     for table in parts:
         code = {column: _codes(table, column, found[column], grow=True) for column in CATEGORIES}
-        keys, first = np.unique(np.stack([code[column] for column in SERIES], axis=1), axis=0, return_index=True)
-        series |= dict.fromkeys(map(tuple, keys[np.argsort(first)].tolist()))
+        rows = np.stack([code[column] for column in SERIES], axis=1)
+        changes = np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1
+        series |= dict.fromkeys(map(tuple, rows[[0, *changes] if len(rows) else []].tolist()))
     if not series:
         raise SalgenError("there are no scores: evaluate at least one sample")
     names = {column: sorted(values) if column in SORTED else list(values) for column, values in found.items()}

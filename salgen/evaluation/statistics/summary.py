@@ -6,8 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from salgen.evaluation.metrics.inputs.metric import EMPTY_MASK, NOT_THE_MAPS_DOI
 from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.intervals import normalised
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
-from salgen.evaluation.statistics.score_cube import ScoreCube, read_scores, score_cube
-from salgen.files import write_text
+from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube
 from salgen.parameters import parse_call
 from salgen.types import Float64
 
@@ -214,18 +212,6 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
         return np.full(value.shape[:3], np.nan)
     directions = np.array([{True: 1.0, False: -1.0, None: np.nan}[higher_is_better(m)] for m in cube.metrics])
     return normalised(value, value[names.index("random")], value[names.index("oracle")], directions[:, None])
-
-
-def write_summary(run: Path, cube: ScoreCube | None = None) -> Path:
-    """Write ``summary.csv`` in the folder `run`, from its scores or their cube, and return its path."""
-    path = Path(run) / SUMMARY
-    write_text(path, summary_text(cube or read_scores(Path(run))))
-    return path
-
-
-def summary_text(cube: ScoreCube) -> str:
-    """The contents of ``summary.csv``."""
-    return csv_text([f.name for f in fields(SummaryRow)], summarise_subsets(cube))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:

@@ -15,8 +15,7 @@ from salgen.evaluation.runs.artifacts.certificates import read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import predictions_table
 from salgen.evaluation.runs.artifacts.run_record import RECORD
-from salgen.evaluation.statistics.comparisons import COMPARISONS, comparisons_text
-from salgen.evaluation.statistics.summary import SUMMARY, summary_text
+from salgen.evaluation.statistics.run_tables import tables_text
 from salgen.evaluation.verification.checked_run import CheckedRun
 
 DIGITS = 1e-4  # tolerance for a number of a table: six digits are written, and libraries round differently
@@ -25,7 +24,7 @@ TOLERANCE = 1e-9  # for a share
 
 def csv_problems(run: CheckedRun) -> Iterator[str]:
     """Tables of means and of tests with a line that does not follow from the scores."""
-    for name, text in ((SUMMARY, summary_text(run.cube)), (COMPARISONS, comparisons_text(run.cube))):
+    for name, text in tables_text([run.cube]).items():
         path = run.folder / name
         if not path.is_file():
             yield f"{path} is missing: the run is not finished"

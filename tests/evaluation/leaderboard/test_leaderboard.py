@@ -19,7 +19,7 @@ from salgen.evaluation.leaderboard import leaderboard, site
 from salgen.evaluation.leaderboard.matrix import matrices
 from salgen.evaluation.leaderboard.naming import page_names
 from salgen.evaluation.leaderboard.rows import DIRECTIONS, Row
-from salgen.evaluation.statistics.summary import write_summary
+from salgen.evaluation.statistics.run_tables import write_tables
 
 METHODS = ("gradient", "lrp-z", "random", "sobel", "oracle")
 SMALL = {"samples": 8, "pictures": 2, "size": 16, "methods": METHODS, "metrics": ("relevance-mass", "mae")}
@@ -82,7 +82,8 @@ def rows_in(folder):
 def summary_of(run):
     """The rows of ``summary.csv`` that a leaderboard should have, by what names them."""
     headline = json.loads((run / "run.json").read_text())["headline_variant"]
-    with open(write_summary(run), encoding="utf-8", newline="") as handle:
+    write_tables(run)
+    with open(run / "summary.csv", encoding="utf-8", newline="") as handle:
         rows = [r for r in csv.DictReader(handle) if r["samples"] == "all" and r["training_seed"] == "all"]
     return {(r["model"], r["method"], r["metric"]): r for r in rows if r["variant"] == headline}
 

@@ -392,10 +392,19 @@ def test_another_model_or_target_has_other_parts(flat, tmp_path):
     assert len(parts_of(tmp_path)) == 3
 
 
+def test_a_part_that_a_power_cut_left_half_is_made_again(flat, tmp_path):
+    whole = certify([work_of(flat, DarkPixels(4), tmp_path)])
+    (part,) = (tmp_path / PARTS).iterdir()
+    for content in (b"", part.read_bytes()[:200]):
+        part.write_bytes(content)
+        assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == whole
+
+
 def test_a_damaged_part_is_named(flat, tmp_path):
     certify([work_of(flat, DarkPixels(4), tmp_path)])
     (part,) = (tmp_path / PARTS).iterdir()
-    for content in (b"", part.read_bytes()[:200]):
+    whole = part.read_bytes()
+    for content in (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], whole[:100] + whole[-100:]):
         part.write_bytes(content)
         with pytest.raises(SalgenError, match=f"{part.name} is damaged .* remove it and run the same command again"):
             certify([work_of(flat, DarkPixels(4), tmp_path)])

@@ -154,7 +154,8 @@ def test_a_report_and_a_summary_come_out_of_it(run):
     assert "gradient" in page.read_text(encoding="utf-8")
 
 
-def test_adding_a_method_computes_that_method_only(run, data):
+def test_adding_a_method_computes_that_method_only(run, data, tmp_path):
+    run = shutil.copytree(run, tmp_path / "run")
     before = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
     evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0", "lrp-z"], settings=SETTINGS, seeds=2, out=run)
     after = {path: path.stat().st_mtime_ns for path in (run / PARTS).iterdir()}
@@ -167,7 +168,7 @@ def test_the_record_is_written_last(data, tmp_path, monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "write_comparisons", stopped)
+    monkeypatch.setattr(pipeline, "write_tables", stopped)
     with pytest.raises(KeyboardInterrupt):
         evaluate(data, methods=["gradient"], settings=SETTINGS, seeds=1, out=tmp_path / "run")
     assert not (tmp_path / "run" / "run.json").exists()
@@ -241,7 +242,18 @@ def test_a_folder_of_checkpoints_names_one(run, data, tmp_path):
         evaluate(data, model=run, out=tmp_path / "run")
 
 
-@pytest.mark.parametrize("how", ["truncated", "of another method", "of something else"])
+@pytest.mark.parametrize("size", [0, 50])
+def test_a_part_that_a_power_cut_left_half_is_made_again(run, data, size, tmp_path):
+    run = shutil.copytree(run, tmp_path / "run")
+    methods = [method["call"] for method in json.loads((run / "run.json").read_text())["methods"]]
+    before = (run / "scores.parquet").read_bytes()
+    part = min(path for path in (run / PARTS).iterdir() if b"salgen" in (pq.read_schema(path).metadata or {}))
+    part.write_bytes(part.read_bytes()[:size])
+    evaluate(data, methods=methods, settings=SETTINGS, seeds=2, out=run)
+    assert (run / "scores.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["changed", "of another method", "of something else"])
 def test_a_damaged_unit_is_named(run, data, how):
     described = {path: pq.read_schema(path).metadata or {} for path in (run / PARTS).iterdir()}
     units = {path: json.loads(found[b"salgen"]) for path, found in described.items() if b"salgen" in found}
@@ -249,7 +261,8 @@ def test_a_damaged_unit_is_named(run, data, how):
     other = next(path for path, unit in units.items() if unit["method"] == "sobel")
     whole = part.read_bytes()
     strange = (run / "scores.parquet").read_bytes()
-    part.write_bytes({"truncated": whole[:50], "of another method": other.read_bytes()}.get(how, strange))
+    changed = whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]
+    part.write_bytes({"changed": changed, "of another method": other.read_bytes()}.get(how, strange))
     try:
         with pytest.raises(SalgenError, match="is damaged"):
             evaluate(data, methods=["gradient", "lrp-alpha-beta:alpha=1,beta=0"], settings=SETTINGS, seeds=2, out=run)

@@ -1,13 +1,11 @@
-"""Comparisons of methods: their numbers by loops, families, verdicts and the file."""
+"""Comparisons of methods: their numbers by loops, families, verdicts."""
 
-import csv
 import math
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,12 +15,10 @@ from salgen.errors import SalgenError
 from salgen.evaluation.statistics.comparison_groups import Family, families, family, is_ceiling
 from salgen.evaluation.statistics.comparisons import (
     compare_families,
-    compare_subsets,
     effect_sizes,
     holm,
     indistinguishable,
     not_better,
-    write_comparisons,
 )
 from salgen.evaluation.statistics.permutation import sign_flip_p_values
 from salgen.evaluation.statistics.score_cube import score_cube
@@ -191,26 +187,6 @@ def test_holm_equals_slow_loop(p_values):
 def test_holm_of_a_known_example():
     """Rejected one by one, from the smallest p value on, at 0.05 / 4, 0.05 / 3, ..."""
     np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
-
-
-def test_the_file_holds_all_subsets(tmp_path):
-    pq.write_table(pa.Table.from_pylist(scores()), tmp_path / "scores.parquet")
-    path = write_comparisons(tmp_path)
-    assert path == tmp_path / "comparisons.csv"
-    with path.open(newline="") as handle:
-        read = list(csv.DictReader(handle))
-    expected = compare_subsets(cube_of())
-    assert (
-        [row["samples"] for row in read]
-        == [row.samples for row in expected]
-        == [s for s in ("all", "correct", "certified") for _ in range(6)]
-    )
-    assert [float(row["difference"]) for row in read] == pytest.approx([row.difference for row in expected], rel=1e-5)
-    assert list(read[0]) == [
-        *("samples", "model", "metric", "variant", "method_a", "reduction_a", "method_b", "reduction_b"),
-        *("n_clusters", "n_samples", "n_trainings", "difference", "effect_size", "win_share", "p_value", "p_holm"),
-    ]
-    assert {int(row["n_samples"]) for row in read} == {29, 24, 14}
 
 
 def slow_p_value(a, b, clusters, trainings):

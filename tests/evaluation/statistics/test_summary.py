@@ -1,17 +1,14 @@
-"""Summary rows against direct sums over small tables; faults of the scores file."""
+"""Summary rows against direct sums over small tables."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from salgen.errors import SalgenError
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
-from salgen.evaluation.statistics.summary import summarise, summarise_subsets, write_summary
+from salgen.evaluation.statistics.summary import summarise, summarise_subsets
 
 NAN = float("nan")
 SCORES = {
@@ -208,45 +205,3 @@ def test_what_is_scored_in_one_variant_only_has_no_row_in_the_other():
     both = rows() + [row | {"variant": "region:brain"} for row in rows(methods=["oracle"])]
     found = summarise(pa.Table.from_pylist(both))
     assert {(row.method, row.variant) for row in found if row.variant == "region:brain"} == {("oracle", "region:brain")}
-
-
-def test_summary_file_holds_the_rows(tmp_path):
-    pq.write_table(pa.Table.from_pylist(rows()), tmp_path / "scores.parquet")
-    path = write_summary(tmp_path)
-    assert path == tmp_path / "summary.csv"
-    with path.open(newline="") as handle:
-        read = {(row["samples"], row["method"], row["training_seed"]): row for row in csv.DictReader(handle)}
-    row = read["all", "gradient", "all"]
-    assert float(row["mean"]) == pytest.approx(0.8)
-    assert row["n_undefined"] == "2"
-    assert row["reasons"] == "empty_mask: 1; trivial_full_mask: 1; zero_energy: 1"
-    assert set(read) == {
-        (samples, method, seed) for samples in ("all", "correct") for method in SCORES for seed in ("0", "all")
-    }
-
-
-def test_undefined_numbers_are_empty_fields(tmp_path):
-    table = pa.Table.from_pylist(rows(methods=["gradient"]))
-    pq.write_table(table, tmp_path / "scores.parquet")
-    text = write_summary(tmp_path).read_text()
-    assert "nan" not in text
-    assert ",,clusters; of this one model," in text  # no normalised score without the controls
-
-
-def test_faults_of_the_scores_name_the_file(tmp_path):
-    path = tmp_path / "scores.parquet"
-    with pytest.raises(SalgenError, match=r"scores\.parquet is missing"):
-        write_summary(tmp_path)
-    path.write_bytes(b"PAR1 not really")
-    with pytest.raises(SalgenError, match=r"scores\.parquet is damaged"):
-        write_summary(tmp_path)
-    pq.write_table(pa.Table.from_pylist(rows()).slice(0, 0), path)
-    with pytest.raises(SalgenError, match=r"scores\.parquet: there are no scores"):
-        write_summary(tmp_path)
-    pq.write_table(pa.Table.from_pylist(rows() + rows()[:3]), path)
-    with pytest.raises(SalgenError, match="3 scores are there twice"):
-        write_summary(tmp_path)
-    pq.write_table(pa.Table.from_pylist(rows()).drop_columns(["metric"]), path)
-    with pytest.raises(SalgenError, match="no column 'metric'"):
-        write_summary(tmp_path)
-    assert not (tmp_path / "summary.csv").exists()

@@ -15,8 +15,7 @@ from kept_runs import STATED, make_data, make_run
 
 import salgen
 from salgen.evaluation.runs.artifacts.saved_maps import key_of, read_maps, write_maps
-from salgen.evaluation.statistics.comparisons import write_comparisons
-from salgen.evaluation.statistics.summary import write_summary
+from salgen.evaluation.statistics.run_tables import write_tables
 
 METRICS = ["roc-auc", "insertion-auc", "idr"]
 MODEL = "lesion-cnn-seed0"
@@ -51,8 +50,7 @@ def sealed(folder):
 
 def followed(folder):
     """Compute the tables again from the scores."""
-    write_summary(folder)
-    write_comparisons(folder)
+    write_tables(folder)
 
 
 def record_of(folder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -62,38 +62,43 @@ def read_certificates(path: Path) -> Certification:
         If it is damaged.
     """
     try:
-        return _certification(pq.read_table(path).to_pylist())
+        return _certification(pq.read_table(path))
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise SalgenError(f"{path} is damaged ({reason(error)}): fetch it or evaluate again") from None
 
 
-def _certification(certificates: Sequence[dict[str, Any]]) -> Certification:
-    per_model: dict[Model, list[dict[str, Any]]] = {}
-    for row in certificates:
-        per_model.setdefault((row["model"], row["training_seed"]), []).append(row)
-    certified = {
-        model: {row["sample_id"]: row["certified"] for row in rows if row["certified"] is not None}
-        for model, rows in per_model.items()
-    }
-    return Certification(certified, [_summary(*model, rows) for model, rows in per_model.items()])
+def _certification(certificates: pa.Table) -> Certification:
+    models = list(zip(*(certificates[name].to_pylist() for name in ("model", "training_seed")), strict=True))
+    certified, summary = {}, []
+    for name, seed in dict.fromkeys(models):
+        own = certificates.filter(pa.array([model == (name, seed) for model in models]))
+        known = zip(own["sample_id"].to_pylist(), own["certified"].to_pylist(), strict=True)
+        certified[name, seed] = {sample: holds for sample, holds in known if holds is not None}
+        summary.append(_summary(name, seed, own))
+    return Certification(certified, summary)
 
 
-def _summary(name: str, seed: int, rows: Sequence[Mapping[str, Any]]) -> CertificateSummary:
-    features = list(dict.fromkeys(feature for row in rows for feature in row["features"]))
-    showing = {feature: [row for row in rows if feature in row["features"]] for feature in features}
+def _summary(name: str, seed: int, rows: pa.Table) -> CertificateSummary:
+    shown, needed, uses = (rows[column].to_pylist() for column in ("features", "needed_features", "uses_feature"))
+    elsewhere, tolerance = (  # older versions have not all columns
+        rows[column].to_numpy() if column in rows.column_names else np.zeros(0)
+        for column in ("holds_elsewhere", "tolerance")
+    )
     return CertificateSummary(
         name=name,
         seed=seed,
         samples=len(rows),
-        coverage=_share(row["certified"] for row in rows),
-        uses_feature=_share(row["uses_feature"] for row in rows),
-        ignores_background=_share(row["ignores_background"] for row in rows),
-        needed={f: _share(f in row["needed_features"] for row in showing[f]) for f in features},
-        holds_elsewhere=_mean(row["holds_elsewhere"] for row in rows if "holds_elsewhere" in row),
+        coverage=_share(rows["certified"].to_pylist()),
+        uses_feature=_share(uses),
+        ignores_background=_share(rows["ignores_background"].to_pylist()),
+        needed={
+            feature: _share(feature in n for n, features in zip(needed, shown, strict=True) if feature in features)
+            for feature in dict.fromkeys(feature for features in shown for feature in features)
+        },
+        holds_elsewhere=_mean(elsewhere.tolist()),
         by_tolerance={
-            str(most): _share(row["uses_feature"] and row["tolerance"] <= most for row in rows)
-            for most in TOLERANCES
-            if "tolerance" in rows[0]  # version 1 has none
+            str(most): _share(use and own <= most for use, own in zip(uses, tolerance.tolist(), strict=True))
+            for most in (TOLERANCES if len(tolerance) else ())
         },
     )
 
@@ -104,6 +109,6 @@ def _mean(shares: Iterable[float]) -> float | None:
     return float(np.mean(defined)) if defined else None
 
 
-def _share(answers: Iterator[bool | None]) -> float:
+def _share(answers: Iterable[bool | None]) -> float:
     """The share of answers that are true; None counts as false."""
     return float(np.mean([bool(answer) for answer in answers]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,7 @@ from salgen.evaluation.scoring.metric_computation import aggregate_partial, wors
 from salgen.files import atomic_path
 from salgen.types import Float64
 
+ROWS = 2**17  # of a row group, about
 Certified = Mapping[tuple[str, int], Mapping[str, bool]]
 Place = tuple[str, int, str, str, str]  # model, training seed, method, metric, variant
 
@@ -32,7 +33,7 @@ def write_scores(
     certified: Certified,
     further: Iterable[pa.Table] = (),
 ) -> None:
-    """Write all rows in one file, a chunk at a time.
+    """Write all rows in one file, some chunks at a time.
 
     Parameters
     ----------
@@ -45,14 +46,26 @@ def write_scores(
     """
     complete = _across_chunks(chunks, metrics)
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, pa.schema(RESULT_COLUMNS)) as writer:
-        for table in chain((_completed(chunk.read(), complete) for chunk in chunks), further):
+        for table in _merged(chain((_completed(chunk.read(), complete) for chunk in chunks), further)):
             set_here = {
                 "dataset": pa.array([dataset] * len(table), pa.string()),
                 "certified": _certified(table, certified),
             }
             for name, column in set_here.items():
                 table = table.set_column(table.column_names.index(name), name, column)
-            writer.write_table(table.select(list(RESULT_COLUMNS)))
+            writer.write_table(table)
+
+
+def _merged(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Larger tables of the columns that are written: thousands of small row groups take more memory than they hold."""
+    held: list[pa.Table] = []
+    for table in tables:
+        held.append(table.select(list(RESULT_COLUMNS)))
+        if sum(map(len, held)) >= ROWS:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""`summary.csv` and `comparisons.csv` of a run, from its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison, compare_subsets
+from salgen.evaluation.statistics.score_cube import SUBSETS, ScoreCube, score_cubes
+from salgen.evaluation.statistics.summary import ALL_SEEDS, SUMMARY, SummaryRow, csv_text, summarise_subsets
+from salgen.files import write_text
+
+
+def write_tables(run: Path) -> None:
+    """Write both tables in a run folder, from its ``scores.parquet``.
+
+    Raises
+    ------
+    SalgenError
+        If the scores are missing or damaged; nothing is written then.
+    """
+    for name, text in tables_text(score_cubes(run)).items():
+        write_text(run / name, text)
+
+
+def tables_text(cubes: Iterable[ScoreCube]) -> dict[str, str]:
+    """The contents of both tables by file name; cubes that differ in their metrics give those of one cube of all."""
+    summary: list[SummaryRow] = []
+    comparisons: list[Comparison] = []
+    for cube in cubes:
+        summary += summarise_subsets(cube)
+        comparisons += compare_subsets(cube)
+        series, seeds = cube.series, [*map(str, cube.seeds), ALL_SEEDS]
+    subset = {name: number for number, name in enumerate(SUBSETS)}
+    place = {key: number for number, key in enumerate(series)}
+    model = {name: number for number, name in enumerate(dict.fromkeys(name for name, _, _ in series))}
+    summary.sort(
+        key=lambda row: (
+            subset[row.samples],
+            model[row.model],
+            seeds.index(row.training_seed),
+            place[row.model, row.method, row.reduction],
+        )
+    )
+    comparisons.sort(key=lambda row: (subset[row.samples], model[row.model]))
+    return {
+        SUMMARY: csv_text([f.name for f in fields(SummaryRow)], summary),
+        COMPARISONS: csv_text([f.name for f in fields(Comparison) if f.name != "higher_is_better"], comparisons),
+    }
