@@ -87,7 +87,7 @@ def main() -> None:
         "Evaluating is explaining by the gradient and eleven controls, and scoring by six metrics over two regions; "
         "half of the images have a mask. What evaluating takes beyond bare passes and sorts is rendering redraws, and "
         "some forty NumPy calls for each map and region. Peak memory is the whole process, torch included; what grows "
-        "is the data set's mapped file (2.8 KB an image) and the table of scores that the summary reads at once.",
+        "is up to 64 MB of the data set that are kept, and the scores of one metric.",
         "\n".join(growth.lines(growth.SIZES)),
         "## On a GPU",
         "`python -m benchmarks.gpu PART` measures training at the paper's scale, every method beside captum and "

@@ -127,11 +127,13 @@ def _bare_passes(checkpoint: Path, images: int) -> float:
 
 def _bare_sorts(run: Path) -> float:
     """Seconds of a sort of each map's values in each region, inside the mask and outside."""
-    from salgen.evaluation.statistics.score_cube import read_scores
+    from salgen.evaluation.statistics.score_cube import score_cubes
 
-    scored = read_scores(run).scored  # (series, metrics, variants, seeds, samples)
+    scored = np.bool_(False)  # by any metric: (series, variants, seeds, samples)
+    for cube in score_cubes(run):
+        scored = scored | cube.scored.any(axis=1)
     values = np.random.default_rng(0).normal(size=64 * 64).astype(np.float32)
-    count = int(scored.any(axis=1).sum())
+    count = int(scored.sum())
     started = time.perf_counter()
     for _ in range(count):
         np.sort(values)

@@ -1,6 +1,7 @@
-"""The table of docs/thresholds.md, from the sweeps in results/thresholds: ``python -m benchmarks.threshold_tables``.
+"""The tables of docs/thresholds.md, from the sweeps in results: ``python -m benchmarks.threshold_tables``.
 
-A sweep's ``thresholds.csv`` lies there as GENERATOR-DOSE.csv.
+A sweep's ``thresholds.csv`` lies there as thresholds/GENERATOR-DOSE.csv, and ``detection.csv`` of planted artefacts as
+detection.csv.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.sweeps.thresholds import EVERYWHERE, FOUND
 
 ROOT = Path(__file__).parents[1]
-RESULTS, PAGE = ROOT / "results" / "thresholds", ROOT / "docs" / "thresholds.md"
+RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "thresholds.md"
 ROLES = ("model", "method", "floor")
 MODEL = "model (accuracy)"
 
 
 class Tables:
-    """The results of all sweeps in a folder."""
+    """The results of all sweeps in a folder of results."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,7 +31,7 @@ class Tables:
     @cached_property
     def sweeps(self) -> dict[str, pd.DataFrame]:
         """The rows of each sweep by subject; the model's name is `MODEL`."""
-        read = {path.stem: pd.read_csv(path) for path in sorted(self.folder.glob("*.csv"))}
+        read = {path.stem: pd.read_csv(path) for path in sorted((self.folder / "thresholds").glob("*.csv"))}
         named = {name: rows["subject"].where(rows["role"] != "model", MODEL) for name, rows in read.items()}
         return {name: rows.set_index(named[name]) for name, rows in read.items()}
 
@@ -56,6 +57,23 @@ class Tables:
                 reached += rows.loc[subject, "outcome"] in (FOUND, EVERYWHERE)
                 away += [] if np.isnan(threshold) or np.isnan(of_model) else [abs(np.log(threshold / of_model))]
         return -reached, float(np.mean(away))
+
+    def detection(self) -> str:
+        """Methods, then floors, each from the largest AUROC on."""
+        read = pd.read_csv(self.folder / "detection.csv")
+        rows = read[read["role"].isin(ROLES)].sort_values(["role", "auroc"], ascending=False, kind="stable")
+        heads = ["", "AUROC", "95 % interval", "trainings for ±0.1", "false alarms at strength 0"]
+        cells = [
+            [
+                _name(row.method, row.role),
+                f"{row.auroc:.2f}",
+                f"{row.low:.2f} to {row.high:.2f}",
+                f"{row.trainings:.0f}",
+                f"{row.false_alarms * row.at_zero:.0f} of {row.at_zero}",
+            ]
+            for row in rows.itertuples()
+        ]
+        return markdown_table(heads, cells)
 
 
 def _name(subject: str, role: str) -> str:

@@ -53,6 +53,7 @@ def test_every_method_sample_seed_metric_and_variant_has_one_row(run, data):
     assert set(table["sample_id"]) == set(samples)
     count = len(samples) * 2 * 2 * table["method"].nunique() * table["metric"].nunique()
     assert len(table) == count
+    assert pq.ParquetFile(run / "scores.parquet").num_row_groups == 1  # not one for each part
     assert not table.duplicated(["sample_id", "training_seed", "method", "metric", "variant"]).any()
 
 
