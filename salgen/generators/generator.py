@@ -137,9 +137,7 @@ class Generator:
         SalgenError
             If the generator has no background that can be drawn again.
         """
-        return replace(
-            recipe, parameters=self._redrawable().redraw(recipe.parameters, self._again(recipe, seed, number))
-        )
+        return replace(recipe, parameters=self._redrawable.redraw(recipe.parameters, self._again(recipe, seed, number)))
 
     @property
     def movable(self) -> bool:
@@ -148,9 +146,7 @@ class Generator:
 
     def move(self, recipe: Recipe, seed: int, number: int) -> Recipe:
         """The recipe of the same sample with its feature elsewhere, on the background of its redraw of that number."""
-        if not isinstance(self.plugin, Movable):
-            raise SalgenError(f"{self.plugin.name} cannot move the feature of a sample")
-        return replace(recipe, parameters=self.plugin.move(recipe.parameters, self._again(recipe, seed, number)))
+        return replace(recipe, parameters=self._movable.move(recipe.parameters, self._again(recipe, seed, number)))
 
     def _again(self, recipe: Recipe, seed: int, number: int) -> Context:
         return Context(seed, self.plugin.family, recipe.split, number, self.material, redraws_of=recipe.index)
@@ -168,7 +164,7 @@ class Generator:
         SalgenError
             If the generator does not say.
         """
-        return self._redrawable().features(recipe.parameters)
+        return self._redrawable.features(recipe.parameters)
 
     def pairs(
         self, seed: int, split: str, indices: Sequence[int], twins: bool = True
@@ -190,9 +186,16 @@ class Generator:
             for recipe, (sample, twin) in zip(batch, rendered, strict=True):
                 yield self._sample(recipe, sample), twin
 
+    @cached_property  # isinstance of a protocol takes as long as a redraw
     def _redrawable(self) -> Redrawable:
         if not isinstance(self.plugin, Redrawable):
             raise SalgenError(f"{self.plugin.name} cannot draw a background again: its class lacks redraw and features")
+        return self.plugin
+
+    @cached_property
+    def _movable(self) -> Movable:
+        if not isinstance(self.plugin, Movable):
+            raise SalgenError(f"{self.plugin.name} cannot move the feature of a sample")
         return self.plugin
 
     def _sample(self, recipe: Recipe, rendered: Rendered) -> Sample:

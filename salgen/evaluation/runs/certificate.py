@@ -19,7 +19,7 @@ missing, there are no certificates, and `reason` says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -143,7 +143,7 @@ class Certifier:
             batch.ids, batch.clusters, labels, targets, answers, strict=True
         ):
             sample = {"model": model.name, "training_seed": model.seed, "sample_id": name, "cluster": cluster}
-            rows.append({**sample, **asdict(certificate_of(answer, int(label), int(target), plan.conventions.score))})
+            rows.append({**sample, **vars(certificate_of(answer, int(label), int(target), plan.conventions.score))})
         return pa.Table.from_pylist(rows, schema=pa.schema(COLUMNS))
 
     def _predicted(self, answers: Sequence[Answers], labels: Classes) -> Classes:

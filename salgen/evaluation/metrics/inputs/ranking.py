@@ -56,12 +56,12 @@ class Ranking:
         """The values outside the mask, ascending."""
         return self._sorted(~self.mask if self.valid is None else self.valid & ~self.mask)
 
-    @property
+    @cached_property
     def p(self) -> int:
         """The number of mask pixels."""
         return len(self.positives)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of pixels outside the mask."""
         return len(self.negatives)
@@ -101,13 +101,13 @@ class Ranking:
         """Counts at each distinct value of the positives, ascending, int64."""
         new = np.ones(self.p, dtype=bool)
         new[1:] = self.positives[1:] != self.positives[:-1]
-        starts = np.flatnonzero(new)
+        starts = new.nonzero()[0]
         values = self.positives[starts]
         below = self.negatives.searchsorted(values, "left")
-        at = np.diff(starts, append=self.p)
+        at = np.diff(np.append(starts, self.p))
         return Levels(at, below, self._tied(values, below), self.p - starts, self.n - below)
 
-    @property
+    @cached_property
     def top(self) -> np.floating[Any]:
         """The largest value."""
         return max(side[-1] for side in (self.positives, self.negatives) if len(side))
@@ -177,7 +177,7 @@ class Ranking:
         """Number of negatives equal to each value; most values have none, so few are searched for."""
         tied = np.zeros_like(below)
         if self.n:
-            met = np.flatnonzero(self.negatives.take(below, mode="clip") == values)
+            met = (self.negatives.take(below, mode="clip") == values).nonzero()[0]
             tied[met] = self.negatives.searchsorted(values[met], "right") - below[met]
         return tied
 
