@@ -1,8 +1,8 @@
 """Does cost per image, and peak memory, depend on the size of the data set? ``python -m benchmarks.growth``.
 
 Measures making, making recipes and evaluating at several sizes, each in a process of its own, and fits a line. Beside
-an evaluation stands the time of its bare passes and sorts: as many images through the network, forwards, and as many
-sorts of a region's values, and nothing else, in the same process.
+an evaluation stands the time of its bare passes and sorts: as many images through the network, forwards or forwards and
+backwards, and as many sorts of a region's values, and nothing else, in the same process.
 """
 
 from __future__ import annotations
@@ -87,20 +87,20 @@ def _evaluate(size: int, folder: Path) -> tuple[float, float]:
         started = time.perf_counter()
         run = evaluate(data, model=checkpoint, methods=methods, out=folder / "run")
         seconds = time.perf_counter() - started
-    return seconds, _bare_passes(checkpoint, shown["images"]) + _bare_sorts(run)
+    return seconds, _bare_passes(checkpoint, shown) + _bare_sorts(run)
 
 
 @contextmanager
-def _counting_images() -> Iterator[Counter[str]]:
-    """Counts images that pass a network's first convolution; one channel goes in."""
+def _counting_images() -> Iterator[Counter[bool]]:
+    """Counts images that pass a first convolution of one channel, by whether their gradient is taken."""
     from torch.nn import Conv2d
     from torch.nn.modules.module import register_module_forward_pre_hook
 
-    shown: Counter[str] = Counter()
+    shown: Counter[bool] = Counter()
 
     def count(module: Any, inputs: Any) -> None:
         if isinstance(module, Conv2d) and module.in_channels == 1:
-            shown["images"] += len(inputs[0])
+            shown[inputs[0].requires_grad] += len(inputs[0])
 
     handle = register_module_forward_pre_hook(count)
     try:
@@ -109,20 +109,24 @@ def _counting_images() -> Iterator[Counter[str]]:
         handle.remove()
 
 
-def _bare_passes(checkpoint: Path, images: int) -> float:
-    """Seconds of as many images forwards, from those of a few; the backward passes are few, and left out."""
+def _bare_passes(checkpoint: Path, shown: Mapping[bool, int]) -> float:
+    """Seconds of as many images forwards, and of those whose gradient is taken backwards too, from those of a few."""
     import torch
 
     from salgen.evaluation.training.checkpoints import load_checkpoint
 
     classifier = load_checkpoint(checkpoint).classifier
-    batch = torch.rand(BATCH, 1, 64, 64)
-    with torch.inference_mode():
-        classifier(batch)
-        started = time.perf_counter()
-        for _ in range(BARE_BATCHES):
-            classifier(batch)
-        return (time.perf_counter() - started) * images / (BARE_BATCHES * BATCH)
+    seconds = 0.0
+    for backwards, images in shown.items():
+        batch = torch.rand(BATCH, 1, 64, 64, requires_grad=backwards)
+        with torch.inference_mode(not backwards):
+            started = time.perf_counter()
+            for _ in range(BARE_BATCHES):
+                logits = classifier(batch)
+                if backwards:
+                    torch.autograd.grad(logits.sum(), batch)
+            seconds += (time.perf_counter() - started) * images / (BARE_BATCHES * BATCH)
+    return seconds
 
 
 def _bare_sorts(run: Path) -> float:

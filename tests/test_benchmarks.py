@@ -49,9 +49,10 @@ def test_only_images_that_enter_the_network_are_counted():
     network = nn.Sequential(nn.Conv2d(1, 3, 3), nn.Conv2d(3, 1, 3))
     with growth._counting_images() as shown:
         network(torch.zeros(5, 1, 8, 8))
-        network(torch.zeros(2, 1, 8, 8))
+        network(torch.zeros(2, 1, 8, 8, requires_grad=True))
+        network(torch.zeros(4, 1, 8, 8))
     network(torch.zeros(9, 1, 8, 8))
-    assert shown["images"] == 7
+    assert shown == {False: 9, True: 2}
 
 
 def test_efficiency_is_the_speed_up_beside_that_of_bare_processes():
