@@ -85,9 +85,9 @@ def _cell(rows: pd.DataFrame, subject: str) -> str:
         return "-"
     row = rows.loc[subject]
     if row["outcome"] != FOUND:
-        return str(row["outcome"])
-    ends = ["open" if np.isinf(row[end]) else f"{row[end]:.3g}" for end in ("low", "high")]
-    return f"{row['threshold']:.3g} ({ends[0]} to {ends[1]})"
+        return "every dose" if row["outcome"] == EVERYWHERE else "no dose"
+    ends = ["open" if np.isinf(row[end]) else f"{row[end]:.2g}" for end in ("low", "high")]
+    return f"{row['threshold']:.2g} ({ends[0]} to {ends[1]})"
 
 
 if __name__ == "__main__":
