@@ -87,8 +87,7 @@ def main() -> None:
         "Evaluating is explaining by the gradient and eleven controls, and scoring by six metrics over two regions; "
         "half of the images have a mask. What evaluating takes beyond bare passes and sorts is rendering redraws, and "
         "some forty NumPy calls for each map and region. Peak memory is the whole process, torch included; what grows "
-        "is up to 64 MB of the data set that are kept, memory that was freed and is kept for the next pass, and the "
-        "scores of one metric.",
+        "is up to 64 MB of the data set that are kept, ids and predictions, and the scores of one metric.",
         "\n".join(growth.lines(growth.SIZES)),
         "## On a GPU",
         "`python -m benchmarks.gpu PART` measures training at the paper's scale, every method beside captum and "
