@@ -156,10 +156,8 @@ def _compute_one(
         scores.reasons[name][index] = reason or (TRIVIAL_FULL_MASK if trivial else "")
         return
     results = [_value_under_mask(metric, ranking, inputs) for ranking in rankings]
-    best = results[0]
-    if len(results) > 1:
-        direction = -1.0 if metric.higher_is_better is False else 1.0
-        best = max(results, key=lambda result: -math.inf if math.isnan(result[0]) else direction * result[0])
+    direction = -1.0 if metric.higher_is_better is False else 1.0
+    best = max(results, key=lambda result: -math.inf if math.isnan(result[0]) else direction * result[0])
     scores.values[name][index], scores.reasons[name][index] = best
 
 

@@ -101,7 +101,7 @@ class Ranking:
         """Counts at each distinct value of the positives, ascending, int64."""
         new = np.ones(self.p, dtype=bool)
         new[1:] = self.positives[1:] != self.positives[:-1]
-        starts = new.nonzero()[0]
+        starts = np.flatnonzero(new)
         values = self.positives[starts]
         below = self.negatives.searchsorted(values, "left")
         at = np.diff(np.append(starts, self.p))
@@ -177,7 +177,7 @@ class Ranking:
         """Number of negatives equal to each value; most values have none, so few are searched for."""
         tied = np.zeros_like(below)
         if self.n:
-            met = (self.negatives.take(below, mode="clip") == values).nonzero()[0]
+            met = np.flatnonzero(self.negatives.take(below, mode="clip") == values)
             tied[met] = self.negatives.searchsorted(values[met], "right") - below[met]
         return tied
 
