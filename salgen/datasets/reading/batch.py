@@ -51,6 +51,7 @@ class Batch:
         self._manifest = manifest
         self.region_names = manifest.regions
         self.exact = manifest.exact
+        self._decoded: dict[str, Mask] = {}
 
     def __len__(self) -> int:
         return int(self._rows.num_rows)
@@ -103,10 +104,10 @@ class Batch:
             masks[row, 1 : 1 + len(alternatives)] = alternatives
         return masks
 
-    @cached_property
+    @property
     def regions(self) -> Mapping[str, Mask]:
         """Region name to bool (N, H, W)."""
-        return _Regions(self)
+        return _Regions(self)  # not kept: batches that refer to themselves would wait for the garbage collector
 
     @cached_property
     def twins(self) -> list[Float32 | None]:
@@ -152,6 +153,11 @@ class Batch:
 
     def region(self, name: str) -> Mask:
         """One region of every sample, bool (N, H, W)."""
+        if name not in self._decoded:
+            self._decoded[name] = self._decode_region(name)
+        return self._decoded[name]
+
+    def _decode_region(self, name: str) -> Mask:
         column = next(column for column, region in mask_columns(self._manifest).items() if region == name)
         shape = self._manifest.spec.image_size
         return np.stack([self._decode(column, row, data, png.decode_mask, shape) for row, data in self._stored(column)])
@@ -233,14 +239,11 @@ class _Regions(Mapping[str, Mask]):
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._names = batch.region_names
-        self._decoded: dict[str, Mask] = {}
 
     def __getitem__(self, name: str) -> Mask:
         if name not in self._names:
             raise KeyError(name)
-        if name not in self._decoded:
-            self._decoded[name] = self._batch.region(name)
-        return self._decoded[name]
+        return self._batch.region(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

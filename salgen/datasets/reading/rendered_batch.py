@@ -56,8 +56,7 @@ class RenderedBatch(Batch):
         """SHA-256 of the images' dtype, shape and pixels."""
         return [pixels_digest(sample.image) for sample in self._samples]
 
-    def region(self, name: str) -> Mask:
-        """One region of every sample, bool (N, H, W)."""
+    def _decode_region(self, name: str) -> Mask:
         return np.stack([sample.regions[name] for sample in self._samples])
 
     def levels(self) -> NDArray[Any]:

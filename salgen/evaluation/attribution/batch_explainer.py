@@ -141,7 +141,7 @@ class BatchExplainer:
 
     @cached_property
     def _untrained(self) -> Callable[[], ModelView]:
-        return cache(lambda: untrained(self.view, self.seed))
+        return cache(partial(untrained, self.view, self.seed))  # of self it would be a cycle
 
     @property
     def _explaining(self) -> list[Method]:

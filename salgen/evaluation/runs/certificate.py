@@ -30,7 +30,6 @@ import torch
 
 from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
-from salgen.evaluation.models.inspection.freed_memory import giving_back
 from salgen.evaluation.reliance.reliance import REDRAWS, TOLERATED, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.artifacts.certificates import COLUMNS, FILE, Certification, read_certificates
@@ -118,7 +117,7 @@ class Certifier:
 
     def write(self, numbers: Iterable[int], renderer: Renderer) -> Iterator[int]:
         """Write the files of some chunks, and yield the number of each."""
-        for number in giving_back(numbers):
+        for number in numbers:
             certificates = self._certificates(self.runner.plan.chunks[number], renderer)
             self.paths[number].parent.mkdir(parents=True, exist_ok=True)
             write_part(self.paths[number], certificates)

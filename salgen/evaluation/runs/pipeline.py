@@ -17,7 +17,6 @@ from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.foreign_methods import ForeignMethodError
-from salgen.evaluation.models.inspection.freed_memory import giving_back
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
@@ -281,5 +280,5 @@ def _write_missing(runner: ModelRunner, workers: RayWorkers | None) -> None:
 
 
 def _written_here(runner: ModelRunner, numbers: Iterable[int]) -> Iterator[ScoreChunk]:
-    for number in giving_back(numbers):
+    for number in numbers:
         yield from runner.write(number, runner.predicted(number))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pyarrow as pa
@@ -81,6 +83,19 @@ def test_batches_hold_the_samples_asked_for_in_order(folder, size, indices):
             np.testing.assert_array_equal(batch.regions["frame"][place], row["regions"]["frame"])
             assert batch.labels[place] == row["label"]
             assert (batch.twins[place] is None) == (row["twin"] is None)
+
+
+def test_a_batch_is_freed_as_soon_as_it_is_dropped(folder):
+    (batch,) = open_dataset(folder, "train").batches(12)
+    assert batch.masks.any()
+    assert batch.regions["frame"].any()
+    dropped = weakref.ref(batch)
+    gc.disable()
+    try:
+        del batch
+        assert dropped() is None  # it does not wait for the garbage collector, which may be long in coming
+    finally:
+        gc.enable()
 
 
 def test_columns_come_without_images(folder, monkeypatch):

@@ -1,3 +1,4 @@
+import gc
 import threading
 
 import numpy as np
@@ -9,6 +10,8 @@ from torch import nn
 
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
+from salgen.evaluation.attribution.attribution_context import AttributionContext
+from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -40,6 +43,16 @@ def test_raw_maps_keep_channels_and_sign(network):
     assert found.reduction is None
     assert found.signed
     assert (found.values < 0).any()
+
+
+def test_what_explained_a_batch_is_freed_with_it(network):
+    gc.collect()
+    gc.disable()
+    try:
+        salgen.explain_all(network, IMAGES, 0, methods=["gradient", "untrained"])
+        assert not [found for found in gc.get_objects() if isinstance(found, BatchExplainer | AttributionContext)]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.models.inspection.freed_memory import giving_back
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.files import atomic_path
 from salgen.types import Float32, Mask
@@ -104,9 +103,7 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
 
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
-        keep_probabilities(
-            path, np.concatenate([predict(batch.images) for batch in giving_back(dataset.batches(CHUNK))])
-        )
+        keep_probabilities(path, np.concatenate([predict(batch.images) for batch in dataset.batches(CHUNK)]))
     try:
         column = pq.read_table(path)["probabilities"].combine_chunks()
         probabilities = np.stack(column.to_numpy(zero_copy_only=False)).astype(np.float32)

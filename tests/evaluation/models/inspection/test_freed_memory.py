@@ -1,10 +1,8 @@
-"""Freed memory: a second pass gets the memory of the first one, and many chunks do not add up."""
+"""Freed memory: a second pass gets the memory of the first one."""
 
-import mmap
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -23,20 +21,6 @@ for _ in range({PASSES}):
     np.ones({SIZE} // 8)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before))
 """
-HELD = f"""
-import numpy as np
-from salgen.evaluation.models.inspection.freed_memory import EVERY, giving_back, keep_freed_memory
-
-def held():
-    with open("/proc/self/statm") as handle:
-        return int(handle.read().split()[1])
-
-keep_freed_memory()
-np.ones({SIZE} // 8)
-for count in (EVERY - 1, EVERY):
-    assert list(giving_back(range(count))) == list(range(count))
-    print(held())
-"""
 
 
 def page_faults(how: str) -> int:
@@ -48,11 +32,3 @@ def page_faults(how: str) -> int:
 def test_the_system_clears_no_page_twice():
     assert page_faults("given back") > PASSES * 100  # at least those of pages of 2 MB
     assert page_faults("kept") < 100
-
-
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="statm is of Linux")
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_trim is of glibc")
-def test_what_was_freed_is_given_back_after_some_chunks():
-    done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, check=True)
-    before, after = (int(line) * mmap.PAGESIZE for line in done.stdout.split())
-    assert before - after > 0.9 * SIZE
