@@ -13,7 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_claims import CLAIMS, claim_scores, direction, read_claim
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
 from salgen.evaluation.bench.standing import Standing, standing
-from salgen.evaluation.report.gallery import GALLERY, read_gallery
+from salgen.evaluation.report.gallery import GALLERY, LEVELS, SATURATED, read_gallery
 from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
@@ -30,6 +30,7 @@ SPEC = "salgen-bench.json"
 SCORED = ["method", "metric", "training_seed", "sample_id"]
 SUMMARISED = ["samples", "model", "method", "metric", "n_trainings", "n_clusters", "n_samples"]
 PICTURES = 4
+TINIEST = np.finfo(np.float32).tiny
 MEANS = {"mean_worst_case": "mean", "ci_low_worst_case": "ci_low", "ci_high_worst_case": "ci_high"}
 
 
@@ -68,16 +69,18 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
 
 
 def _keep_pictures(run: Path, results: Path) -> None:
-    """Keep the maps of a run's first pictured samples in float16, each divided by its largest absolute value."""
+    """Keep the maps of a run's first pictured samples in as many levels as their pictures have colours."""
     arrays = read_gallery(run)
     chosen = slice(0, PICTURES)
     maps = arrays["maps"][:, chosen]
-    largest = np.abs(np.nan_to_num(maps)).max(axis=(2, 3), keepdims=True)
-    maps = (maps / np.where(largest > 0, largest, 1.0)).astype(np.float16)
+    sizes, pixels = np.abs(np.nan_to_num(maps)), {"axis": (2, 3), "keepdims": True}
+    top = np.percentile(sizes, SATURATED, **pixels)
+    top = np.where(top > 0, top, np.maximum(sizes.max(**pixels), TINIEST))
+    maps = np.rint(np.clip(maps / top, -1.0, 1.0) * (LEVELS - 1)) / (LEVELS - 1)
     kept: dict[str, Any] = {name: arrays[name] for name in ("methods", "class_names")}
     kept |= {name: arrays[name][chosen] for name in ("ids", "images", "masks", "labels", "predicted")}
     with atomic_path(results) as path, open(path, "wb") as handle:
-        np.savez_compressed(handle, **kept, maps=maps)
+        np.savez_compressed(handle, **kept, maps=maps.astype(np.float16))
 
 
 def headline_scores(rows: pd.DataFrame, record: RunRecord) -> pd.DataFrame:

@@ -103,10 +103,14 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
 
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
-        keep_probabilities(path, np.concatenate([predict(batch.images) for batch in dataset.batches(CHUNK)]))
+        probabilities, done = np.empty((len(dataset), len(dataset.tasks[task])), dtype=np.float32), 0
+        for batch in dataset.batches(CHUNK):  # kept in one place: small arrays among freed images split the heap
+            probabilities[done : done + len(batch)] = predict(batch.images)
+            done += len(batch)
+        keep_probabilities(path, probabilities)
     try:
         column = pq.read_table(path)["probabilities"].combine_chunks()
-        probabilities = np.stack(column.to_numpy(zero_copy_only=False)).astype(np.float32)
+        probabilities = column.flatten().to_numpy().astype(np.float32).reshape(len(column), -1)
         if len(probabilities) != len(labels):
             raise ValueError("it holds other rows")
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
