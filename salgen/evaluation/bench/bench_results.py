@@ -73,9 +73,9 @@ def _keep_pictures(run: Path, results: Path) -> None:
     arrays = read_gallery(run)
     chosen = slice(0, PICTURES)
     maps = arrays["maps"][:, chosen]
-    sizes, pixels = np.abs(np.nan_to_num(maps)), {"axis": (2, 3), "keepdims": True}
-    top = np.percentile(sizes, SATURATED, **pixels)
-    top = np.where(top > 0, top, np.maximum(sizes.max(**pixels), TINIEST))
+    sizes = np.abs(np.nan_to_num(maps)).reshape(*maps.shape[:2], -1)
+    top = np.percentile(sizes, SATURATED, axis=2)
+    top = np.where(top > 0, top, np.maximum(sizes.max(axis=2), TINIEST))[..., np.newaxis, np.newaxis]
     maps = np.rint(np.clip(maps / top, -1.0, 1.0) * (LEVELS - 1)) / (LEVELS - 1)
     kept: dict[str, Any] = {name: arrays[name] for name in ("methods", "class_names")}
     kept |= {name: arrays[name][chosen] for name in ("ids", "images", "masks", "labels", "predicted")}
