@@ -17,6 +17,7 @@ from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.foreign_methods import ForeignMethodError
+from salgen.evaluation.models.inspection.freed_memory import give_back_freed_memory
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, ScoreChunk
 from salgen.evaluation.runs.artifacts.conventions import Conventions
 from salgen.evaluation.runs.artifacts.predictions import write_predictions
@@ -244,6 +245,7 @@ def _execute(
         certificates = (
             certify(runners, source, elsewhere) if plan.source_run is None else plan.source_run.copy_certificates(run)
         )
+    give_back_freed_memory()
     models = [(model.name, model.seed) for model in plan.models]
     write_predictions(run, plan.dataset.ids, models, [runner.predictions for runner in runners])
     chunks = [chunk for runner in runners for chunk in runner.all_chunks]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import platform
 from functools import cache
+from typing import Any
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 KEPT = 2**30  # bytes
@@ -18,7 +19,16 @@ def keep_freed_memory() -> None:
     then gets its activations anew, and the system clears them page by page: training scnn took 1.3 to 1.5 times as
     long, an evaluation of lesion-cnn 1.2 to 1.5 times. It holds for the whole process.
     """
-    if platform.libc_ver()[0] == "glibc":
-        libc = ctypes.CDLL(None)
+    if libc := _glibc():
         libc.mallopt(M_MMAP_THRESHOLD, KEPT)
         libc.mallopt(M_TRIM_THRESHOLD, KEPT)
+
+
+def give_back_freed_memory() -> None:
+    """Give what is kept back to the system, before work that needs none of it, where the C library is glibc."""
+    if libc := _glibc():
+        libc.malloc_trim(0)
+
+
+def _glibc() -> Any:
+    return ctypes.CDLL(None) if platform.libc_ver()[0] == "glibc" else None
