@@ -103,8 +103,8 @@ class Sobel(Control):
         grey = _grey(context)
         across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
         kernels = torch.stack([across, across.T])[:, None]
-        across_and_down = functional.conv2d(grey, kernels).split(1, dim=1)
-        return torch.hypot(*across_and_down)
+        slopes = functional.conv2d(grey, kernels)
+        return torch.hypot(slopes[:, :1], slopes[:, 1:])
 
 
 @dataclass(frozen=True)
