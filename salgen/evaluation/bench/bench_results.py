@@ -13,7 +13,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_claims import CLAIMS, claim_scores, direction, read_claim
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
 from salgen.evaluation.bench.standing import Standing, standing
-from salgen.evaluation.report.gallery import GALLERY, LEVELS, SATURATED, read_gallery
+from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, strongest
 from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
@@ -30,7 +30,6 @@ SPEC = "salgen-bench.json"
 SCORED = ["method", "metric", "training_seed", "sample_id"]
 SUMMARISED = ["samples", "model", "method", "metric", "n_trainings", "n_clusters", "n_samples"]
 PICTURES = 4
-TINIEST = np.finfo(np.float32).tiny
 MEANS = {"mean_worst_case": "mean", "ci_low_worst_case": "ci_low", "ci_high_worst_case": "ci_high"}
 
 
@@ -73,9 +72,7 @@ def _keep_pictures(run: Path, results: Path) -> None:
     arrays = read_gallery(run)
     chosen = slice(0, PICTURES)
     maps = arrays["maps"][:, chosen]
-    sizes = np.abs(np.nan_to_num(maps)).reshape(*maps.shape[:2], -1)
-    top = np.percentile(sizes, SATURATED, axis=2)
-    top = np.where(top > 0, top, np.maximum(sizes.max(axis=2), TINIEST))[..., np.newaxis, np.newaxis]
+    top = np.array([[strongest(one) for one in of_method] for of_method in maps])[..., np.newaxis, np.newaxis]
     maps = np.rint(np.clip(maps / top, -1.0, 1.0) * (LEVELS - 1)) / (LEVELS - 1)
     kept: dict[str, Any] = {name: arrays[name] for name in ("methods", "class_names")}
     kept |= {name: arrays[name][chosen] for name in ("ids", "images", "masks", "labels", "predicted")}

@@ -183,13 +183,18 @@ def map_url(values: NDArray[np.float32], signed: bool) -> str:
         return ""
     small = np.asarray(_shrink(Image.fromarray(values), Image.Resampling.BOX))
     finite = np.isfinite(small)
-    sizes = np.abs(small[finite]) if finite.any() else np.zeros(1)
-    top = float(np.percentile(sizes, SATURATED)) or float(sizes.max()) or 1.0
+    top = strongest(small)
     scaled = (np.where(finite, small, 0.0) / top + 1.0) / 2.0 if signed else np.where(finite, small, 0.0) / top
     index = np.rint(np.clip(scaled, 0.0, 1.0) * (LEVELS - 1)).astype(np.uint8)
     picture = Image.fromarray(np.where(finite, index, LEVELS).astype(np.uint8), mode="P")
     picture.putpalette(_palette(DIVERGING if signed else SEQUENTIAL))
     return _png(picture)
+
+
+def strongest(values: NDArray[Any]) -> float:
+    """The absolute value that gets the strongest colour: the 99.5th percentile; where that is 0 the largest, or 1."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return (float(np.percentile(sizes, SATURATED)) or float(sizes.max()) or 1.0) if sizes.size else 1.0
 
 
 def _palette(name: str) -> bytes:
