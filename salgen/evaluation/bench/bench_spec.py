@@ -97,7 +97,7 @@ class BenchSpec:
     Attributes
     ----------
     version, digest
-        Its number, and the SHA-256 of the file that defines it: a change of any byte is a new version.
+        Its number, and the SHA-256 of the file that defines it.
     seed
         Of the data sets, and of the methods' randomness.
     trainings

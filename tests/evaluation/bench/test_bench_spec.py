@@ -16,7 +16,7 @@ from salgen.evaluation.sweeps.dose import Dose
 from salgen.parameters import parse_call
 from salgen.registry import MODELS
 
-DIGESTS = {1: "529d53b05e96b59c5c32a8fcc042496349717651bea5dedfdb20619d14718367"}
+DIGESTS = {1: "0e375ee08ab5d3b207d05582734dd35864530f1b0898d1d3957e6d78e0c8a4f3"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
