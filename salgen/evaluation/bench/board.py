@@ -181,7 +181,7 @@ def _meanings(spec: BenchSpec) -> dict[str, str]:
     return {
         THRESHOLD: f"The least {parameter} of the cause at which the mean ROC-AUC is halfway from chance to 1.",
         PASSES: "Operations of a map, in those of a forward pass of the network.",
-        **{name: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
+        **{parse_call(name)[0]: METRICS.entries[parse_call(name)[0]].summary for name in spec.checks.metrics},
     }
 
 

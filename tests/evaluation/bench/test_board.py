@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_rank import rank_method
 from salgen.evaluation.bench.bench_results import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.bench_run import RESULTS
+from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.bench.board import board
 from salgen.evaluation.bench.claim_check import submit
 from salgen.evaluation.bench.standing import standing
@@ -166,3 +168,10 @@ def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):
     page.wait_for_url("**/methods/*.html")
     assert page.locator("h1").inner_text() in {"grad-cam", "gradient", "input-x-gradient"}
     assert asked
+
+
+def test_the_published_results_have_a_site(tmp_path):
+    results = Path(__file__).parents[3] / "results"
+    board(bench_spec(), results, tmp_path / "site")
+    page = (tmp_path / "site" / "methods" / "gradient.html").read_text(encoding="utf-8")
+    assert "parameter-randomization" in page
