@@ -5,7 +5,7 @@ It puts each table where the page has a comment with its name. A test asks wheth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -14,18 +14,15 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.filled_pages import filled
-from salgen.evaluation.bench.bench_results import (
-    main_entries,
-    method_scores,
-    metric_agreement,
-    open_results,
-    standing_by,
-)
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
+from salgen.evaluation.bench.published import is_certified, open_results, read_rows, score_array
+from salgen.evaluation.bench.rankings import Agreement, main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.bench.transfer import transfer
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
+from salgen.evaluation.statistics.jackknife import Scores, interval, mean_estimate
+from salgen.evaluation.statistics.mean_intervals import LEVEL
 from salgen.evaluation.statistics.summary import SUMMARY
 
 ROOT = Path(__file__).parents[1]
@@ -38,10 +35,11 @@ FIRST = 12  # methods of the order that are shown
 
 
 class Results:
-    """The published results of the networks by which methods are ranked, and of the plain ones beside them."""
+    """The published results: of all networks, of those by which methods are ranked, and of these trained plainly."""
 
     def __init__(self, spec: BenchSpec, folder: Path) -> None:
         self.spec, self.folder = spec, folder
+        self.all = [entry for entry in spec.entries if (folder / entry.name).is_dir()]
         self.main = [entry for entry in main_entries(spec) if (folder / entry.name).is_dir()]
         plain = [Entry(entry.data, entry.network) for entry in self.main if entry.reliance]
         self.plain = [entry for entry in plain if (folder / entry.name).is_dir()]
@@ -71,18 +69,18 @@ class Results:
                 f"`{found.methods[m]}`",
                 f"{found.places[m]:.2f}",
                 f"{found.low[m]:.2f} to {found.high[m]:.2f}",
-                f"{found.low_rank[m]:.0f} to {found.high_rank[m]:.0f}",
+                f"{found.rank_low[m]:.0f} to {found.rank_high[m]:.0f}",
                 "-" if np.isnan(found.p_values[0, m]) else f"{found.p_values[0, m]:.3f}",
             ]
             for m in range(FIRST)
         ]
-        heads = ["method", "place", "95 % interval", "rank in 95 % of draws", "p beside the first"]
+        heads = ["method", "place", "95 % interval", "rank in 95 % of draws", "p against the first"]
         return markdown_table(heads, rows)
 
     def models(self) -> str:
         """What each network knows, and uses, training by training."""
         rows = []
-        for entry in sorted([*self.main, *self.plain], key=lambda entry: entry.name):
+        for entry in sorted(self.all, key=lambda entry: entry.name):
             record = open_results(self.spec, self.folder / entry.name)
             if record.certificates is None or entry.data.designed:
                 continue
@@ -117,8 +115,15 @@ class Results:
     def transfers(self) -> str:
         """Spearman's correlation of the methods' means: lesions on noise and on brains, plain and for reliance."""
         lesions = [entry for entry in self.main if entry.data.name in ("perlin-lesions", "mri-lesions")]
-        pairs = [*combinations(lesions, 2)]
-        pairs += [(entry, Entry(entry.data, entry.network, reliance=True)) for entry in self.plain]
+        both = [(entry, Entry(entry.data, entry.network, reliance=True)) for entry in self.plain]
+        return self._correlations([*combinations(lesions, 2), *both])
+
+    def architectures(self) -> str:
+        """Spearman's correlation of the methods' means between networks on the same data, both trained for reliance."""
+        alike = [entry for entry in self.all if len(entry.data.networks) > 1 and entry.reliance]
+        return self._correlations(combinations(alike, 2))
+
+    def _correlations(self, pairs: Iterable[tuple[Entry, Entry]]) -> str:
         rows = []
         for pair in pairs:
             found = transfer(*(self.folder / entry.name for entry in pair))
@@ -131,20 +136,37 @@ class Results:
         return markdown_table(["results", "and", "metric", "between the two", "between trainings of one"], rows)
 
     def floors(self) -> str:
-        """How many methods are above the best map that knows nothing of the network."""
+        """How many methods are above all maps that know nothing of the network, and below one of them.
+
+        Each method's scores less a floor's on the same images: above where the 95 % interval of the mean is above zero
+        for every floor, which needs no correction; below where it is below zero for some floor (Bonferroni).
+        """
         rows = []
         for entry in self.main:
-            for samples in ("all", "certified"):
+            known = read_rows(self.spec, self.folder / entry.name).query("metric == @RANKING")
+            for samples, chosen in (("all", known), ("certified", known[is_certified(known)])):
                 means = self.means(entry, samples)
                 if entry.data.designed or means.empty:
                     continue
-                floor = means[means["floor"]].sort_values("mean").iloc[-1]
-                methods = means[~means["floor"]]
-                above, below = (methods["ci_low"] > floor["mean"]).sum(), (methods["mean"] < floor["mean"]).sum()
+                scores = score_array(chosen)
+                of = {method: scores.values[..., k] for k, method in enumerate(scores.methods)}
+                methods, floors = (means.loc[means["floor"] == is_floor] for is_floor in (False, True))
+                tail = (1 - LEVEL) / 2
+                above = below = 0
+                for method in methods["method"]:
+                    ends = []
+                    for floor in floors["method"]:
+                        less = Scores(
+                            of[method] - of[floor], scores.clusters, scores.seeds, entry.data.name, "test", ""
+                        )
+                        ends.append(interval(mean_estimate([less]), (tail, tail / len(floors))))
+                    low, high = np.transpose(ends)
+                    above, below = above + (low > 0).all(), below + (high < 0).any()
+                best = floors.sort_values("mean").iloc[-1]
+                numbers = [f"`{best['method']}`, {best['mean']:.3f}", f"{methods['mean'].median():.3f}"]
                 counts = [str(count) for count in (above, len(methods) - above - below, below)]
-                best, median = f"`{floor['method']}`, {floor['mean']:.3f}", f"{methods['mean'].median():.3f}"
-                rows.append([entry.data.name, samples, best, median, *counts])
-        heads = ["data", "images", "best floor", "median method", "interval above it", "undecided", "mean below it"]
+                rows.append([entry.data.name, samples, *numbers, *counts])
+        heads = ["data", "images", "best floor", "median method", "above all floors", "undecided", "below a floor"]
         return markdown_table(heads, rows)
 
     def agreement(self) -> str:
@@ -153,8 +175,11 @@ class Results:
         tau = metric_agreement(scores, self.spec.all_metrics)
         columns = [*AGREEING[1:], self.spec.headlines["faithfulness"]]
         rows = [
-            [_short(first), *("" if first == second else f"{tau.loc[first, second]:.2f}" for second in columns)]
-            for first in AGREEING
+            [
+                _short(first),
+                *("" if second in AGREEING[: place + 1] else _with_interval(tau, first, second) for second in columns),
+            ]
+            for place, first in enumerate(AGREEING)
         ]
         return markdown_table(["", *map(_short, columns)], rows)
 
@@ -175,6 +200,11 @@ class Results:
         ]
         names = [entry.data.name for entry in designed]
         return markdown_table(["method", *(f"{metric}, {name}" for metric in by_metric for name in names)], rows)
+
+
+def _with_interval(tau: Agreement, first: str, second: str) -> str:
+    mean, low, high = (table.at[first, second] for table in tau)
+    return f"{mean:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _short(metric: str) -> str:

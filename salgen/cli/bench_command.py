@@ -62,8 +62,8 @@ def table(results: str, reliance: bool, samples: str) -> None:
     """Rank methods over all data sets: 0 for the best on all of them, 1 for the worst."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_results import main_entries, method_scores, standing_by, uncertified_data
     from salgen.evaluation.bench.bench_spec import bench_spec
+    from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by, uncertified_data
 
     spec, folder = bench_spec(), Path(results)
     entries = main_entries(spec, reliance=reliance)
@@ -73,17 +73,21 @@ def table(results: str, reliance: bool, samples: str) -> None:
     doubtful = uncertified_data(spec, folder, [entry for entry in entries if entry.name in scores])
     if doubtful and samples != "certified":
         click.echo(f"the networks use the cause alone on fewer than half of the images of {', '.join(doubtful)}")
-    click.echo(_standing(standing_by(spec, scores)))
+    found = standing_by(spec, scores)
+    click.echo(_standing(found, found.methods[0]))
 
 
-def _standing(found: Standing) -> str:
-    """A line for each method, the best first; no p-value where the data sets are too few for any."""
-    rows = zip(found.methods, found.places, found.low, found.high, found.datasets, found.p_values[0], strict=True)
+def _standing(found: Standing, against: str) -> str:
+    """A line for each method, the best first, with the p-value of its difference from one of them, if there is any."""
+    p_values = found.p_values[found.methods.index(against)]
+    rows = zip(found.methods, found.places, found.low, found.high, found.datasets, p_values, strict=True)
     lines = [
-        f"{method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  {'-' if isnan(p_value) else f'{p_value:.3f}'}"
+        f"{'>' if method == against else ' '} {method:40s} {place:.3f}  {low:.3f} to {high:.3f}  {count:9d}  "
+        f"{'-' if isnan(p_value) else f'{p_value:.3f}'}"
         for method, place, low, high, count, p_value in rows
     ]
-    return "\n".join([f"{'method':40s} place  95 % interval  data sets  p beside the best", *lines, found.told_apart])
+    head = f"  {'method':40s} place  95 % interval  data sets  p against {against}"
+    return "\n".join([head, *lines, found.told_apart])
 
 
 @command.command("rank")
@@ -96,17 +100,32 @@ def rank(method: str, results: str, out: str | None, quick: bool, max_memory: fl
     """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, show its place, and write its claim."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_claims import CLAIM
+    from salgen.evaluation.bench.bench_claims import CLAIM, read_claim
     from salgen.evaluation.bench.bench_rank import rank_method
     from salgen.evaluation.bench.bench_spec import bench_spec
 
     place = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
     options = {"max_memory": max_memory, "command": command_line()}
-    click.echo(_standing(rank_method(bench_spec(), method, Path(results), place, quick=quick, **options)))
+    found = rank_method(bench_spec(), method, Path(results), place, quick=quick, **options)
+    click.echo(_standing(found, read_claim(place / CLAIM).method))
     click.echo(f"claim: {place / CLAIM}")
 
 
 claim_file = click.argument("claim", metavar="CLAIM", type=click.Path(exists=True, dir_okay=False))
+
+
+check_seed = click.option(
+    "--seed", type=click.IntRange(min=1), help="Chooses what is computed again; at random by default."
+)
+
+
+def _drawn(seed: int | None) -> int:
+    """The seed that was given or one drawn at random, which is shown, so that a check can be repeated."""
+    import secrets
+
+    drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
+    click.echo(f"seed {drawn}")
+    return drawn
 
 
 @command.command("submit")
@@ -134,17 +153,15 @@ def submit(claim: str, results: str, by: str, code: str) -> None:
     show_default=True,
     help="Data sets whose scores are computed again.",
 )
-@click.option("--seed", type=int, help="Chooses them, and the unseen images; at random by default.")
+@check_seed
 def check(claim: str, results: str, entries: int, seed: int | None) -> None:
     """Compute a part of CLAIM again, and explain images that its method cannot have seen."""
-    import secrets
     from pathlib import Path
 
     from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.claim_check import claim_problems
 
-    drawn = secrets.randbelow(2**31) if seed is None else seed
-    click.echo(f"seed {drawn}")
+    drawn = _drawn(seed)
     raise_problems(claim, list(claim_problems(bench_spec(), Path(claim), Path(results), entries=entries, seed=drawn)))
     click.echo(f"{claim}: holds")
 
@@ -181,14 +198,15 @@ def transfer(drawn: str, real: str) -> None:
 
 @command.command("verify")
 @results_folder
-def verify(results: str) -> None:
+@check_seed
+def verify(results: str, seed: int | None) -> None:
     """Compute some of the results' scores again from the frozen weights."""
     from pathlib import Path
 
     from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.bench_verify import result_problems
 
-    raise_problems(results, list(result_problems(bench_spec(), Path(results))))
+    raise_problems(results, list(result_problems(bench_spec(), Path(results), seed=_drawn(seed))))
     click.echo(f"{results}: verified")
 
 

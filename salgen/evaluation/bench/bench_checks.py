@@ -61,7 +61,7 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
     """
     import pandas as pd
 
-    (entry,) = (one for one in spec.entries if one.name == spec.checks.entry)
+    entry = spec.entry(spec.checks.entry)
     trained = sorted((out / CHECKPOINTS / entry.name).glob("*-seed0"))
     if not trained:
         raise SalgenError(f"{out} has no checkpoint of {entry.name}: salgen bench run trains it")

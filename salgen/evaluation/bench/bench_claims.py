@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from salgen.errors import SalgenError, reason
+from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
+from salgen.evaluation.bench.published import SAMPLE, direction
 from salgen.evaluation.results.run import Run
-from salgen.evaluation.scoring.metric_groups import higher_is_better
 from salgen.files import write_text
 from salgen.types import SaliencyMap
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLAIM, CLAIMS = "claim.json", "claims"
-SAMPLES, MAPS = ("training_seed", "sample_id"), "map"
+MAPS = "map"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,21 @@ class Claim:
     scores: Mapping[str, Mapping[str, list[Any]]]
 
 
+def claimed_method(given: str, scale: str) -> tuple[str, str | None]:
+    """The call of a method as it was given, and the digest of its source, None for one of salgen.
+
+    Raises
+    ------
+    SalgenError
+        If it is none, or a group of methods.
+    """
+    calls = select_methods(check_methods_given([given]), scale).named
+    if len(calls) != 1:
+        raise SalgenError(f"{given} is {len(calls)} methods: rank one at a time")
+    ((call, method),) = calls.items()
+    return call, getattr(method, "sha256", None)
+
+
 def write_claim(path: Path, claim: Claim) -> None:
     """Write a claim as JSON, a line for each column."""
     head = dataclasses.asdict(claim)
@@ -85,7 +101,7 @@ def read_claim(path: Path) -> Claim:
     try:
         claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
         for name, columns in claim.scores.items():
-            if not {*SAMPLES, MAPS} <= columns.keys() or len({len(values) for values in columns.values()}) != 1:
+            if not {*SAMPLE, MAPS} <= columns.keys() or len({len(values) for values in columns.values()}) != 1:
                 raise ValueError(f"{name} lacks a column, or its columns have different lengths")
     except OSError as error:
         raise SalgenError(f"{path} cannot be read: {error.strerror}") from None
@@ -108,7 +124,7 @@ def claimed_scores(run: Run, method: str, rows: pd.DataFrame) -> dict[str, list[
     """
     import pandas as pd
 
-    values = rows.pivot_table(index=[*SAMPLES], columns="metric", values="value", aggfunc="first", dropna=False)
+    values = rows.pivot_table(index=SAMPLE, columns="metric", values="value", aggfunc="first", dropna=False)
     maps = pd.Series(
         {
             (seed, name): digest
@@ -137,12 +153,6 @@ def claim_scores(claim: Claim, entry: str) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: values for name, values in claim.scores[entry].items() if name != MAPS}
-    rows = pd.DataFrame(columns).melt([*SAMPLES], var_name="metric", value_name="value")
+    rows = pd.DataFrame(columns).melt(SAMPLE, var_name="metric", value_name="value")
     value = rows["value"].astype(np.float32).astype(float)
     return rows.assign(method=claim.method, value=value, better=value * direction(rows["metric"]))
-
-
-def direction(metrics: pd.Series) -> pd.Series:
-    """1 where higher is better, and -1 where lower is."""
-    signs = {metric: 1.0 if higher_is_better(metric) else -1.0 for metric in set(metrics)}
-    return metrics.map(signs).astype(float)

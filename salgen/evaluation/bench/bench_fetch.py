@@ -12,9 +12,9 @@ from salgen.datasets.archives.unpacking import extract, named
 from salgen.datasets.archives.workplace import workplace
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.bench_claims import CLAIMS
-from salgen.evaluation.bench.bench_results import SPEC
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.bench_verify import weight_problems
+from salgen.evaluation.bench.published import SPEC, open_results
 
 
 def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
@@ -24,7 +24,7 @@ def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
     ----------
     source
         A folder, or an archive of one (``.tar``, ``.tar.gz``, ``.zip``), as a path or an address; results may lie
-        anywhere in it, and what else it holds is left out.
+        anywhere in it, and what else it holds is left out. Of several folders of results the outermost is taken.
 
     Returns
     -------
@@ -41,14 +41,18 @@ def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
     out.parent.mkdir(parents=True, exist_ok=True)
     with workplace(out) as place:
         folder = _folder(source, place)
-        found = sorted(path.parent for path in folder.rglob(SPEC))
-        if not found:
+        holders = {path.parents[1] for path in folder.rglob(SPEC)}
+        if not holders:
             raise SalgenError(f"{source} holds no results of salgen-bench")
+        outermost = min(holders, key=lambda holder: (len(holder.parts), holder))
+        found = sorted(path.parent for path in outermost.glob(f"*/{SPEC}"))
+        for results in found:
+            open_results(spec, results)
         mains = [results for results in found if results.name in {entry.name for entry in spec.entries}]
         problems = [problem for results in mains for problem in weight_problems(spec, results)]
         if problems:
             raise SalgenError(f"{source}: {'; '.join(problems)}")
-        for path in (*found, *folder.rglob(CLAIMS)):
+        for path in (*found, *outermost.glob(CLAIMS)):
             shutil.copytree(path, place / "results" / path.name)
         (place / "results").rename(out)
     return [out / results.name for results in found]

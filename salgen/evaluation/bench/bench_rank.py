@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
-from salgen.evaluation.bench.bench_claims import CLAIM, SAMPLES, Claim, claimed_scores, write_claim
-from salgen.evaluation.bench.bench_results import main_entries, method_scores, read_scores, standing_by
-from salgen.evaluation.bench.bench_run import CHECKPOINTS, RUNS, run_entry
+from salgen.evaluation.bench.bench_claims import CLAIM, Claim, claimed_method, claimed_scores, write_claim
+from salgen.evaluation.bench.bench_run import RUNS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.published import SAMPLE, read_scores
+from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
 from salgen.evaluation.bench.standing import Standing
 from salgen.evaluation.results.run import Run
-from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.statistics.score_cube import SCORES
-from salgen.evaluation.training.checkpoints import CARD
 
 QUICK_IMAGES = 16
 
@@ -46,24 +44,25 @@ def rank_method(
     """
     import pandas as pd
 
-    calls = select_methods(check_methods_given([method]), spec.scale).named
-    if len(calls) != 1:
-        raise SalgenError(f"{method} is {len(calls)} methods: rank one at a time")
-    ((call, chosen),) = calls.items()
+    call, source_sha256 = claimed_method(method, spec.scale)
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
     stated = method_scores(spec, results, main_entries(spec))
     combined, claimed = {}, {}
     for entry in main_entries(spec):
         if entry.name not in stated:
             continue
-        for card in (results / entry.name).glob(f"*/{CARD}"):
-            copy_checkpoint(card.parent, out / CHECKPOINTS / entry.name / card.parent.name)
         plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
-        (own,) = run_entry(asked, plain_test, out, methods=[method], recipes_only=True, keep_maps=True, **options)
+        how: dict[str, Any] = {
+            "methods": [method],
+            "recipes_only": True,
+            "keep_maps": True,
+            "checkpoints": results / entry.name,
+        }
+        (own,) = run_entry(asked, plain_test, out, **how, **options)
         rows = read_scores(spec, own)
         rows = rows[(rows["method"] == call) & rows["metric"].isin(spec.headlines.values())]
-        explained = pd.read_parquet(own / SCORES, columns=[*SAMPLES]).drop_duplicates()
-        alike = stated[entry.name].merge(explained, on=[*SAMPLES])
+        explained = pd.read_parquet(own / SCORES, columns=SAMPLE).drop_duplicates()
+        alike = stated[entry.name].merge(explained, on=SAMPLE)
         combined[entry.name] = pd.concat([alike[alike["method"] != call], rows])
         run = Run(out / RUNS / entry.name)
         if len(rows):
@@ -75,7 +74,7 @@ def rank_method(
         sha256=spec.digest,
         method=call,
         given=method,
-        source_sha256=getattr(chosen, "sha256", None),
+        source_sha256=source_sha256,
         images=asked.images,
         trainings=asked.trainings,
         versions=run.record.versions,

@@ -9,9 +9,10 @@ from typing import Any
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_results import keep_results, main_entries
 from salgen.evaluation.bench.bench_spec import BenchData, BenchSpec, Entry
 from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.bench.published import keep_results
+from salgen.evaluation.bench.rankings import main_entries
 from salgen.evaluation.runs.run_snapshot import copy_checkpoint
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.training.training import train_seeds
@@ -28,6 +29,7 @@ def run_entry(
     *,
     methods: Sequence[str] = ("all",),
     recipes_only: bool = False,
+    checkpoints: Path | None = None,
     **options: Any,
 ) -> list[Path]:
     """Compute one entry of the benchmark, or go on where it was stopped.
@@ -41,6 +43,8 @@ def run_entry(
         Calls and groups; the controls are always added.
     recipes_only
         Whether images are rendered as they are needed, and not stored.
+    checkpoints
+        A folder of frozen checkpoints, to be scored as they are; those of `out`, trained if need be, if None.
     options
         Further ones of :func:`~salgen.evaluation.runs.running.evaluate`, such as `max_memory`.
 
@@ -50,7 +54,12 @@ def run_entry(
     """
     data, (model, settings) = entry.data, _training(entry)
     dataset = make_data(spec, data, out / DATA / data.name, recipes_only=recipes_only)
-    trainings = [] if data.designed else _trainings(spec, entry, out, dataset)
+    if data.designed:
+        trainings = []
+    elif checkpoints is None:
+        trainings = _trainings(spec, entry, out / CHECKPOINTS / entry.name, dataset)
+    else:
+        trainings = [checkpoints / f"{model}-seed{seed}" for seed in range(spec.trainings)]
     results = []
     for split in data.tests:
         name = run_name(entry, split)
@@ -108,10 +117,9 @@ def run_name(entry: Entry, split: str) -> str:
     return "-".join([entry.name, *split.split("_")[1:]])
 
 
-def _trainings(spec: BenchSpec, entry: Entry, out: Path, dataset: Path) -> list[Path]:
+def _trainings(spec: BenchSpec, entry: Entry, folder: Path, dataset: Path) -> list[Path]:
     """The frozen checkpoints of an entry, trained if they are not there."""
     model, settings = _training(entry)
-    folder = out / CHECKPOINTS / entry.name
     trained = train_seeds(dataset, folder, model=model, scale=spec.scale, settings=settings, seeds=spec.trainings)
     for checkpoint in trained:
         freeze(checkpoint.path, dataset)

@@ -155,7 +155,11 @@ class BenchSpec:
         """
         if not 1 <= number <= of:
             raise SalgenError(f"part {number}/{of}: must be K/N with K from 1 to N")
-        return self.entries[number - 1 :: of]
+        return [entry for place, entry in enumerate(self.entries) if _dealt(place, of) == number - 1]
+
+    def entry(self, name: str) -> Entry:
+        """The entry of a name."""
+        return next(entry for entry in self.entries if entry.name == name)
 
     @property
     def all_metrics(self) -> list[str]:
@@ -165,6 +169,12 @@ class BenchSpec:
     def metrics_on(self, data: BenchData) -> list[str]:
         """The metrics of a data set."""
         return [*(self.attribution_metrics if data.designed else ()), *self.metrics]
+
+
+def _dealt(place: int, of: int) -> int:
+    """The part that a place belongs to, dealt forth and back: so that no part has all trainings for reliance."""
+    turn, position = divmod(place, of)
+    return of - 1 - position if turn % 2 else position
 
 
 @cache

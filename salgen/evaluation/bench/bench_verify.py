@@ -8,16 +8,21 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_results import keep_results, open_results, read_scores
 from salgen.evaluation.bench.bench_run import make_data, run_name
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
+from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, open_results, published_rows, read_rows, summarised
+from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
+from salgen.evaluation.statistics.score_cube import SCORES
+from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.evaluation.training.checkpoints import WEIGHTS
 from salgen.files import sha256_of
 from salgen.parameters import parse_call
 from salgen.seeding import Stream
+from salgen.types import Float64
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,13 +31,12 @@ TOLERANCE = 1e-4
 SAME = ["sample_id", "training_seed", "method", "metric"]
 
 
-def result_problems(
-    spec: BenchSpec, results: Path, *, images: int = 8, methods: int = 3, seed: int = 0
-) -> Iterator[str]:
+def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods: int = 3, seed: int) -> Iterator[str]:
     """Check all results in a folder.
 
-    The weights must be those of the record; and the scores of some methods on the first images are computed again from
-    those of one training, on data made anew, and must agree to 1e-4.
+    The weights must be those of the record, and ``summary.csv`` must follow from ``scores.parquet``. The scores of some
+    methods on the first images are computed again from the weights of one training, on data made anew, and must agree
+    to 1e-4, and so must whether the network is right there, and certified to use the cause.
 
     Parameters
     ----------
@@ -51,6 +55,7 @@ def result_problems(
             if (results / name).is_dir():
                 try:
                     problems = [*weight_problems(spec, results / name)] if name == entry.name else []
+                    problems += summary_problems(spec, results / name)
                     problems += _wrong_scores(spec, entry, split, results, images, methods, seed)
                 except SalgenError as error:
                     problems = [str(error)]
@@ -69,6 +74,23 @@ def weight_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
         weights = results / f"{model.name}-seed{model.seed}" / WEIGHTS
         if model.trained_on is not None and not (weights.is_file() and sha256_of(weights) == model.weights_sha256):
             yield f"{weights} is not what was scored"
+
+
+def summary_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
+    """What in ``summary.csv`` does not follow from ``scores.parquet``."""
+    import pandas as pd
+
+    key, numbers = ["samples", "method", "metric"], ["mean", "ci_low", "ci_high"]
+    stated = pd.read_csv(results / SUMMARY)
+    both = summarised(read_rows(spec, results)).merge(stated, on=key, how="outer", suffixes=("", "_stated"))
+    values, claimed = (both[[name + side for name in numbers]].to_numpy(float) for side in ("", "_stated"))
+    for row in np.flatnonzero(~_close(claimed, values).all(axis=1)):
+        samples, method, metric = both.loc[row, key]
+        yield f"{SUMMARY}: {metric} of {method} on {samples} samples is not what {SCORES} gives"
+
+
+def _close(stated: Float64, values: Float64) -> NDArray[np.bool_]:
+    return np.isclose(stated, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
 
 
 def computed_again(
@@ -112,7 +134,7 @@ def differences(computed: pd.DataFrame, stated: pd.DataFrame) -> list[str]:
     """A line for each score, of the columns of published scores, that is not as it was computed again."""
     both = computed.merge(stated, on=SAME, how="left", suffixes=("", "_stated"))
     values, claimed = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
-    wrong = ~np.isclose(claimed, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+    wrong = ~_close(claimed, values)
     lines = []
     for row in np.flatnonzero(wrong):
         sample, training, method, metric = both.loc[row, SAME]
@@ -127,12 +149,19 @@ def _wrong_scores(
     """Differences of the scores of some methods from those that the frozen weights give."""
     name = run_name(entry, split)
     stream = Stream("salgen-bench", seed, "verify", name)
-    stated = read_scores(spec, results / name)
-    calls = sorted(set(stated["method"]))
+    stated = read_rows(spec, results / name)
+    calls = [method.call for method in open_results(spec, results / name).methods]
     chosen = [calls[index] for index in stream.permutation(len(calls))[:methods]]
     training = 0 if entry.data.designed else int(stream.integers(spec.trainings, 1)[0])
     with TemporaryDirectory() as place:
         where = Path(place)
         run = computed_again(spec, entry, results / entry.name, training, chosen, where, split=split, limit=images)
-        keep_results(spec, run, where / name)
-        return differences(read_scores(spec, where / name), stated)
+        computed = published_rows(Run(run))
+    of_sample = computed[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
+    unlike = of_sample.merge(stated[of_sample.columns].drop_duplicates(), how="left", indicator=True)
+    unlike = unlike[unlike["_merge"] != "both"]
+    lines = [
+        f"{sample} (training {training}) is said to be otherwise right, certified or clustered than the weights give"
+        for training, sample in zip(unlike["training_seed"], unlike["sample_id"], strict=True)
+    ]
+    return [*differences(computed[computed["method"].isin(chosen)], stated), *lines]

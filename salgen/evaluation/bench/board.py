@@ -12,25 +12,25 @@ import numpy as np
 
 from salgen.evaluation.bench.bench_checks import PASSES, THRESHOLD, read_checks
 from salgen.evaluation.bench.bench_claims import CLAIMS, read_claim
-from salgen.evaluation.bench.bench_results import (
-    SPEC,
+from salgen.evaluation.bench.bench_run import run_name
+from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.published import SPEC, open_results, read_scores, summarised
+from salgen.evaluation.bench.rankings import (
     certified_share,
+    claimed_rows,
     main_entries,
     method_scores,
     metric_agreement,
-    open_results,
     standing_by,
     uncertified_data,
 )
-from salgen.evaluation.bench.bench_run import run_name
-from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.standing import ALPHA, Standing
 from salgen.evaluation.bench.standing_figure import standing_figure
 from salgen.evaluation.leaderboard.index import MARK
 from salgen.evaluation.leaderboard.naming import page_names
 from salgen.evaluation.leaderboard.site import INDEX, site_folder
 from salgen.evaluation.report import page
-from salgen.evaluation.report.formatting import call, number, p_value, share, words
+from salgen.evaluation.report.formatting import call, number, share, words
 from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, gallery_row, legend_urls, read_gallery
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
@@ -61,15 +61,10 @@ class View:
     datasets: list[str]
     uncertified: list[str]
 
-    @cached_property
-    def tied(self) -> list[str]:
-        """The methods that the tests do not tell apart from the best one, which is the first."""
-        return [m for m, p in zip(self.standing.methods, self.standing.p_values[0], strict=True) if not p <= ALPHA][1:]
-
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """One network on one split of a data set."""
+    """One network on one split of a data set; claims are in the summary, and not in the record."""
 
     name: str
     record: RunRecord
@@ -93,6 +88,10 @@ class NetworkResult:
     def method(self, call: str) -> MethodRecord | None:
         """The record of a method."""
         return next((one for one in self.record.methods if one.call == call), None)
+
+    def has(self, method: str) -> bool:
+        """Whether there are scores of a method."""
+        return any(method == name for name, _, _ in self._means)
 
     def mean(self, method: str, metric: str, samples: str = "all") -> Any:
         """The row of the summary, or None."""
@@ -118,7 +117,9 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     """
     found = list(_results(spec, results))
     views = list(_views(spec, results))
-    names = sorted({method for view in views for method in view.standing.methods})
+    by_network = dict(_by_network(spec, results))
+    standings = [*(view.standing for view in views), *(standing for _, standing in by_network.values())]
+    names = sorted({method for one in standings for method in one.methods})
     pages = dict(zip(names, page_names(names), strict=True))
     main = [entry.name for entry in main_entries(spec)]
     scores = method_scores(spec, results, main_entries(spec), metrics=spec.all_metrics)
@@ -129,6 +130,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     claims = {claim.method: claim for claim in map(read_claim, sorted((results / CLAIMS).glob("*.json")))}
     common: dict[str, Any] = {
         "spec": spec,
+        "alpha": ALPHA,
         "pages": pages,
         "claims": claims,
         "headlines": list(spec.headlines.values()),
@@ -144,7 +146,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
             figure=standing_figure(views[0].standing, views[0].datasets, views[0].title),
             by_metric=standing_by(spec, scores, metrics),
             metrics=metrics,
-            by_network=_by_network(spec, results),
+            by_network=by_network,
             agreement=metric_agreement(scores, metrics),
         )
         for method in names:
@@ -153,7 +155,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
                 "board_method.html.j2",
                 **common,
                 method=method,
-                results=[one for one in found if one.name in main],
+                results=[one for one in found if one.has(method)],
                 views=[
                     (view, view.standing.methods.index(method)) for view in views if method in view.standing.methods
                 ],
@@ -192,8 +194,11 @@ def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
         for split in entry.data.tests:
             name = run_name(entry, split)
             if (results / name).is_dir():
-                record = open_results(spec, results / name)
-                yield NetworkResult(name, record, pd.read_csv(results / name / SUMMARY))
+                record, summary = open_results(spec, results / name), pd.read_csv(results / name / SUMMARY)
+                claimed = claimed_rows(results, name, read_scores(spec, results / name))
+                if len(claimed):
+                    summary = pd.concat([summary, summarised(claimed)])
+                yield NetworkResult(name, record, summary)
 
 
 def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
@@ -208,14 +213,13 @@ def _views(spec: BenchSpec, results: Path) -> Iterator[View]:
                 yield View(title, samples, standing_by(spec, scores), datasets, uncertified)
 
 
-def _by_network(spec: BenchSpec, results: Path) -> dict[str, Standing]:
-    """The order of methods for each network of the data sets that have several."""
-    found = {}
+def _by_network(spec: BenchSpec, results: Path) -> Iterator[tuple[str, tuple[list[str], Standing]]]:
+    """For each data set with several networks that have results: their names, and the order of methods over them."""
     for data in spec.data:
-        for entry in spec.entries if len(data.networks) > 1 else ():
-            if entry.data is data and (results / entry.name).is_dir():
-                found[entry.name] = standing_by(spec, method_scores(spec, results, [entry]))
-    return found
+        entries = [entry for entry in spec.entries if entry.data is data and (results / entry.name).is_dir()]
+        if len(data.networks) > 1 and entries:
+            scores = method_scores(spec, results, entries)
+            yield data.name, (list(scores), standing_by(spec, scores))
 
 
 def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[str]) -> Gallery | None:
@@ -236,7 +240,7 @@ def _gallery(results: Path, of_data: Sequence[NetworkResult], order: Sequence[st
 def _write(path: Path, template: str, **values: Any) -> None:
     folder, report = Path(__file__).parent, Path(page.__file__).parent
     environment = templates(folder, report)
-    environment.filters |= {"number": number, "share": share, "call": call, "p_value": p_value, "words": words}
+    environment.filters |= {"number": number, "share": share, "call": call, "words": words}
     styles = [report / page.STYLE, folder.parent / "leaderboard" / "index.css"]
     style = "".join(style.read_text(encoding="utf-8") for style in styles)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ class Standing:
         int64 (M,): the number of data sets on which the method is defined.
     by_metric, by_dataset
         float64 (M, F) and (M, D): the mean place by each metric, and on each data set; NaN where there is none.
-    first, low_rank, high_rank
+    share_first, rank_low, rank_high
         float64 (M,): the share of 1,000 draws of data sets and trainings, with replacement, in which the method is the
         best, and the 2.5th and 97.5th percentile of its rank, from 1; NaN for a method that lacks a data set.
     p_values
@@ -51,10 +51,18 @@ class Standing:
     datasets: NDArray[np.int64]
     by_metric: Float64
     by_dataset: Float64
-    first: Float64
-    low_rank: Float64
-    high_rank: Float64
+    share_first: Float64
+    rank_low: Float64
+    rank_high: Float64
     p_values: Float64
+
+    @property
+    def first_against_others(self) -> str:
+        """From how many of the methods that it is compared with the test tells the first one apart, in words."""
+        tested = self.p_values[0][~np.isnan(self.p_values[0])]
+        if not len(tested):
+            return "It is compared with no other, as it is not defined on all data sets, or they are fewer than six."
+        return f"The tests do not tell it apart from {(tested > ALPHA).sum()} of {len(tested)} others."
 
     @property
     def told_apart(self) -> str:
@@ -88,13 +96,10 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     of_each = _places(values)
     by_training = _mean(of_each, axis=1)  # (D, T, M)
     places = _mean(by_training, axis=1)
-    defined, means = ~np.isnan(places), _mean(places, axis=0)
-    counts = defined.sum(axis=0)
-    degrees = np.where(counts > 1, counts - 1.0, np.nan)
-    variance = np.nansum((places - means) ** 2, axis=0) / degrees
-    half = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(variance / counts)
+    defined = ~np.isnan(places)
+    means, low, high = student_interval(places)
     order = np.argsort(means, kind="stable")
-    best, low_rank, high_rank = _stability(by_training)
+    share_first, rank_low, rank_high = _stability(by_training)
     p_values = np.full((len(methods), len(methods)), np.nan)
     everywhere = np.flatnonzero(defined.all(axis=0))
     if len(everywhere) > 1:
@@ -104,16 +109,26 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     return Standing(
         methods=[methods[i] for i in order],
         places=means[order],
-        low=np.maximum(means - half, 0.0)[order],
-        high=np.minimum(means + half, 1.0)[order],
-        datasets=counts[order],
+        low=np.maximum(low, 0.0)[order],
+        high=np.minimum(high, 1.0)[order],
+        datasets=defined.sum(axis=0)[order],
         by_metric=_mean(_mean(of_each, axis=2), axis=0).T[order],
         by_dataset=places.T[order],
-        first=best[order],
-        low_rank=low_rank[order],
-        high_rank=high_rank[order],
+        share_first=share_first[order],
+        rank_low=rank_low[order],
+        rank_high=rank_high[order],
         p_values=p_values[np.ix_(order, order)],
     )
+
+
+def student_interval(values: Float64) -> tuple[Float64, Float64, Float64]:
+    """The mean over data sets, the first axis, and its 95 % interval; NaN where it is defined on none, or on one."""
+    defined, mean = ~np.isnan(values), _mean(values, axis=0)
+    count = defined.sum(axis=0)
+    degrees = np.where(count > 1, count - 1.0, np.nan)
+    variance = np.nansum((values - mean) ** 2, axis=0) / degrees
+    half = stdtrit(degrees, (1 + LEVEL) / 2) * np.sqrt(variance / np.maximum(count, 1))
+    return mean, mean - half, mean + half
 
 
 def _stability(by_training: Float64) -> tuple[Float64, Float64, Float64]:
@@ -124,9 +139,11 @@ def _stability(by_training: Float64) -> tuple[Float64, Float64, Float64]:
     found = np.full((3, methods), np.nan)
     if len(everywhere):
         drawn = stream.integers(datasets, DRAWS * datasets).reshape(DRAWS, datasets)
-        counts = (~np.isnan(by_training)).any(axis=2).sum(axis=1)  # of the trainings, which are counted from 0
+        has_values = (~np.isnan(by_training)).any(axis=2)
+        first_defined = np.argsort(~has_values, axis=1, kind="stable")  # trainings, those without values last
         uniform = stream.uniform(DRAWS * datasets * trainings).reshape(DRAWS, datasets, trainings)
-        seeds = (uniform * counts[drawn][..., None]).astype(np.int64)
+        places = (uniform * has_values.sum(axis=1)[drawn][..., None]).astype(np.int64)
+        seeds = first_defined[drawn[..., None], places]
         chosen = by_training[drawn[..., None], seeds][..., everywhere]
         ranks = rankdata(_mean(_mean(chosen, axis=2), axis=1), axis=1)
         found[:, everywhere] = (

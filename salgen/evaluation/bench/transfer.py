@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from scipy.stats import spearmanr
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_results import SPEC, headline_scores, read_scores
 from salgen.evaluation.bench.bench_spec import bench_spec
+from salgen.evaluation.bench.published import SPEC, published_rows, read_scores
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.scoring.metric_groups import higher_is_better
 from salgen.types import Float64
@@ -76,8 +76,8 @@ def _method_scores(folder: Path) -> pd.DataFrame:
         return read_scores(bench_spec(), folder)
     run = Run(folder)
     methods = [method.call for method in run.record.methods if not method.control]
-    rows = headline_scores(run.scores, run.record)
-    return rows[rows["method"].isin(methods)].assign(value=rows["value_worst_case"])
+    rows = published_rows(run)
+    return rows[rows["method"].isin(methods)]
 
 
 def _means(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

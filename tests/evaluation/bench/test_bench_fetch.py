@@ -9,8 +9,9 @@ import pytest
 
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_fetch import fetch
-from salgen.evaluation.bench.bench_results import main_entries, method_scores
 from salgen.evaluation.bench.bench_run import RESULTS
+from salgen.evaluation.bench.published import SPEC
+from salgen.evaluation.bench.rankings import main_entries, method_scores
 
 ENTRY = "perlin-lesions-lesion-cnn-plain"
 
@@ -68,3 +69,17 @@ def test_a_folder_without_results_is_refused(spec, tmp_path):
         fetch(spec, str(tmp_path / "empty"), tmp_path / "new")
     with pytest.raises(SalgenError, match="is there already"):
         fetch(spec, str(tmp_path / "empty"), tmp_path / "empty")
+
+
+def test_of_several_folders_of_results_the_outermost_is_taken(spec, source, tmp_path):
+    shutil.copytree(source / "results", source / "salgen-bench" / "results")
+    shutil.rmtree(source / "salgen-bench" / "results" / ENTRY)
+    found = fetch(spec, str(source), tmp_path / "new")
+    assert ENTRY in [path.name for path in found]
+
+
+def test_results_of_another_version_are_refused_for_every_split(spec, source, tmp_path):
+    shutil.copytree(source / "results" / ENTRY, source / "results" / f"{ENTRY}-moved")
+    (source / "results" / f"{ENTRY}-moved" / SPEC).write_text('{"version": 1, "sha256": "0"}', encoding="utf-8")
+    with pytest.raises(SalgenError, match="moved is not of salgen-bench 1"):
+        fetch(spec, str(source), tmp_path / "new")

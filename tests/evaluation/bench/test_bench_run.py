@@ -20,11 +20,12 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import bench_rank
 from salgen.evaluation.bench.bench_rank import rank_method
-from salgen.evaluation.bench.bench_results import SPEC, main_entries, method_scores, standing_by
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, RESULTS, RUNS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchData, Entry, bench_spec
-from salgen.evaluation.bench.bench_verify import result_problems
+from salgen.evaluation.bench.bench_verify import result_problems, summary_problems
 from salgen.evaluation.bench.frozen_weights import freeze
+from salgen.evaluation.bench.published import SPEC, write_rows
+from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
 from salgen.evaluation.report.gallery import map_url
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
@@ -141,6 +142,12 @@ def copy_of(spec, out, methods, folder, quick):
     return standing_by(spec, method_scores(spec, folder / RESULTS, main_entries(spec)))
 
 
+def test_checkpoints_are_ranked_on_as_they_were_frozen(spec, out, tmp_path, monkeypatch):
+    """Also where half precision would change a prediction, so that the weights stayed as they were."""
+    monkeypatch.setattr("salgen.evaluation.bench.bench_run.freeze", None)
+    rank_method(spec, "gradient", out / RESULTS, tmp_path, quick=True)
+
+
 def test_a_method_that_has_results_is_compared_by_the_new_ones(spec, out, tmp_path):
     found = rank_method(spec, "gradient", out / RESULTS, tmp_path)
     stated = standing_by(spec, method_scores(spec, out / RESULTS, main_entries(spec)))
@@ -158,7 +165,7 @@ def test_results_of_another_version_are_refused(spec, out, tmp_path):
 
 
 def test_sound_results_are_verified(spec, out):
-    assert list(result_problems(spec, out / RESULTS)) == []
+    assert list(result_problems(spec, out / RESULTS, seed=1)) == []
 
 
 @pytest.mark.parametrize("change", [2e-4, np.nan])
@@ -167,9 +174,31 @@ def test_a_score_that_the_weights_do_not_give_is_found(spec, out, tmp_path, chan
     scores = scores_of(tmp_path / NAME)
     scores.loc[scores["method"] == "gradient", "value"] += change
     scores.to_parquet(tmp_path / NAME / "scores.parquet")
-    problems = "\n".join(result_problems(spec, tmp_path))
+    problems = "\n".join(result_problems(spec, tmp_path, methods=100, seed=1))
     assert f"{NAME}: average-precision of gradient on test-" in problems
     assert "grad-cam on" not in problems
+
+
+@pytest.mark.parametrize("flag", ["correct", "certified", "cluster"])
+def test_what_is_said_of_an_image_is_checked(spec, out, tmp_path, flag):
+    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
+    scores = scores_of(tmp_path / NAME)
+    scores[flag] = "another" if flag == "cluster" else ~scores[flag].fillna(value=False).astype(bool)
+    write_rows(spec, scores, tmp_path / NAME)
+    problems = list(result_problems(spec, tmp_path, methods=1, seed=1))
+    assert problems
+    assert all("otherwise right, certified or clustered" in problem for problem in problems)
+
+
+def test_a_mean_that_does_not_follow_from_the_scores_is_found(spec, out, tmp_path):
+    shutil.copytree(out / RESULTS / NAME, tmp_path / NAME)
+    summary = pd.read_csv(tmp_path / NAME / "summary.csv")
+    place = summary.index[(summary["method"] == "gradient") & (summary["metric"] == "average-precision")][0]
+    summary.loc[place, "ci_low"] -= 0.01
+    summary.drop(index=summary.index[-1]).to_csv(tmp_path / NAME / "summary.csv", index=False)
+    problems = list(summary_problems(spec, tmp_path / NAME))
+    assert len(problems) == 2
+    assert f"average-precision of gradient on {summary.samples[place]} samples is not what" in "".join(problems)
 
 
 def test_weights_that_are_not_those_of_the_record_are_found(spec, out, tmp_path):
@@ -178,22 +207,26 @@ def test_weights_that_are_not_those_of_the_record_are_found(spec, out, tmp_path)
         checkpoint = tmp_path / NAME / f"lesion-cnn-seed{seed}" / "weights.safetensors"
         weights = safetensors.torch.load_file(checkpoint)
         safetensors.torch.save_file({name: 1.05 * tensor for name, tensor in weights.items()}, checkpoint)
-    problems = list(result_problems(spec, tmp_path))
+    problems = list(result_problems(spec, tmp_path, seed=1))
     assert any("weights.safetensors is not what was scored" in problem for problem in problems)
     assert any("is said to be" in problem for problem in problems)
 
 
-def test_the_summary_states_version_and_interval_of_each_mean(spec, out):
+def test_the_summary_is_that_of_the_run_with_version_and_seeds(spec, out):
     summary = pd.read_csv(out / RESULTS / NAME / "summary.csv")
-    scores = scores_of(out / RESULTS / NAME)
-    assert set(summary["sha256"]) == {spec.digest[:12]}
-    assert set(summary["version"]) == {1}
+    for table in (summary, scores_of(out / RESULTS / NAME)):
+        assert set(table["sha256"]) == {spec.digest[:12]}
+        assert set(table["version"]) == {1}
     assert set(summary["entry"]) == {NAME}
-    for row in summary[summary["samples"] == "all"].itertuples():
-        own = scores[(scores["method"] == row.method) & (scores["metric"] == row.metric)]["value"]
-        assert row.mean == pytest.approx(own.mean(), abs=1e-5)
-        assert row.ci_low <= row.mean <= row.ci_high
-        assert row.n_trainings == 2
+    assert set(summary.dropna(subset=["mean"])["training_seeds"]) == {"0 1"}
+    run = Run(out / RUNS / NAME)
+    own = run.summary[(run.summary["training_seed"] == "all") & run.summary["samples"].isin(["all", "certified"])]
+    headline = own["variant"] == run.record.headline_variant
+    own = own[headline | ~own["metric"].isin(own.loc[headline, "metric"])]
+    both = summary.merge(own, on=["samples", "method", "metric"], how="outer", suffixes=("", "_run"))
+    assert len(both) == len(summary) == len(own)
+    for name in ("mean", "ci_low", "ci_high"):
+        np.testing.assert_allclose(both[name], both[f"{name}_worst_case"], atol=1e-5)
 
 
 def colours(values):

@@ -52,6 +52,13 @@ def test_parts_have_each_entry_once(of):
     assert sorted(parts) == sorted(entry.name for entry in spec.entries)
 
 
+@pytest.mark.parametrize("of", [2, 4, 8])
+def test_no_part_has_all_trainings_for_reliance(of):
+    spec = bench_spec()
+    for number in range(1, of + 1):
+        assert {entry.reliance for entry in spec.part(number, of)} == {False, True}
+
+
 @pytest.mark.parametrize("part", [(0, 3), (4, 3)])
 def test_a_part_that_is_not_there_is_an_error(part):
     with pytest.raises(SalgenError, match="must be K/N with K from 1 to N"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -11,15 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
+from scipy.stats import t as student
 
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_rank import rank_method
-from salgen.evaluation.bench.bench_results import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.bench_run import RESULTS
 from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.bench.board import board
 from salgen.evaluation.bench.claim_check import submit
+from salgen.evaluation.bench.rankings import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.standing import standing
 from salgen.evaluation.bench.standing_figure import standing_figure
 
@@ -117,6 +119,46 @@ def test_a_methods_page_has_its_means(results, site):
         assert f"{row.ci_low:.3f} to {row.ci_high:.3f}" in page
 
 
+def test_a_claims_page_has_its_means_with_intervals(results, site):
+    page = (site / "methods" / "input-x-gradient.html").read_text(encoding="utf-8")
+    own = pd.read_csv(results.parent / RESULTS / ENTRY / "summary.csv").query("method == 'input-x-gradient'")
+    assert len(own)
+    for row in own.itertuples():
+        assert f"{row.mean:.3f}" in page
+        assert f"{row.ci_low:.3f} to {row.ci_high:.3f}" in page
+
+
+def test_a_method_that_only_another_network_has_has_a_page(spec, results, tmp_path):
+    """A second network on the same data, under which one method is another one."""
+    data = dataclasses.replace(spec.data[0], networks=[*spec.data[0].networks, "resnet18"])
+    wider = dataclasses.replace(spec, data=[data])
+    folder = shutil.copytree(results, tmp_path / "results")
+    other = shutil.copytree(folder / ENTRY, folder / "perlin-lesions-resnet18-reliance")
+    for name in ("run.json", "summary.csv"):
+        text = (other / name).read_text(encoding="utf-8")
+        (other / name).write_text(text.replace("grad-cam", "raw-attention"), encoding="utf-8")
+    rows = pd.read_parquet(other / "scores.parquet")
+    rows.assign(method=rows["method"].replace("grad-cam", "raw-attention")).to_parquet(other / "scores.parquet")
+    text = board(wider, folder, tmp_path / "site").read_text(encoding="utf-8")
+    networks = text[text.index('<section id="networks">') : text.index('<section id="agreement">')]
+    assert "perlin-lesions-resnet18-reliance" in networks
+    assert "methods/raw-attention.html" in networks
+    page = (tmp_path / "site" / "methods" / "raw-attention.html").read_text(encoding="utf-8")
+    assert "It is defined on none of the networks that methods are ranked by" in page
+    row = pd.read_csv(other / "summary.csv").query("method == 'raw-attention'").iloc[0]
+    assert f"{row['mean']:.3f}" in page
+    table = (tmp_path / "site" / "data" / "perlin-lesions.html").read_text(encoding="utf-8")
+    assert "../methods/raw-attention.html" in table
+
+
+def test_the_p_value_of_each_pair_is_shown(spec, results, site):
+    found = standing_by(spec, method_scores(spec, results, main_entries(spec)))
+    text = (site / "index.html").read_text(encoding="utf-8")
+    table = text[text.index("p of each pair") : text.index("Networks with weights in closed form")]
+    assert re.findall(r'class="name">\d+ ([a-z-]+)<', table) == found.methods
+    assert table.count("<td") == len(found.methods) ** 2
+
+
 def test_a_data_sets_page_has_pictures(site):
     page = (site / "data" / "perlin-lesions.html").read_text(encoding="utf-8")
     assert page.count("<image") > 8
@@ -126,13 +168,27 @@ def test_a_data_sets_page_has_pictures(site):
 def test_the_agreement_of_metrics_is_kendalls_tau(spec, results):
     scores = method_scores(spec, results, main_entries(spec))
     first, second = spec.metrics
-    found = metric_agreement(scores, spec.metrics)
+    found = metric_agreement(scores, spec.metrics).mean
     rows = scores[ENTRY]
     rows = rows[rows["method"] != "input-x-gradient"] if found.isna().any(axis=None) else rows
     means = rows.groupby(["metric", "method"])["better"].mean()
     expected = kendalltau(means[first].sort_index(), means[second].sort_index()).statistic
     assert found.at[first, second] == found.at[second, first] == pytest.approx(expected)
     assert found.at[first, first] == 1.0
+
+
+def test_the_agreement_has_students_interval_over_data_sets():
+    rng = np.random.default_rng(0)
+    scores, values = {}, []
+    for name in ("one", "two", "three"):
+        table = rng.normal(size=(6, 2))
+        values.append(kendalltau(*table.T).statistic)
+        frame = pd.DataFrame(table, columns=["a", "b"]).assign(method=list("uvwxyz"))
+        scores[name] = frame.melt("method", var_name="metric", value_name="better")
+    found = metric_agreement(scores, ["a", "b"])
+    low, high = student.interval(0.95, 2, np.mean(values), np.std(values, ddof=1) / np.sqrt(3))
+    for table, expected in zip(found, (np.mean(values), max(-1.0, low), min(1.0, high)), strict=True):
+        assert table.at["a", "b"] == table.at["b", "a"] == pytest.approx(expected)
 
 
 def test_the_command_takes_a_folder_of_results_and_replaces_the_site(spec, results, site, monkeypatch, capsys):

@@ -133,16 +133,16 @@ def test_a_method_that_always_wins_is_first_in_all_draws():
     values = np.random.default_rng(1).normal(size=(5, 2, 3, 4))
     values[..., 2] = 10.0
     found = standing(values, METHODS)
-    assert (found.methods[0], found.first[0], found.low_rank[0], found.high_rank[0]) == ("c", 1.0, 1.0, 1.0)
-    assert found.first.sum() == pytest.approx(1.0)
+    assert (found.methods[0], found.share_first[0], found.rank_low[0], found.rank_high[0]) == ("c", 1.0, 1.0, 1.0)
+    assert found.share_first.sum() == pytest.approx(1.0)
 
 
 def test_equal_methods_share_the_first_rank_and_one_that_lacks_a_data_set_has_none(values):
     values[..., 1] = values[..., 0]
     found = standing(values, METHODS)
     place = {method: number for number, method in enumerate(found.methods)}
-    assert found.first[place["a"]] == found.first[place["b"]]
-    assert np.isnan([found.first[place["d"]], found.low_rank[place["d"]], found.high_rank[place["d"]]]).all()
+    assert found.share_first[place["a"]] == found.share_first[place["b"]]
+    assert np.isnan([found.share_first[place["d"]], found.rank_low[place["d"]], found.rank_high[place["d"]]]).all()
 
 
 def test_the_range_of_ranks_is_that_of_draws_by_hand():
@@ -150,13 +150,35 @@ def test_the_range_of_ranks_is_that_of_draws_by_hand():
     values = np.zeros((2, 1, 1, 2))
     values[0, 0, 0, 0] = values[1, 0, 0, 1] = 1.0
     found = standing(values, ["a", "b"])
-    assert found.first == pytest.approx([0.75, 0.75], abs=0.05)
-    assert found.low_rank.tolist() == [1.0, 1.0]
-    assert found.high_rank.tolist() == [2.0, 2.0]
+    assert found.share_first == pytest.approx([0.75, 0.75], abs=0.05)
+    assert found.rank_low.tolist() == [1.0, 1.0]
+    assert found.rank_high.tolist() == [2.0, 2.0]
 
 
 def test_a_network_with_weights_in_closed_form_counts_with_its_one_training(values):
     values[2, :, 1:] = np.nan
     found = standing(values[:, :, :, :3], METHODS[:3])
-    assert not np.isnan([found.first, found.low_rank, found.high_rank]).any()
-    assert (found.low_rank <= found.high_rank).all()
+    assert not np.isnan([found.share_first, found.rank_low, found.rank_high]).any()
+    assert (found.rank_low <= found.rank_high).all()
+
+
+def test_draws_are_of_the_trainings_that_have_values(values):
+    """On one data set the first training has none, as where no image is certified under it."""
+    values = values[:, :, :, :3]
+    values[0, :, 0] = np.nan
+    found = standing(values, METHODS[:3])
+    assert not np.isnan([found.share_first, found.rank_low, found.rank_high]).any()
+    values[0, :, 0] = values[0, :, 1]
+    again = standing(values, METHODS[:3])
+    assert found.share_first == pytest.approx(again.share_first, abs=0.05)
+
+
+def test_the_first_method_is_compared_with_those_that_have_a_test():
+    values = np.random.default_rng(0).normal(size=(6, 2, 3, 4))
+    values[..., 0] += 100
+    values[0, :, :, 3] = np.nan
+    found = standing(values, METHODS)
+    undecided = sum(p > 0.05 for p in found.p_values[0] if not math.isnan(p))
+    assert found.first_against_others == f"The tests do not tell it apart from {undecided} of 2 others."
+    values[0, :, :, 0] = np.nan
+    assert standing(values, METHODS).first_against_others.startswith("It is compared with no other")

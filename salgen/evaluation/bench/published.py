@@ -1,0 +1,211 @@
+"""The published results of salgen-bench, one folder for each entry and split: written from its run, and read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, strongest
+from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
+from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
+from salgen.evaluation.statistics.mean_intervals import mean_intervals
+from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED, SCORES
+from salgen.evaluation.statistics.summary import SUMMARY
+from salgen.files import atomic_path, copy_file, write_text
+from salgen.parameters import canonical_json
+from salgen.types import Float64
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPEC = "salgen-bench.json"
+SAMPLE = ["training_seed", "sample_id"]
+SCORED = ["method", "metric", *SAMPLE]
+OF_SAMPLE = ["cluster", "correct", "certified"]
+ROUNDED = "%.6g"  # numbers in CSV
+PICTURES = 4
+
+
+def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = False) -> None:
+    """Write what is published of a run: its record, the scores of the headline region, perhaps maps for pictures.
+
+    ``scores.parquet`` has the columns of :func:`published_rows`, and ``summary.csv`` those of :func:`summarised`; each
+    row has the version of the benchmark and the first digits of its digest.
+    """
+    made = Run(run)
+    rows = published_rows(made)
+    results.mkdir(parents=True, exist_ok=True)
+    write_rows(spec, rows, results)
+    copy_file(run / RECORD, results / RECORD)
+    if gallery:
+        _keep_pictures(run / GALLERY, results / GALLERY)
+    write_text(results / SPEC, canonical_json(spec.stated) + "\n")
+
+
+def write_rows(spec: BenchSpec, rows: pd.DataFrame, results: Path) -> None:
+    """Write ``scores.parquet`` and ``summary.csv``."""
+    stated: dict[str, Any] = {"version": spec.version, "sha256": spec.digest[:12]}
+    with atomic_path(results / SCORES) as path:
+        rows.assign(**stated).to_parquet(
+            path,
+            index=False,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=[*SCORED, "cluster", *stated],  # of values, which hardly repeat, it would take more room
+            use_byte_stream_split=["value"],
+        )
+    summary = summarised(rows).assign(entry=results.name, **stated)
+    write_text(results / SUMMARY, summary.to_csv(index=False, float_format=ROUNDED, lineterminator="\n"))
+
+
+def published_rows(run: Run) -> pd.DataFrame:
+    """The scores of a run in the headline region, and those of metrics that are not of a region.
+
+    Returns
+    -------
+    A row for each method, metric, training and sample: `method`, `metric`, `training_seed`, `sample_id`; `cluster`,
+    whose samples are not independent; whether the sample is `correct` and `certified`; `value` float32, NaN where it is
+    undefined, and the metric's worst value where the map has `failed`.
+    """
+    scores, headline = run.scores, run.scores["variant"] == run.record.headline_variant
+    scores = scores[headline | ~scores["metric"].isin(scores.loc[headline, "metric"])]
+    value = scores["value_worst_case"].astype(np.float32)
+    return scores[[*SCORED, *OF_SAMPLE]].assign(value=value, failed=scores["value"].isna() & value.notna())
+
+
+def summarised(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean over samples and trainings of each method by each metric, with its 95 % interval.
+
+    Parameters
+    ----------
+    rows
+        The columns of :func:`published_rows`.
+
+    Returns
+    -------
+    `samples`, all or the certified ones; `method`, `metric`; the numbers of clusters and samples that have values, and
+    the seeds of the trainings; and :func:`~salgen.evaluation.statistics.mean_intervals.mean_intervals`.
+    """
+    import pandas as pd
+
+    found = []
+    for samples, chosen in ((ALL, rows), (CERTIFIED, rows[is_certified(rows)])):
+        for metric, of_metric in chosen.groupby("metric", sort=False):
+            scores = score_array(of_metric)
+            limits = (np.full(len(scores.methods), bound) for bound in bounds(str(metric)))
+            ends = mean_intervals(scores.values, scores.clusters, *limits)
+            for method, values, low, high in zip(scores.methods, np.moveaxis(scores.values, 2, 0), *ends, strict=True):
+                defined = np.isfinite(values)
+                used = defined.any(axis=0)
+                found.append(
+                    {
+                        "samples": samples,
+                        "method": method,
+                        "metric": metric,
+                        "n_clusters": len(np.unique(scores.clusters[used])),
+                        "n_samples": int(used.sum()),
+                        "training_seeds": " ".join(map(str, scores.seeds[defined.any(axis=1)])),
+                        "mean": values[defined].mean() if defined.any() else np.nan,
+                        "ci_low": low,
+                        "ci_high": high,
+                    }
+                )
+    return pd.DataFrame(found).sort_values(["samples", "method"], kind="stable", ignore_index=True)
+
+
+class ScoreArray(NamedTuple):
+    """Scores by one metric.
+
+    Attributes
+    ----------
+    values
+        float64 (S, N, K): of N samples under S trainings by K methods; NaN where there is none.
+    clusters
+        int64 (N,): the number of each sample's cluster.
+    seeds
+        int64 (S,): of the trainings.
+    methods
+        Their calls.
+    """
+
+    values: Float64
+    clusters: NDArray[np.int64]
+    seeds: NDArray[np.int64]
+    methods: list[str]
+
+
+def score_array(rows: pd.DataFrame) -> ScoreArray:
+    """The scores by one metric, from the columns of :func:`published_rows`."""
+    import pandas as pd
+
+    table = rows.pivot(index=SAMPLE, columns="method", values="value")
+    seeds, names = (table.index.unique(level).sort_values() for level in SAMPLE)
+    values = table.reindex(pd.MultiIndex.from_product([seeds, names])).to_numpy(float)
+    clusters = rows.drop_duplicates("sample_id").set_index("sample_id")["cluster"][names]
+    numbers = np.unique(clusters, return_inverse=True)[1]
+    return ScoreArray(values.reshape(len(seeds), len(names), -1), numbers, seeds.to_numpy(), [*table.columns])
+
+
+def is_certified(rows: pd.DataFrame) -> pd.Series:
+    """Whether the network is known to use the cause on the sample of each row, bool."""
+    return rows["certified"].fillna(value=False).astype(bool)
+
+
+def _keep_pictures(run: Path, results: Path) -> None:
+    """Keep the maps of a run's first pictured samples in as many levels as their pictures have colours."""
+    arrays = read_gallery(run)
+    chosen = slice(0, PICTURES)
+    maps = arrays["maps"][:, chosen]
+    top = np.array([[strongest(one) for one in of_method] for of_method in maps])[..., np.newaxis, np.newaxis]
+    maps = np.rint(np.clip(maps / top, -1.0, 1.0) * (LEVELS - 1)) / (LEVELS - 1)
+    kept: dict[str, Any] = {name: arrays[name] for name in ("methods", "class_names")}
+    kept |= {name: arrays[name][chosen] for name in ("ids", "images", "masks", "labels", "predicted")}
+    with atomic_path(results) as path, open(path, "wb") as handle:
+        np.savez_compressed(handle, **kept, maps=maps.astype(np.float16))
+
+
+def open_results(spec: BenchSpec, results: Path) -> RunRecord:
+    """The record of the results of one entry.
+
+    Raises
+    ------
+    SalgenError
+        If they are of another version, or damaged.
+    """
+    stated = json.loads((results / SPEC).read_text(encoding="utf-8"))
+    if stated != spec.stated:
+        raise SalgenError(f"{results} is not of salgen-bench {spec.version}: it states {stated}")
+    return RunRecord.read(results / RECORD)
+
+
+def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
+    """The scores of one entry: the columns of :func:`published_rows`, and those of version and digest."""
+    import pandas as pd
+
+    open_results(spec, results)
+    return pd.read_parquet(results / SCORES)
+
+
+def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
+    """The scores of the methods under test of one entry.
+
+    Returns
+    -------
+    The columns of :func:`read_rows`, and `better`: `value` with its sign so that higher is better.
+    """
+    rows, record = read_rows(spec, results), open_results(spec, results)
+    rows = rows[rows["method"].isin([method.call for method in record.methods if not method.control])]
+    return rows.assign(better=rows["value"] * direction(rows["metric"]))
+
+
+def direction(metrics: pd.Series) -> pd.Series:
+    """1 where higher is better, and -1 where lower is."""
+    signs = {metric: 1.0 if higher_is_better(metric) else -1.0 for metric in set(metrics)}
+    return metrics.map(signs).astype(float)

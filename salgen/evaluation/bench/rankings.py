@@ -1,0 +1,140 @@
+"""The order of methods by the published results of salgen-bench, and how alike metrics order them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from salgen.errors import SalgenError
+from salgen.evaluation.bench.bench_claims import CLAIMS, claim_scores, read_claim
+from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
+from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, SCORED, is_certified, open_results, read_scores
+from salgen.evaluation.bench.standing import Standing, standing, student_interval
+from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
+from salgen.evaluation.runs.artifacts.run_record import RunRecord
+from salgen.evaluation.statistics.score_cube import ALL, CERTIFIED
+from salgen.types import Float64
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DECIMALS = 5  # of means that are ranked: on another processor the same map's score is another one by up to 1e-6
+
+
+def main_entries(spec: BenchSpec, *, reliance: bool = True) -> list[Entry]:
+    """The entries that methods are ranked by: of each data set the first network, trained for reliance or plainly."""
+    first = [data.networks[0] if data.networks else data.designed for data in spec.data]
+    return [
+        Entry(data, network, reliance and not data.designed) for data, network in zip(spec.data, first, strict=True)
+    ]
+
+
+def certified_share(record: RunRecord) -> float:
+    """The share of certified samples, the mean over trainings; NaN without certificates."""
+    models = record.certificates.models if record.certificates else []
+    return float(np.mean([model.coverage for model in models])) if models else float("nan")
+
+
+def uncertified_data(spec: BenchSpec, folder: Path, entries: Sequence[Entry]) -> list[str]:
+    """The data sets on fewer than half of whose images the networks use the cause alone, on average over trainings."""
+    shares = {entry.data.name: certified_share(open_results(spec, folder / entry.name)) for entry in entries}
+    return [name for name, share in shares.items() if share < LOW_COVERAGE]
+
+
+def method_scores(
+    spec: BenchSpec,
+    folder: Path,
+    entries: Sequence[Entry],
+    *,
+    metrics: Collection[str] | None = None,
+    samples: str = ALL,
+) -> dict[str, pd.DataFrame]:
+    """The scores of methods, by the name of each entry that has results and such samples; claims are among them.
+
+    Parameters
+    ----------
+    folder
+        The folder of results.
+    metrics
+        Those by which methods are ranked if None; claims have no others.
+    samples
+        The samples that count: ``"all"``, ``"correct"`` or ``"certified"``.
+
+    Returns
+    -------
+    The columns `method`, `metric`, `training_seed`, `sample_id` and `better`.
+
+    Raises
+    ------
+    SalgenError
+        If there is no result, or one is of another version.
+    """
+    import pandas as pd
+
+    names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
+    if not names:
+        raise SalgenError(f"{folder} holds no results of salgen-bench {spec.version}: salgen bench run makes them")
+    found = {}
+    for name in names:
+        rows = read_scores(spec, folder / name)
+        rows = pd.concat([rows, claimed_rows(folder, name, rows)], ignore_index=True)
+        rows = rows[rows["metric"].isin(spec.headlines.values() if metrics is None else metrics)]
+        if samples != ALL:
+            rows = rows[is_certified(rows) if samples == CERTIFIED else rows[samples]]
+        if len(rows):
+            found[name] = rows[[*SCORED, "better"]]
+    return found
+
+
+def claimed_rows(folder: Path, name: str, published: pd.DataFrame) -> pd.DataFrame:
+    """The scores that the claims in a folder of results state for an entry, with the columns of its published ones."""
+    import pandas as pd
+
+    of_sample = published[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
+    claims = [claim for claim in map(read_claim, sorted((folder / CLAIMS).glob("*.json"))) if name in claim.scores]
+    return pd.concat([published[:0], *(claim_scores(claim, name).merge(of_sample) for claim in claims)])
+
+
+def standing_by(spec: BenchSpec, scores: Mapping[str, pd.DataFrame], metrics: Sequence[str] | None = None) -> Standing:
+    """The order of the methods that have scores, by some metrics or those that methods are ranked by."""
+    methods = sorted({method for rows in scores.values() for method in rows["method"]})
+    chosen = list(spec.headlines.values()) if metrics is None else list(metrics)
+    return standing(np.stack([_means(spec, rows, chosen, methods) for rows in scores.values()]), methods)
+
+
+def _means(spec: BenchSpec, scores: pd.DataFrame, metrics: list[str], methods: list[str]) -> Float64:
+    """The mean over samples by each metric, float64 (F, T, M), rounded so that equal maps tie; NaN where none is."""
+    means = np.full((len(metrics), spec.trainings, len(methods)), np.nan)
+    by_group = scores.groupby(SCORED[:3], observed=True)["better"].mean().round(DECIMALS).reset_index()
+    for method, metric, seed, mean in zip(*(by_group[name] for name in by_group), strict=True):
+        means[metrics.index(metric), seed, methods.index(method)] = mean
+    return means
+
+
+class Agreement(NamedTuple):
+    """Kendall's tau between metrics, in rows and columns: the mean over data sets with its 95 % interval."""
+
+    mean: pd.DataFrame
+    low: pd.DataFrame
+    high: pd.DataFrame
+
+
+def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str]) -> Agreement:
+    """How alike two metrics order methods by their means: Kendall's tau, over the entries in `scores`.
+
+    Returns
+    -------
+    NaN where no entry has both metrics and three methods. What was sampled are data sets: the interval is Student's,
+    within -1 and 1, and NaN where only one has both.
+    """
+    import pandas as pd
+
+    tables, names = [], list(metrics)
+    for rows in scores.values():
+        means = rows.pivot_table(index="method", columns="metric", values="better")
+        tables.append(means.reindex(columns=names).corr(method="kendall", min_periods=3))
+    found = student_interval(np.array(tables))
+    return Agreement(*(pd.DataFrame(np.clip(table, -1.0, 1.0), index=names, columns=names) for table in found))

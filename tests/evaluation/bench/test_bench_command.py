@@ -1,0 +1,84 @@
+"""`salgen bench` at the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import shutil
+
+import pytest
+
+from salgen.cli.main import main
+from salgen.evaluation.bench import bench_run
+from salgen.evaluation.bench.bench_run import RESULTS
+
+ENTRY = "perlin-lesions-lesion-cnn-reliance"
+
+
+@pytest.fixture(autouse=True)
+def small(spec, monkeypatch):
+    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: spec)
+
+
+@pytest.fixture
+def said(capsys):
+    """Runs a command that succeeds, and gives what it prints."""
+
+    def run(*arguments):
+        assert main(["bench", *map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_entries_are_listed(spec, said):
+    listed = said("list")
+    assert f"salgen-bench 1, sha256 {spec.digest}" in listed
+    assert [line.split()[:2] for line in listed.splitlines() if line.startswith("  ")] == [
+        ["1", "perlin-lesions-lesion-cnn-plain"],
+        ["2", ENTRY],
+    ]
+
+
+def test_a_part_is_run_and_goes_on_where_it_was_stopped(spec, out, said, tmp_path, monkeypatch):
+    shutil.copytree(out / "checkpoints", tmp_path / "checkpoints")
+    few = dataclasses.replace(spec, images=4)
+    monkeypatch.setattr("salgen.evaluation.bench.bench_spec.bench_spec", lambda: few)
+    monkeypatch.setattr(bench_run, "run_entry", functools.partial(bench_run.run_entry, methods=["gradient"]))
+    for _ in range(2):
+        assert said("run", "--out", tmp_path, "--part", "1/2") == f"{tmp_path}/results/{ENTRY[:-8]}plain\n"
+    assert [path.name for path in (tmp_path / RESULTS).iterdir()] == ["perlin-lesions-lesion-cnn-plain"]
+
+
+@pytest.mark.parametrize(("part", "message"), [("3/2", "must be K/N with K from 1 to N"), ("2", "write K/N, such as")])
+def test_a_part_that_cannot_be_is_refused(part, message, tmp_path, capsys):
+    assert main(["bench", "run", "--out", str(tmp_path), "--part", part]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_method_is_ranked_submitted_and_checked(out, said, tmp_path, capsys):
+    results = shutil.copytree(out / RESULTS, tmp_path / "results")
+    where = "--results", results
+    ranked = said("rank", "input-x-gradient", *where, "--out", tmp_path / "rank")
+    assert "p against input-x-gradient" in ranked
+    assert [line.split()[1] for line in ranked.splitlines() if line.startswith(">")] == ["input-x-gradient"]
+    assert ranked.endswith(f"claim: {tmp_path}/rank/claim.json\n")
+    added = said("submit", tmp_path / "rank" / "claim.json", *where, "--by", "A. Author").strip()
+    assert added == str(results / "claims" / "input-x-gradient.json")
+    checked = said("check", added, *where, "--seed", 4)
+    assert checked == f"seed 4\n{added}: holds\n"
+    text = (results / "claims" / "input-x-gradient.json").read_text(encoding="utf-8")
+    start = text.index('"average-precision": [')
+    (tmp_path / "altered.json").write_text(text[:start] + text[start:].replace("0.", "0.9"), encoding="utf-8")
+    assert main(["bench", "check", str(tmp_path / "altered.json"), *map(str, where), "--seed", "4"]) == 2
+    assert "average-precision of input-x-gradient" in capsys.readouterr().err
+
+
+def test_results_are_fetched_and_verified(out, said, tmp_path, capsys):
+    fetched = tmp_path / "fetched"
+    assert said("fetch", out / RESULTS, "--out", fetched) == f"{fetched}: 2 results\n"
+    assert said("verify", "--results", fetched, "--seed", 1) == f"seed 1\n{fetched}: verified\n"
+    assert said("verify", "--results", fetched).startswith("seed ")
+    (fetched / ENTRY / "summary.csv").write_text("samples,method,metric,mean,ci_low,ci_high\n", encoding="utf-8")
+    assert main(["bench", "verify", "--results", str(fetched), "--seed", "1"]) == 2
+    assert "summary.csv: average-precision of" in capsys.readouterr().err
