@@ -15,6 +15,7 @@ from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.bench.bench_run import CHECKPOINTS, DATA, RESULTS
 from salgen.evaluation.bench.bench_spec import BenchSpec
+from salgen.evaluation.bench.published import stated_in_rows
 from salgen.evaluation.models.inspection.flops import Flops
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.results.run import Run
@@ -52,7 +53,8 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
     ``checks.csv`` beside the entry's results: `subject`, a method or the network; `measure`, a metric or ``threshold``,
     the least dose at which the mean ROC-AUC (of the network the accuracy) is halfway from chance to 1, or ``passes``,
     the operations that a map takes in those of a forward pass; `outcome` of a threshold, see
-    :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval.
+    :class:`~salgen.evaluation.sweeps.thresholds.Threshold`; `value`, with its 95 % interval; the training's seed, and
+    version and digest.
 
     Raises
     ------
@@ -83,6 +85,7 @@ def run_checks(spec: BenchSpec, out: Path, *, methods: Sequence[str] = ("all",),
     costs = _passes(trained[0], open_dataset(out / DATA / entry.data.name, "test"), checked)
     rows = pd.concat([found.assign(measure=THRESHOLD)[COLUMNS], _means(checked), costs])
     path = out / RESULTS / entry.name / CHECKS
+    rows = rows.assign(training_seeds=0, **stated_in_rows(spec))
     write_text(path, rows.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return path
 

@@ -51,7 +51,7 @@ def keep_results(spec: BenchSpec, run: Path, results: Path, *, gallery: bool = F
 
 def write_rows(spec: BenchSpec, rows: pd.DataFrame, results: Path) -> None:
     """Write ``scores.parquet`` and ``summary.csv``."""
-    stated: dict[str, Any] = {"version": spec.version, "sha256": spec.digest[:12]}
+    stated = stated_in_rows(spec)
     with atomic_path(results / SCORES) as path:
         rows.assign(**stated).to_parquet(
             path,
@@ -63,6 +63,11 @@ def write_rows(spec: BenchSpec, rows: pd.DataFrame, results: Path) -> None:
         )
     summary = summarised(rows).assign(entry=results.name, **stated)
     write_text(results / SUMMARY, summary.to_csv(index=False, float_format=ROUNDED, lineterminator="\n"))
+
+
+def stated_in_rows(spec: BenchSpec) -> dict[str, Any]:
+    """The columns by which each row of a table says what it is of."""
+    return {"version": spec.version, "sha256": spec.digest[:12]}
 
 
 def published_rows(run: Run) -> pd.DataFrame:
