@@ -8,64 +8,66 @@ some of the benchmark's clusters, and its own elsewhere.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from salgen.evaluation.bench.bench_spec import bench_spec
-from salgen.evaluation.bench.claim_check import LEVEL, better_on_known
+from salgen.evaluation.bench.bench_spec import BenchSpec, bench_spec
+from salgen.evaluation.bench.claim_check import REFUSAL_LEVEL, better_on_known
 from salgen.evaluation.bench.published import read_rows
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
 from salgen.evaluation.statistics.comparisons import holm
 
 RESULTS = Path(__file__).parents[1] / "results"
-ENTRIES = 3  # that are checked by default
-REPEATS = 2000
-SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
+REPEATS = 200
+SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 ORACLE = "oracle"
 
 
-def drawn(rng: np.random.Generator, clusters: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The scores of as many clusters, drawn with replacement."""
-    chosen = rng.integers(len(clusters), size=len(clusters))
-    return pd.concat([clusters[number].assign(cluster=place) for place, number in enumerate(chosen)])
+def scores_of(spec: BenchSpec, method: str) -> list[pd.DataFrame]:
+    """For each entry that has the method its scores under the first training, and in `best` those of the oracle."""
+    found = []
+    for entry in main_entries(spec):
+        rows = read_rows(spec, RESULTS / entry.name).query("training_seed == 0")
+        rows = rows[rows["metric"].isin(spec.headlines.values())]
+        wide = rows.pivot(index=["metric", "sample_id", "cluster"], columns="method", values="value")
+        if method in wide:
+            found.append(wide[[method, ORACLE]].set_axis(["value", "best"], axis=1).reset_index())
+    return found
+
+
+def drawn(rng: np.random.Generator, scores: pd.DataFrame) -> pd.DataFrame:
+    """As many clusters, drawn with replacement; those that are drawn twice count as two."""
+    members = list(scores.groupby("cluster").indices.values())
+    chosen = [members[number] for number in rng.integers(len(members), size=len(members))]
+    numbers = np.repeat(np.arange(len(chosen)), [len(rows) for rows in chosen])
+    return scores.iloc[np.concatenate(chosen)].assign(cluster=numbers)
+
+
+def refused(spec: BenchSpec, rng: np.random.Generator, entries: list[pd.DataFrame], share: float) -> bool:
+    """Whether a method that looks up this share of the masks is refused."""
+    p_values = []
+    for scores in entries:
+        known, unseen = drawn(rng, scores), drawn(rng, scores)
+        looked_up = rng.random(known["cluster"].nunique()) < share
+        known["value"] = np.where(looked_up[known["cluster"]], known["best"], known["value"])
+        p_values += [p for _, p in better_on_known(spec, known, unseen)]
+    return bool((holm(np.array(p_values)) < REFUSAL_LEVEL).any())
 
 
 def main(repeats: int = REPEATS) -> None:
     """Print a row for each share of the images whose masks are looked up."""
     spec, rng = bench_spec(), np.random.default_rng(0)
-    entries = main_entries(spec)
-    order = standing_by(spec, method_scores(spec, RESULTS, entries)).methods
+    found = standing_by(spec, method_scores(spec, RESULTS, main_entries(spec)))
+    order = [method for method, count in zip(found.methods, found.datasets, strict=True) if count == len(spec.data)]
     methods = {"first": order[0], "median": order[len(order) // 2], "last": order[-1]}
-    samples: dict[tuple[str, str], list[pd.DataFrame]] = {}
-    for entry in entries:
-        rows = read_rows(spec, RESULTS / entry.name).query("training_seed == 0")
-        wide = rows[rows["metric"].isin(spec.headlines.values())].pivot(
-            index=["metric", "sample_id", "cluster"], columns="method", values="value"
-        )
-        for role, method in methods.items():
-            if method in wide and ORACLE in wide:
-                own = wide[[method, ORACLE]].set_axis(["value", "best"], axis=1).reset_index()
-                samples[entry.name, role] = [group for _, group in own.groupby("cluster")]
     print(f"| masks looked up | {' | '.join(f'{role}, `{method}`' for role, method in methods.items())} |")
     print(f"| --- |{' --- |' * len(methods)}")
+    entries = [scores_of(spec, method) for method in methods.values()]
     for share in SHARES:
-        found = []
-        for role in methods:
-            able = [sample for (_, of), sample in samples.items() if of == role]
-            refused = 0
-            for _ in range(repeats):
-                p_values = []
-                for number in rng.choice(len(able), ENTRIES, replace=False):
-                    known, unseen = drawn(rng, able[number]), drawn(rng, able[number])
-                    looked_up = rng.random(known["cluster"].nunique()) < share
-                    known["value"] = np.where(looked_up[known["cluster"]], known["best"], known["value"])
-                    p_values += [p for _, p in better_on_known(spec, known, unseen)]
-                refused += bool((holm(np.array(p_values)) < LEVEL).any())
-            found.append(refused / repeats)
-        print(f"| {share:.0%} | {' | '.join(f'{rate:.4g}' for rate in found)} |", flush=True)
+        rates = [np.mean([refused(spec, rng, own, share) for _ in range(repeats)]) for own in entries]
+        print(f"| {share:.0%} | {' | '.join(f'{rate:.3f}' for rate in rates)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,10 @@ class SalgenError(Exception):
         super().__init__(_one_line(message, LONGEST_MESSAGE))
 
 
+class UndefinedMethodError(SalgenError):
+    """A method was chosen that cannot explain a network."""
+
+
 class SalgenWarning(UserWarning):
     """A warning to the user, which the command line prints as one line."""
 

@@ -97,18 +97,23 @@ def _standing(found: Standing, against: str) -> str:
 @click.option("--quick", is_flag=True, help="The first 16 images and one training of each network.")
 @max_memory
 def rank(method: str, results: str, out: str | None, quick: bool, max_memory: float | None) -> None:
-    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, show its place, and write its claim."""
+    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, show its place, and write its claim.
+
+    With --quick there is no claim, which is of all images and trainings.
+    """
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_claims import CLAIM, read_claim
+    from salgen.evaluation.bench.bench_claims import CLAIM, claimed_method
     from salgen.evaluation.bench.bench_rank import rank_method
     from salgen.evaluation.bench.bench_spec import bench_spec
 
     place = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
     options = {"max_memory": max_memory, "command": command_line()}
-    found = rank_method(bench_spec(), method, Path(results), place, quick=quick, **options)
-    click.echo(_standing(found, read_claim(place / CLAIM).method))
-    click.echo(f"claim: {place / CLAIM}")
+    spec = bench_spec()
+    call, _ = claimed_method(method, spec.scale)
+    click.echo(_standing(rank_method(spec, method, Path(results), place, quick=quick, **options), call))
+    if not quick:
+        click.echo(f"claim: {place / CLAIM}")
 
 
 claim_file = click.argument("claim", metavar="CLAIM", type=click.Path(exists=True, dir_okay=False))
@@ -146,15 +151,8 @@ def submit(claim: str, results: str, by: str, code: str) -> None:
 @command.command("check")
 @claim_file
 @results_folder
-@click.option(
-    "--entries",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Data sets whose scores are computed again.",
-)
 @check_seed
-def check(claim: str, results: str, entries: int, seed: int | None) -> None:
+def check(claim: str, results: str, seed: int | None) -> None:
     """Compute a part of CLAIM again, and explain images that its method cannot have seen."""
     from pathlib import Path
 
@@ -162,7 +160,7 @@ def check(claim: str, results: str, entries: int, seed: int | None) -> None:
     from salgen.evaluation.bench.claim_check import claim_problems
 
     drawn = _drawn(seed)
-    raise_problems(claim, list(claim_problems(bench_spec(), Path(claim), Path(results), entries=entries, seed=drawn)))
+    raise_problems(claim, list(claim_problems(bench_spec(), Path(claim), Path(results), seed=drawn)))
     click.echo(f"{claim}: holds")
 
 
@@ -224,7 +222,6 @@ def run(out: str, part: str, max_memory: float | None) -> None:
     """Make the data, train or take the checkpoints in FOLDER, and score all methods; goes on where it was stopped."""
     from pathlib import Path
 
-    from salgen.errors import SalgenError
     from salgen.evaluation.bench.bench_checks import run_checks
     from salgen.evaluation.bench.bench_run import run_entry
     from salgen.evaluation.bench.bench_spec import bench_spec

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, UndefinedMethodError
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.batch_explainer import check_methods
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method, is_foreign
@@ -63,7 +63,7 @@ class Selection:
 
         Raises
         ------
-        SalgenError
+        UndefinedMethodError
             If a method chosen by name cannot explain it.
         """
         view, left_out = ModelView.of(model), {}
@@ -73,7 +73,7 @@ class Selection:
                 check_methods(view, {call: method}, pixels)
             except SalgenError as error:
                 if call in self.named:
-                    raise
+                    raise UndefinedMethodError(str(error)) from error
                 left_out[call] = str(error)
         return {call: method for call, method in self.methods.items() if call not in left_out}, left_out
 

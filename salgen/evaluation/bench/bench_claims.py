@@ -14,6 +14,7 @@ import numpy as np
 
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
+from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.published import SAMPLE, direction
 from salgen.evaluation.results.run import Run
 from salgen.files import write_text
@@ -38,8 +39,6 @@ class Claim:
         Its call, as the tables name it, and as `salgen bench rank` was given it.
     source_sha256
         The digest of its source; None for a method of salgen.
-    images, trainings
-        The number of test images and of trainings that were explained.
     versions
         Of salgen, torch and what else scores depend on.
     by, code
@@ -54,8 +53,6 @@ class Claim:
     method: str
     given: str
     source_sha256: str | None
-    images: int
-    trainings: int
     versions: Mapping[str, str]
     by: str = ""
     code: str = ""
@@ -68,12 +65,14 @@ def claimed_method(given: str, scale: str) -> tuple[str, str | None]:
     Raises
     ------
     SalgenError
-        If it is none, or a group of methods.
+        If it is none, a group of methods or a control.
     """
     calls = select_methods(check_methods_given([given]), scale).named
     if len(calls) != 1:
-        raise SalgenError(f"{given} is {len(calls)} methods: rank one at a time")
+        raise SalgenError(f"{given} is a group of methods: rank one at a time")
     ((call, method),) = calls.items()
+    if method.control:
+        raise SalgenError(f"{given} is a control, which has no rank: name a method")
     return call, getattr(method, "sha256", None)
 
 
@@ -100,14 +99,39 @@ def read_claim(path: Path) -> Claim:
     """
     try:
         claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
+        if not all(isinstance(text, str) for text in (claim.sha256, claim.method, claim.given, claim.by, claim.code)):
+            raise ValueError("digest, method, given, by and code must be text")
         for name, columns in claim.scores.items():
             if not {*SAMPLE, MAPS} <= columns.keys() or len({len(values) for values in columns.values()}) != 1:
                 raise ValueError(f"{name} lacks a column, or its columns have different lengths")
+            for column, values in columns.items():
+                kind = int if column == SAMPLE[0] else str if column in (SAMPLE[1], MAPS) else (float, int, type(None))
+                if not all(isinstance(value, kind) for value in values):
+                    raise ValueError(f"{name}: {column} holds something else than a seed, a name, a digest or a number")
     except OSError as error:
         raise SalgenError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, AttributeError) as error:
         raise SalgenError(f"{path} is not a claim: {reason(error)}; salgen bench rank writes claims") from None
     return claim
+
+
+def read_claims(spec: BenchSpec, results: Path) -> dict[str, Claim]:
+    """The claims in a folder of results, by their methods.
+
+    Raises
+    ------
+    SalgenError
+        If a file is none, is of another version, or there are two of one method.
+    """
+    claims: dict[str, Claim] = {}
+    for path in sorted((results / CLAIMS).glob("*.json")):
+        claim = read_claim(path)
+        if {"version": claim.version, "sha256": claim.sha256} != spec.stated:
+            raise SalgenError(f"{path} is not of salgen-bench {spec.version}: remove it, or rank its method again")
+        if claim.method in claims:
+            raise SalgenError(f"{path} is a second claim of {claim.method}: remove one")
+        claims[claim.method] = claim
+    return claims
 
 
 def claimed_scores(run: Run, method: str, rows: pd.DataFrame) -> dict[str, list[Any]]:

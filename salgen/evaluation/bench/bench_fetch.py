@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import urlretrieve
@@ -14,7 +15,7 @@ from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.bench_claims import CLAIMS
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.bench_verify import weight_problems
-from salgen.evaluation.bench.published import SPEC, open_results
+from salgen.evaluation.bench.published import SPEC, read_rows, read_summary
 
 
 def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
@@ -47,7 +48,8 @@ def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
         outermost = min(holders, key=lambda holder: (len(holder.parts), holder))
         found = sorted(path.parent for path in outermost.glob(f"*/{SPEC}"))
         for results in found:
-            open_results(spec, results)
+            read_rows(spec, results)
+            read_summary(results)
         mains = [results for results in found if results.name in {entry.name for entry in spec.entries}]
         problems = [problem for results in mains for problem in weight_problems(spec, results)]
         if problems:
@@ -63,11 +65,11 @@ def _folder(source: str, place: Path) -> Path:
     path = Path(source)
     if path.is_dir():
         return path
-    if urlparse(source).scheme in ("http", "https", "file"):
-        path = place / Path(urlparse(source).path).name
+    if source.startswith(("http://", "https://", "file://")):
         try:
+            path = place / Path(urlparse(source).path).name
             urlretrieve(source, path)
-        except OSError as error:
+        except (OSError, ValueError, HTTPException) as error:
             raise SalgenError(f"{source} cannot be fetched: {reason(error)}") from None
     if not path.is_file():
         raise SalgenError(f"{source} is no folder, file or address")

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.bench.bench_claims import CLAIM, Claim, claimed_method, claimed_scores, write_claim
 from salgen.evaluation.bench.bench_run import RUNS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchSpec
@@ -31,7 +31,8 @@ def rank_method(
     results
         The folder of results, with their checkpoints.
     out
-        A folder like that of `salgen bench run`, which goes on where it was stopped; with ``claim.json``.
+        A folder like that of `salgen bench run`, which goes on where it was stopped; unless `quick`, with
+        ``claim.json``.
     quick
         Whether the first 16 images and one training of each network are enough. Methods are then compared on these.
     options
@@ -40,7 +41,7 @@ def rank_method(
     Raises
     ------
     SalgenError
-        If there are no results, or `method` is a group of methods, or works on none of the networks.
+        If there are no results, or `method` is a group of methods or a control, or works on none of the networks.
     """
     import pandas as pd
 
@@ -58,7 +59,13 @@ def rank_method(
             "keep_maps": True,
             "checkpoints": results / entry.name,
         }
-        (own,) = run_entry(asked, plain_test, out, **how, **options)
+        try:
+            (own,) = run_entry(asked, plain_test, out, **how, **options)
+        except UndefinedMethodError as error:
+            warn(f"{entry.name} is left out: {error}")
+            others = stated[entry.name]
+            combined[entry.name] = others[(others["method"] != call) & (others["training_seed"] < asked.trainings)]
+            continue
         rows = read_scores(spec, own)
         rows = rows[(rows["method"] == call) & rows["metric"].isin(spec.headlines.values())]
         explained = pd.read_parquet(own / SCORES, columns=SAMPLE).drop_duplicates()
@@ -69,16 +76,15 @@ def rank_method(
             claimed[entry.name] = claimed_scores(run, call, rows)
     if not claimed:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
-    claim = Claim(
-        version=spec.version,
-        sha256=spec.digest,
-        method=call,
-        given=method,
-        source_sha256=source_sha256,
-        images=asked.images,
-        trainings=asked.trainings,
-        versions=run.record.versions,
-        scores=claimed,
-    )
-    write_claim(out / CLAIM, claim)
+    if not quick:
+        claim = Claim(
+            version=spec.version,
+            sha256=spec.digest,
+            method=call,
+            given=method,
+            source_sha256=source_sha256,
+            versions=run.record.versions,
+            scores=claimed,
+        )
+        write_claim(out / CLAIM, claim)
     return standing_by(asked, combined)

@@ -13,8 +13,19 @@ from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.bench_run import make_data, run_name
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
-from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, open_results, published_rows, read_rows, summarised
+from salgen.evaluation.bench.published import (
+    OF_SAMPLE,
+    SAMPLE,
+    SCORED,
+    is_certified,
+    open_results,
+    published_rows,
+    read_rows,
+    read_summary,
+    summarised,
+)
 from salgen.evaluation.results.run import Run
+from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.runs.running import evaluate
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
@@ -28,7 +39,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 1e-4
-SAME = ["sample_id", "training_seed", "method", "metric"]
 
 
 def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods: int = 3, seed: int) -> Iterator[str]:
@@ -48,7 +58,14 @@ def result_problems(spec: BenchSpec, results: Path, *, images: int = 8, methods:
     Yields
     ------
     A line for each problem, which begins with the name of the result; none for sound results.
+
+    Raises
+    ------
+    SalgenError
+        If there are no results.
     """
+    if not any((results / entry.name).is_dir() for entry in spec.entries):
+        raise SalgenError(f"{results} holds no results of salgen-bench {spec.version}")
     for entry in spec.entries:
         for split in entry.data.tests:
             name = run_name(entry, split)
@@ -77,16 +94,22 @@ def weight_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
 
 
 def summary_problems(spec: BenchSpec, results: Path) -> Iterator[str]:
-    """What in ``summary.csv`` does not follow from ``scores.parquet``."""
-    import pandas as pd
-
-    key, numbers = ["samples", "method", "metric"], ["mean", "ci_low", "ci_high"]
-    stated = pd.read_csv(results / SUMMARY)
-    both = summarised(read_rows(spec, results)).merge(stated, on=key, how="outer", suffixes=("", "_stated"))
-    values, claimed = (both[[name + side for name in numbers]].to_numpy(float) for side in ("", "_stated"))
-    for row in np.flatnonzero(~_close(claimed, values).all(axis=1)):
+    """What in ``summary.csv``, and of the certified shares in ``run.json``, does not follow from ``scores.parquet``."""
+    key, numbers = ["samples", "method", "metric"], ["n_clusters", "n_samples", "mean", "ci_low", "ci_high"]
+    rows, record = read_rows(spec, results), open_results(spec, results)
+    summary = read_summary(results).reindex(columns=[*key, *numbers, "training_seeds"])
+    both = summarised(rows).merge(summary, on=key, how="outer", suffixes=("", "_stated"))
+    values, stated = (both[[name + side for name in numbers]].to_numpy(float) for side in ("", "_stated"))
+    seeds = (both["training_seeds"] == both["training_seeds_stated"].astype(str)) | both["mean"].isna()
+    same = _close(stated, values).all(axis=1) & seeds.to_numpy()
+    for row in np.flatnonzero(~same):
         samples, method, metric = both.loc[row, key]
         yield f"{SUMMARY}: {metric} of {method} on {samples} samples is not what {SCORES} gives"
+    of_sample = rows.assign(certified=is_certified(rows))[[*SAMPLE, "certified"]].drop_duplicates()
+    shares = of_sample.groupby("training_seed")["certified"].mean()
+    for model in record.certificates.models if record.certificates else ():
+        if model.coverage is not None and not np.isclose(model.coverage, shares[model.seed]):
+            yield f"{RECORD}: {model.coverage:.3f} certified under training {model.seed} is not what {SCORES} gives"
 
 
 def _close(stated: Float64, values: Float64) -> NDArray[np.bool_]:
@@ -132,12 +155,12 @@ def computed_again(
 
 def differences(computed: pd.DataFrame, stated: pd.DataFrame) -> list[str]:
     """A line for each score, of the columns of published scores, that is not as it was computed again."""
-    both = computed.merge(stated, on=SAME, how="left", suffixes=("", "_stated"))
+    both = computed.merge(stated, on=SCORED, how="left", suffixes=("", "_stated"))
     values, claimed = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
     wrong = ~_close(claimed, values)
     lines = []
     for row in np.flatnonzero(wrong):
-        sample, training, method, metric = both.loc[row, SAME]
+        method, metric, training, sample = both.loc[row, SCORED]
         what = f"{metric} of {method} on {sample} (training {training})"
         lines.append(f"{what} is said to be {claimed[row]:.6f}; the weights give {values[row]:.6f}")
     return lines

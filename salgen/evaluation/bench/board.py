@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from salgen.evaluation.bench.bench_checks import PASSES, THRESHOLD, read_checks
-from salgen.evaluation.bench.bench_claims import CLAIMS, read_claim
+from salgen.evaluation.bench.bench_claims import Claim, read_claims
 from salgen.evaluation.bench.bench_run import run_name
 from salgen.evaluation.bench.bench_spec import BenchSpec
-from salgen.evaluation.bench.published import SPEC, open_results, read_scores, summarised
+from salgen.evaluation.bench.published import SPEC, open_results, read_scores, read_summary, summarised
 from salgen.evaluation.bench.rankings import (
     certified_share,
     claimed_rows,
@@ -35,7 +35,6 @@ from salgen.evaluation.report.gallery import GALLERY, SATURATED, Gallery, galler
 from salgen.evaluation.report.templates import templates
 from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
 from salgen.evaluation.statistics.score_cube import ALL, SUBSETS
-from salgen.evaluation.statistics.summary import SUMMARY
 from salgen.files import write_text
 from salgen.parameters import parse_call
 from salgen.registry import METRICS
@@ -115,7 +114,8 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     SalgenError
         If there are no results of the networks that methods are ranked by, or `out` holds something else.
     """
-    found = list(_results(spec, results))
+    claims = read_claims(spec, results)
+    found = list(_results(spec, results, claims))
     views = list(_views(spec, results))
     by_network = dict(_by_network(spec, results))
     standings = [*(view.standing for view in views), *(standing for _, standing in by_network.values())]
@@ -127,7 +127,6 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
         metric for metric in spec.all_metrics if any((rows["metric"] == metric).any() for rows in scores.values())
     ]
     checks, meanings = read_checks(spec, results), _meanings(spec)
-    claims = {claim.method: claim for claim in map(read_claim, sorted((results / CLAIMS).glob("*.json")))}
     common: dict[str, Any] = {
         "spec": spec,
         "alpha": ALPHA,
@@ -187,16 +186,16 @@ def _meanings(spec: BenchSpec) -> dict[str, str]:
     }
 
 
-def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
+def _results(spec: BenchSpec, results: Path, claims: Mapping[str, Claim]) -> Iterator[NetworkResult]:
     import pandas as pd
 
     for entry in spec.entries:
         for split in entry.data.tests:
             name = run_name(entry, split)
             if (results / name).is_dir():
-                record, summary = open_results(spec, results / name), pd.read_csv(results / name / SUMMARY)
-                claimed = claimed_rows(results, name, read_scores(spec, results / name))
-                if len(claimed):
+                record, summary = open_results(spec, results / name), read_summary(results / name)
+                if any(name in claim.scores for claim in claims.values()):
+                    claimed = claimed_rows(claims, name, read_scores(spec, results / name))
                     summary = pd.concat([summary, summarised(claimed)])
                 yield NetworkResult(name, record, summary)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.report.gallery import GALLERY, LEVELS, read_gallery, strongest
 from salgen.evaluation.results.run import Run
@@ -184,7 +184,10 @@ def open_results(spec: BenchSpec, results: Path) -> RunRecord:
     SalgenError
         If they are of another version, or damaged.
     """
-    stated = json.loads((results / SPEC).read_text(encoding="utf-8"))
+    try:
+        stated = json.loads((results / SPEC).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _damaged(results / SPEC, error) from None
     if stated != spec.stated:
         raise SalgenError(f"{results} is not of salgen-bench {spec.version}: it states {stated}")
     return RunRecord.read(results / RECORD)
@@ -195,7 +198,24 @@ def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
     import pandas as pd
 
     open_results(spec, results)
-    return pd.read_parquet(results / SCORES)
+    try:
+        return pd.read_parquet(results / SCORES)
+    except (OSError, ValueError) as error:
+        raise _damaged(results / SCORES, error) from None
+
+
+def read_summary(results: Path) -> pd.DataFrame:
+    """``summary.csv`` of one entry."""
+    import pandas as pd
+
+    try:
+        return pd.read_csv(results / SUMMARY)
+    except (OSError, ValueError) as error:
+        raise _damaged(results / SUMMARY, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> SalgenError:
+    return SalgenError(f"{path} is missing or damaged ({reason(error)}): fetch or run the results again")
 
 
 def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
@@ -211,6 +231,6 @@ def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
 
 
 def direction(metrics: pd.Series) -> pd.Series:
-    """1 where higher is better, and -1 where lower is."""
-    signs = {metric: 1.0 if higher_is_better(metric) else -1.0 for metric in set(metrics)}
+    """1 where higher is better, -1 where lower is, and NaN for a diagnostic."""
+    signs = {metric: {True: 1.0, False: -1.0, None: np.nan}[higher_is_better(metric)] for metric in metrics.unique()}
     return metrics.map(signs).astype(float)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_claims import CLAIMS, claim_scores, read_claim
+from salgen.evaluation.bench.bench_claims import Claim, claim_scores, read_claims
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
 from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval
@@ -76,11 +76,14 @@ def method_scores(
 
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:
-        raise SalgenError(f"{folder} holds no results of salgen-bench {spec.version}: salgen bench run makes them")
-    found = {}
+        raise SalgenError(
+            f"{folder} holds no results of the networks by which salgen-bench {spec.version} ranks methods, such as "
+            f"{entries[0].name}: salgen bench fetch copies published ones, salgen bench run makes them"
+        )
+    claims, found = read_claims(spec, folder), {}
     for name in names:
         rows = read_scores(spec, folder / name)
-        rows = pd.concat([rows, claimed_rows(folder, name, rows)], ignore_index=True)
+        rows = pd.concat([rows, claimed_rows(claims, name, rows)], ignore_index=True)
         rows = rows[rows["metric"].isin(spec.headlines.values() if metrics is None else metrics)]
         if samples != ALL:
             rows = rows[is_certified(rows) if samples == CERTIFIED else rows[samples]]
@@ -89,18 +92,18 @@ def method_scores(
     return found
 
 
-def claimed_rows(folder: Path, name: str, published: pd.DataFrame) -> pd.DataFrame:
-    """The scores that the claims in a folder of results state for an entry, with the columns of its published ones."""
+def claimed_rows(claims: Mapping[str, Claim], name: str, published: pd.DataFrame) -> pd.DataFrame:
+    """The scores that claims state for an entry, with the columns of its published ones."""
     import pandas as pd
 
     of_sample = published[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
-    claims = [claim for claim in map(read_claim, sorted((folder / CLAIMS).glob("*.json"))) if name in claim.scores]
-    return pd.concat([published[:0], *(claim_scores(claim, name).merge(of_sample) for claim in claims)])
+    own = [claim_scores(claim, name).merge(of_sample) for claim in claims.values() if name in claim.scores]
+    return pd.concat([published[:0], *own])
 
 
 def standing_by(spec: BenchSpec, scores: Mapping[str, pd.DataFrame], metrics: Sequence[str] | None = None) -> Standing:
     """The order of the methods that have scores, by some metrics or those that methods are ranked by."""
-    methods = sorted({method for rows in scores.values() for method in rows["method"]})
+    methods = sorted({method for rows in scores.values() for method in rows["method"].unique()})
     chosen = list(spec.headlines.values()) if metrics is None else list(metrics)
     return standing(np.stack([_means(spec, rows, chosen, methods) for rows in scores.values()]), methods)
 
@@ -135,6 +138,6 @@ def metric_agreement(scores: Mapping[str, pd.DataFrame], metrics: Sequence[str])
     tables, names = [], list(metrics)
     for rows in scores.values():
         means = rows.pivot_table(index="method", columns="metric", values="better")
-        tables.append(means.reindex(columns=names).corr(method="kendall", min_periods=3))
+        tables.append(means.round(DECIMALS).reindex(columns=names).corr(method="kendall", min_periods=3))
     found = student_interval(np.array(tables))
     return Agreement(*(pd.DataFrame(np.clip(table, -1.0, 1.0), index=names, columns=names) for table in found))

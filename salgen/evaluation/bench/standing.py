@@ -22,7 +22,7 @@ DRAWS = 1000
 
 @dataclass(frozen=True)
 class Standing:
-    """Methods from best to worst.
+    """Methods from best to worst; those that are not defined on all data sets stand after the others.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ def standing(values: Float64, methods: Sequence[str]) -> Standing:
     places = _mean(by_training, axis=1)
     defined = ~np.isnan(places)
     means, low, high = student_interval(places)
-    order = np.argsort(means, kind="stable")
+    order = np.lexsort((means, ~defined.all(axis=0)))
     share_first, rank_low, rank_high = _stability(by_training)
     p_values = np.full((len(methods), len(methods)), np.nan)
     everywhere = np.flatnonzero(defined.all(axis=0))

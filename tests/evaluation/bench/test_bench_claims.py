@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 import torch
 
+from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench import bench_rank
-from salgen.evaluation.bench.bench_claims import claimed_method, read_claim, write_claim
+from salgen.evaluation.bench.bench_claims import read_claim, write_claim
 from salgen.evaluation.bench.bench_rank import rank_method
-from salgen.evaluation.bench.bench_run import RESULTS
+from salgen.evaluation.bench.bench_run import RESULTS, run_entry
+from salgen.evaluation.bench.bench_spec import BenchData
 from salgen.evaluation.bench.claim_check import better_on_known, claim_problems, submit
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
 
@@ -34,8 +36,10 @@ def flat(network, inputs, targets):
     return torch.ones_like(inputs)
 
 
-def failing(network, inputs, targets):
-    raise ValueError("no such layer")
+def only_small(network, inputs, targets):
+    if inputs.shape[-1] > 32 or inputs.shape[1] > 1:
+        raise ValueError("no such layer")
+    return slope(network, inputs, targets)
 
 
 def peeking(network, inputs, targets):
@@ -79,7 +83,6 @@ def altered(claim, folder, change, **fields):
 def test_a_claim_holds_the_scores_of_the_method(spec, claim, results):
     held = read_claim(claim)
     assert (held.method, held.given) == ("slope", "test_bench_claims:slope")
-    assert (held.images, held.trainings) == (30, 2)
     rows = pd.read_parquet(claim.parent / RESULTS / ENTRY / "scores.parquet").query("method == 'slope'")
     columns = held.scores[ENTRY]
     stated = dict(zip(zip(columns["training_seed"], columns["sample_id"], strict=True),
@@ -108,7 +111,7 @@ def test_each_of_two_methods_in_a_folder_has_its_own_claim(spec, claim, results,
     rank_method(spec, "test_bench_claims:flat", results, tmp_path)
     rank_method(spec, "test_bench_claims:slope", results, tmp_path)
     assert read_claim(tmp_path / "claim.json").scores == read_claim(claim).scores
-    with pytest.raises(SalgenError, match=r"li2020 is \d+ methods: rank one at a time"):
+    with pytest.raises(SalgenError, match="li2020 is a group of methods: rank one at a time"):
         rank_method(spec, "li2020", results, tmp_path)
 
 
@@ -138,21 +141,58 @@ def test_images_that_are_left_out_are_found(spec, claim, results, tmp_path):
             del values[0]
 
     assert "its images are not those" in problems_of(spec, altered(claim, tmp_path, drop), results)
-    quick = altered(claim, tmp_path, drop, images=29)
-    assert "its images are not those" in problems_of(spec, quick, results)
 
 
-def test_a_data_set_that_is_left_out_although_the_method_works_is_found(spec, claim, results, tmp_path):
-    held = read_claim(claim)
-    write_claim(tmp_path / "less.json", dataclasses.replace(held, scores={}))
-    assert problems_of(spec, tmp_path / "less.json", results) == f"{ENTRY}: it is left out, and slope works there"
+def test_images_that_are_stated_twice_are_found(spec, claim, results, tmp_path):
+    def double(columns):
+        for values in columns.values():
+            values.append(values[0])
+
+    assert "its images are not those" in problems_of(spec, altered(claim, tmp_path, double), results)
 
 
-def test_a_data_set_that_is_left_out_because_the_method_fails_is_none(spec, claim, results, tmp_path):
-    given = {"given": "test_bench_claims:failing", "method": "failing"}
-    own = claimed_method(given["given"], spec.scale)[1]
-    write_claim(tmp_path / "less.json", dataclasses.replace(read_claim(claim), scores={}, source_sha256=own, **given))
-    assert problems_of(spec, tmp_path / "less.json", results) == ""
+def test_bad_scores_that_are_stated_as_undefined_are_found(spec, claim, results, tmp_path):
+    def hide(columns):
+        columns["average-precision"][0] = None
+
+    found = problems_of(spec, altered(claim, tmp_path, hide), results)
+    assert found == f"{ENTRY}: it has a score where methods have none, or none where they have one"
+
+
+@pytest.fixture(scope="module")
+def wider(spec, results, tmp_path_factory):
+    """A benchmark of two data sets, one of a network with weights in closed form, and its results."""
+    folder, splits = tmp_path_factory.mktemp("wider"), {"train": 4, "val": 2, "test": 8}
+    made = make("coloured-cells", folder / "fingerprinted", splits=splits, recipes_only=True)
+    cells = BenchData("coloured-cells", open_dataset(made).fingerprint, splits, designed="colour-counter")
+    both = dataclasses.replace(spec, data=[*spec.data, cells])
+    shutil.copytree(results, folder / RESULTS)
+    run_entry(both, both.entry("coloured-cells-colour-counter"), folder, methods=["gradient"])
+    return both, folder / RESULTS
+
+
+def test_a_data_set_that_is_left_out_although_the_method_works_is_found(wider, claim):
+    assert (
+        problems_of(wider[0], claim, wider[1]) == "coloured-cells-colour-counter: it is left out, and slope works there"
+    )
+
+
+def test_a_data_set_is_left_out_where_the_method_fails(wider, tmp_path):
+    rank_method(wider[0], "test_bench_claims:only_small", wider[1], tmp_path)
+    assert [*read_claim(tmp_path / "claim.json").scores] == [ENTRY]
+    assert problems_of(wider[0], tmp_path / "claim.json", wider[1]) == ""
+
+
+def test_a_method_that_is_not_defined_on_a_network_is_ranked_on_the_others(wider, tmp_path):
+    with pytest.warns(SalgenWarning, match=f"{ENTRY} is left out: cam is not defined for this network"):
+        found = rank_method(wider[0], "cam", wider[1], tmp_path)
+    assert found.datasets[found.methods.index("cam")] == 1
+    assert [*read_claim(tmp_path / "claim.json").scores] == ["coloured-cells-colour-counter"]
+
+
+def test_a_claim_of_nothing_is_refused(spec, claim, results, tmp_path):
+    write_claim(tmp_path / "none.json", dataclasses.replace(read_claim(claim), scores={}))
+    assert problems_of(spec, tmp_path / "none.json", results) == "it states no score"
 
 
 def test_the_seed_of_the_benchmarks_own_images_is_refused(spec, claim, results):
@@ -221,12 +261,30 @@ def test_a_claim_that_cannot_be_is_refused(spec, claim, results, tmp_path, chang
         submit(spec, other, results)
 
 
-def test_a_quick_claim_can_be_checked_and_not_added(spec, results, tmp_path, monkeypatch):
+def test_a_quick_rank_writes_no_claim(spec, results, tmp_path, monkeypatch):
     monkeypatch.setattr(bench_rank, "QUICK_IMAGES", 8)
     rank_method(spec, "test_bench_claims:slope", results, tmp_path, quick=True)
-    assert problems_of(spec, tmp_path / "claim.json", results) == ""
-    with pytest.raises(SalgenError, match="without --quick"):
-        submit(spec, tmp_path / "claim.json", results)
+    assert not (tmp_path / "claim.json").exists()
+
+
+@pytest.mark.parametrize(("method", "message"), [("all", "a group of methods"), ("sobel", "a control")])
+def test_what_has_no_rank_is_refused(spec, results, tmp_path, method, message):
+    with pytest.raises(SalgenError, match=f"{method} is {message}"):
+        rank_method(spec, method, results, tmp_path)
+
+
+def test_a_second_claim_of_a_method_and_one_of_another_version_are_refused(spec, claim, results, tmp_path):
+    shutil.copytree(results, tmp_path / "results")
+    added = submit(spec, claim, tmp_path / "results")
+    with pytest.raises(SalgenError, match=r"slope\.json is there already: remove it first"):
+        submit(spec, claim, tmp_path / "results")
+    shutil.copy(added, added.with_name("other.json"))
+    with pytest.raises(SalgenError, match=r"is a second claim of slope: remove one"):
+        method_scores(spec, tmp_path / "results", main_entries(spec))
+    added.with_name("other.json").unlink()
+    write_claim(added, dataclasses.replace(read_claim(added), sha256="0" * 64))
+    with pytest.raises(SalgenError, match=r"slope\.json is not of salgen-bench 1"):
+        method_scores(spec, tmp_path / "results", main_entries(spec))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"version": 1}'])
@@ -234,6 +292,17 @@ def test_a_file_that_is_no_claim_is_refused(tmp_path, text):
     (tmp_path / "claim.json").write_text(text, encoding="utf-8")
     with pytest.raises(SalgenError, match="is not a claim"):
         read_claim(tmp_path / "claim.json")
+
+
+@pytest.mark.parametrize(("column", "value"), [("average-precision", "x"), ("training_seed", "0"), ("map", ["a"])])
+def test_a_claim_that_holds_other_things_than_numbers_is_refused(claim, tmp_path, column, value):
+    def change(columns):
+        columns[column][0] = value
+
+    with pytest.raises(SalgenError, match=f"{column} holds something else than a seed, a name, a digest or a number"):
+        read_claim(altered(claim, tmp_path, change))
+    with pytest.raises(SalgenError, match="digest, method, given, by and code must be text"):
+        read_claim(altered(claim, tmp_path, lambda columns: None, sha256=None))
 
 
 @pytest.mark.parametrize("change", [lambda columns: columns.pop("map"), lambda columns: columns["map"].pop()])

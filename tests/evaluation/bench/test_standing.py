@@ -57,8 +57,9 @@ def test_places_are_those_of_the_definition(values):
         assert count == len(of_datasets) == (6 if method == "d" else 7)
         half = {6: 2.5706, 7: 2.4469}[count] * statistics.stdev(of_datasets) / math.sqrt(count)
         assert (low, high) == pytest.approx((max(0.0, place - half), min(1.0, place + half)), abs=1e-4)
-    assert found.places.tolist() == sorted(found.places)
+    assert found.places[:3].tolist() == sorted(found.places[:3])
     assert found.methods[0] == "b"
+    assert found.methods[3] == "d", "a method that lacks a data set stands after the others"
 
 
 def test_methods_are_told_apart_by_their_places_on_each_data_set(values):
@@ -180,5 +181,4 @@ def test_the_first_method_is_compared_with_those_that_have_a_test():
     found = standing(values, METHODS)
     undecided = sum(p > 0.05 for p in found.p_values[0] if not math.isnan(p))
     assert found.first_against_others == f"The tests do not tell it apart from {undecided} of 2 others."
-    values[0, :, :, 0] = np.nan
-    assert standing(values, METHODS).first_against_others.startswith("It is compared with no other")
+    assert standing(values[:5], METHODS).first_against_others.startswith("It is compared with no other")
