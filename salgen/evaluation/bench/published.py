@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -184,10 +185,7 @@ def open_results(spec: BenchSpec, results: Path) -> RunRecord:
     SalgenError
         If they are of another version, or damaged.
     """
-    try:
-        stated = json.loads((results / SPEC).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise _damaged(results / SPEC, error) from None
+    stated = _read(lambda path: json.loads(path.read_text(encoding="utf-8")), results / SPEC)
     if stated != spec.stated:
         raise SalgenError(f"{results} is not of salgen-bench {spec.version}: it states {stated}")
     return RunRecord.read(results / RECORD)
@@ -198,24 +196,24 @@ def read_rows(spec: BenchSpec, results: Path) -> pd.DataFrame:
     import pandas as pd
 
     open_results(spec, results)
-    try:
-        return pd.read_parquet(results / SCORES)
-    except (OSError, ValueError) as error:
-        raise _damaged(results / SCORES, error) from None
+    rows: pd.DataFrame = _read(pd.read_parquet, results / SCORES)
+    return rows
 
 
 def read_summary(results: Path) -> pd.DataFrame:
     """``summary.csv`` of one entry."""
     import pandas as pd
 
+    summary: pd.DataFrame = _read(pd.read_csv, results / SUMMARY)
+    return summary
+
+
+def _read(reader: Callable[[Path], Any], path: Path) -> Any:
+    """What a reader makes of a file of results."""
     try:
-        return pd.read_csv(results / SUMMARY)
+        return reader(path)
     except (OSError, ValueError) as error:
-        raise _damaged(results / SUMMARY, error) from None
-
-
-def _damaged(path: Path, error: Exception) -> SalgenError:
-    return SalgenError(f"{path} is missing or damaged ({reason(error)}): fetch or run the results again")
+        raise SalgenError(f"{path} is missing or damaged ({reason(error)}): fetch or run the results again") from None
 
 
 def read_scores(spec: BenchSpec, results: Path) -> pd.DataFrame:
