@@ -49,13 +49,25 @@ class Running:
 
     def family(self) -> list[int]:
         """The processes of its session: it and its workers."""
-        return [pid for pid in _processes() if _session(pid) == self.pid]
+        return [pid for pid in _processes() if _state(pid)[1] == self.pid]
 
     def kill(self) -> None:
         """Kill it and all its workers, it first."""
         for pid in (self.pid, *self.family()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+    def stop(self) -> bool:
+        """Stop it where it is; False if it was already ending, which it then does."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGSTOP)
+        while (state := _state(self.pid)[0]) not in "TZX":
+            time.sleep(0.001)
+        return state == "T"
+
+    def go_on(self) -> None:
+        """Go on after `stop`."""
+        os.kill(self.pid, signal.SIGCONT)
 
     def wait(self) -> Finished:
         """Wait until it and its workers have ended."""
@@ -146,10 +158,10 @@ def _processes() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
-def _session(pid: int) -> int:
-    """The session of a process that lives, or -1."""
+def _state(pid: int) -> tuple[str, int]:
+    """The state of a process (T: stopped, Z or X: ended) and its session, -1 if it has ended."""
     try:
         state, _, _, session = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:4]
     except OSError:
-        return -1
-    return -1 if state in "ZX" else int(session)
+        return "X", -1
+    return state, -1 if state in "ZX" else int(session)
