@@ -1,7 +1,10 @@
 """Files are whole or not there."""
 
 import hashlib
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from salgen.files import atomic_path, remove_temporaries, sha256_of, write_bytes, write_text
@@ -20,6 +23,14 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path):
         _stop_half_way(path)
     assert path.read_text() == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_table_is_written_to_a_folder_with_a_colon_in_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("run:1").mkdir()
+    with atomic_path(Path("run:1") / "a.parquet") as temporary:
+        pq.write_table(pa.table({"a": [1, 2]}), temporary)
+    assert pq.read_table(tmp_path / "run:1" / "a.parquet")["a"].to_pylist() == [1, 2]
 
 
 def test_bytes_and_digest(tmp_path):
