@@ -48,7 +48,7 @@ def rank_method(
     call, source_sha256 = claimed_method(method, spec.scale)
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
     stated = method_scores(spec, results, main_entries(spec))
-    combined, claimed = {}, {}
+    combined, found = {}, {}
     for entry in main_entries(spec):
         if entry.name not in stated:
             continue
@@ -56,7 +56,7 @@ def rank_method(
         how: dict[str, Any] = {
             "methods": [method],
             "recipes_only": True,
-            "keep_maps": True,
+            "keep_maps": not quick,
             "checkpoints": results / entry.name,
         }
         try:
@@ -71,20 +71,20 @@ def rank_method(
         explained = pd.read_parquet(own / SCORES, columns=SAMPLE).drop_duplicates()
         alike = stated[entry.name].merge(explained, on=SAMPLE)
         combined[entry.name] = pd.concat([alike[alike["method"] != call], rows])
-        run = Run(out / RUNS / entry.name)
         if len(rows):
-            claimed[entry.name] = claimed_scores(run, call, rows)
-    if not claimed:
+            found[entry.name] = rows
+    if not found:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
     if not quick:
+        runs = {name: Run(out / RUNS / name) for name in found}
         claim = Claim(
             version=spec.version,
             sha256=spec.digest,
             method=call,
             given=method,
             source_sha256=source_sha256,
-            versions=run.record.versions,
-            scores=claimed,
+            versions=next(iter(runs.values())).record.versions,
+            scores={name: claimed_scores(runs[name], call, rows) for name, rows in found.items()},
         )
         write_claim(out / CLAIM, claim)
     return standing_by(asked, combined)

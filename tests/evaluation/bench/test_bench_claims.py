@@ -261,10 +261,11 @@ def test_a_claim_that_cannot_be_is_refused(spec, claim, results, tmp_path, chang
         submit(spec, other, results)
 
 
-def test_a_quick_rank_writes_no_claim(spec, results, tmp_path, monkeypatch):
+def test_a_quick_rank_keeps_no_maps_and_writes_no_claim(spec, results, tmp_path, monkeypatch):
     monkeypatch.setattr(bench_rank, "QUICK_IMAGES", 8)
     rank_method(spec, "test_bench_claims:slope", results, tmp_path, quick=True)
     assert not (tmp_path / "claim.json").exists()
+    assert not [path for path in tmp_path.rglob("maps") if path.is_dir()]
 
 
 @pytest.mark.parametrize(("method", "message"), [("all", "a group of methods"), ("sobel", "a control")])
