@@ -58,7 +58,7 @@ class Running:
                 os.kill(pid, signal.SIGKILL)
 
     def stop(self) -> bool:
-        """Stop it where it is; False if it was already ending, which it then does."""
+        """Stop it until `go_on`; False if it ended before it could be stopped."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGSTOP)
         while (state := _state(self.pid)[0]) not in "TZX":
@@ -66,7 +66,7 @@ class Running:
         return state == "T"
 
     def go_on(self) -> None:
-        """Go on after `stop`."""
+        """Let it go on after `stop`."""
         os.kill(self.pid, signal.SIGCONT)
 
     def wait(self) -> Finished:
