@@ -7,18 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import spearmanr
 
 from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry, bench_spec
 from salgen.evaluation.bench.published import is_certified, open_results, read_rows, score_array
-from salgen.evaluation.bench.rankings import Agreement, main_entries, method_scores, metric_agreement, standing_by
+from salgen.evaluation.bench.rankings import (
+    DECIMALS,
+    Agreement,
+    main_entries,
+    method_scores,
+    metric_agreement,
+    standing_by,
+)
 from salgen.evaluation.bench.standing import Standing
-from salgen.evaluation.bench.transfer import transfer
 from salgen.evaluation.diagnostics.markdown import markdown_table
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.jackknife import Scores, interval, mean_estimate
@@ -126,13 +133,21 @@ class Results:
     def _correlations(self, pairs: Iterable[tuple[Entry, Entry]]) -> str:
         rows = []
         for pair in pairs:
-            found = transfer(*(self.folder / entry.name for entry in pair))
-            names = [entry.name for entry in pair]
-            rows += [
-                [*names, _short(one.metric), _span(one.between), _span(one.within)]
-                for one in found
-                if one.metric in self.spec.headlines.values()
-            ]
+            scores = method_scores(self.spec, self.folder, pair)
+            for metric in self.spec.headlines.values():
+                sides = [
+                    side[side["metric"] == metric]
+                    .pivot_table(index="method", columns="training_seed", values="better")
+                    .round(DECIMALS)
+                    for side in (scores[entry.name] for entry in pair)
+                ]
+                shared = sides[0].dropna().index.intersection(sides[1].dropna().index)
+                if len(shared) < 3:
+                    continue
+                first, second = (side.loc[shared].to_numpy().T for side in sides)
+                within = [two for side in (first, second) for two in combinations(side, 2)]
+                spans = (_span(_correlations(pairs)) for pairs in (product(first, second), within))
+                rows.append([*(entry.name for entry in pair), _short(metric), *spans])
         return markdown_table(["results", "and", "metric", "between the two", "between trainings of one"], rows)
 
     def floors(self) -> str:
@@ -213,6 +228,10 @@ def _short(metric: str) -> str:
 
 def _percent(shares: Sequence[float | None]) -> str:
     return ", ".join("-" if share is None else f"{100 * share:.3g}" for share in shares)
+
+
+def _correlations(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> list[float]:
+    return [float(spearmanr(*pair).statistic) for pair in pairs]
 
 
 def _span(values: Sequence[float]) -> str:

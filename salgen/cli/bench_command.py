@@ -97,71 +97,17 @@ def _standing(found: Standing, against: str) -> str:
 @click.option("--quick", is_flag=True, help="The first 16 images and one training of each network.")
 @max_memory
 def rank(method: str, results: str, out: str | None, quick: bool, max_memory: float | None) -> None:
-    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, show its place, and write its claim.
-
-    With --quick there is no claim, which is of all images and trainings.
-    """
+    """Run METHOD, a call or PACKAGE.MODULE:NAME, on the frozen checkpoints, and show its place."""
     from pathlib import Path
 
-    from salgen.evaluation.bench.bench_claims import CLAIM, claimed_method
-    from salgen.evaluation.bench.bench_rank import rank_method
+    from salgen.evaluation.bench.bench_rank import rank_method, ranked_call
     from salgen.evaluation.bench.bench_spec import bench_spec
 
-    place = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
+    folder = Path(out or ("salgen-bench-rank-quick" if quick else "salgen-bench-rank"))
     options = {"max_memory": max_memory, "command": command_line()}
     spec = bench_spec()
-    call, _ = claimed_method(method, spec.scale)
-    click.echo(_standing(rank_method(spec, method, Path(results), place, quick=quick, **options), call))
-    if not quick:
-        click.echo(f"claim: {place / CLAIM}")
-
-
-claim_file = click.argument("claim", metavar="CLAIM", type=click.Path(exists=True, dir_okay=False))
-
-
-check_seed = click.option(
-    "--seed", type=click.IntRange(min=1), help="Chooses what is computed again; at random by default."
-)
-
-
-def _drawn(seed: int | None) -> int:
-    """The seed that was given or one drawn at random, which is shown, so that a check can be repeated."""
-    import secrets
-
-    drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
-    click.echo(f"seed {drawn}")
-    return drawn
-
-
-@command.command("submit")
-@claim_file
-@results_folder
-@click.option("--by", default="", help="Who claims it.")
-@click.option("--code", default="", help="Where the method's code is.")
-def submit(claim: str, results: str, by: str, code: str) -> None:
-    """Add CLAIM to the results as one file, to be proposed to whoever keeps them."""
-    from pathlib import Path
-
-    from salgen.evaluation.bench.bench_spec import bench_spec
-    from salgen.evaluation.bench.claim_check import submit as add
-
-    click.echo(add(bench_spec(), Path(claim), Path(results), by=by, code=code))
-
-
-@command.command("check")
-@claim_file
-@results_folder
-@check_seed
-def check(claim: str, results: str, seed: int | None) -> None:
-    """Compute a part of CLAIM again, and explain images that its method cannot have seen."""
-    from pathlib import Path
-
-    from salgen.evaluation.bench.bench_spec import bench_spec
-    from salgen.evaluation.bench.claim_check import claim_problems
-
-    drawn = _drawn(seed)
-    raise_problems(claim, list(claim_problems(bench_spec(), Path(claim), Path(results), seed=drawn)))
-    click.echo(f"{claim}: holds")
+    found = rank_method(spec, method, Path(results), folder, quick=quick, **options)
+    click.echo(_standing(found, ranked_call(method, spec.scale)))
 
 
 @command.command("fetch")
@@ -177,34 +123,20 @@ def fetch(source: str, out: str) -> None:
     click.echo(f"{out}: {len(copy(bench_spec(), source, Path(out)))} results")
 
 
-@command.command("transfer")
-@click.argument("drawn", metavar="DRAWN", type=click.Path(exists=True, file_okay=False))
-@click.argument("real", metavar="REAL", type=click.Path(exists=True, file_okay=False))
-def transfer(drawn: str, real: str) -> None:
-    """Rank correlation of methods between two runs: on a DRAWN data set, and on the REAL one that it stands for."""
-    from pathlib import Path
-
-    from salgen.evaluation.bench.transfer import transfer as compare
-
-    def span(values: list[float]) -> str:
-        return f"{sum(values) / len(values):.2f} ({min(values):.2f} to {max(values):.2f})" if values else "-"
-
-    click.echo(f"{'metric':40s} methods  {'between data sets':24s}  between trainings of one")
-    for row in compare(Path(drawn), Path(real)):
-        click.echo(f"{row.metric:40s} {row.methods:7d}  {span(row.between):24s}  {span(row.within)}")
-
-
 @command.command("verify")
 @results_folder
-@check_seed
+@click.option("--seed", type=click.IntRange(min=1), help="Chooses what is computed again; at random by default.")
 def verify(results: str, seed: int | None) -> None:
     """Compute some of the results' scores again from the frozen weights."""
+    import secrets
     from pathlib import Path
 
     from salgen.evaluation.bench.bench_spec import bench_spec
     from salgen.evaluation.bench.bench_verify import result_problems
 
-    raise_problems(results, list(result_problems(bench_spec(), Path(results), seed=_drawn(seed))))
+    drawn = 1 + secrets.randbelow(2**31) if seed is None else seed
+    click.echo(f"seed {drawn}")
+    raise_problems(results, list(result_problems(bench_spec(), Path(results), seed=drawn)))
     click.echo(f"{results}: verified")
 
 

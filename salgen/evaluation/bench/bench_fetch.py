@@ -12,7 +12,6 @@ from salgen.datasets.archives.archive_formats import USUAL
 from salgen.datasets.archives.unpacking import extract, named
 from salgen.datasets.archives.workplace import workplace
 from salgen.errors import SalgenError, reason
-from salgen.evaluation.bench.bench_claims import CLAIMS
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.bench_verify import weight_problems
 from salgen.evaluation.bench.published import SPEC, read_rows, read_summary
@@ -54,7 +53,7 @@ def fetch(spec: BenchSpec, source: str, out: Path) -> list[Path]:
         problems = [problem for results in mains for problem in weight_problems(spec, results)]
         if problems:
             raise SalgenError(f"{source}: {'; '.join(problems)}")
-        for path in (*found, *outermost.glob(CLAIMS)):
+        for path in found:
             shutil.copytree(path, place / "results" / path.name)
         (place / "results").rename(out)
     return [out / results.name for results in found]

@@ -1,4 +1,4 @@
-"""A new method on the frozen checkpoints of salgen-bench, its place among those that have results, and its claim."""
+"""A new method on the frozen checkpoints of salgen-bench, and its place among those that have results."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError, UndefinedMethodError, warn
-from salgen.evaluation.bench.bench_claims import CLAIM, Claim, claimed_method, claimed_scores, write_claim
-from salgen.evaluation.bench.bench_run import RUNS, run_entry
+from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
+from salgen.evaluation.bench.bench_run import run_entry
 from salgen.evaluation.bench.bench_spec import BenchSpec
 from salgen.evaluation.bench.published import SAMPLE, read_scores
 from salgen.evaluation.bench.rankings import main_entries, method_scores, standing_by
 from salgen.evaluation.bench.standing import Standing
-from salgen.evaluation.results.run import Run
 from salgen.evaluation.statistics.score_cube import SCORES
 
 QUICK_IMAGES = 16
@@ -31,8 +30,7 @@ def rank_method(
     results
         The folder of results, with their checkpoints.
     out
-        A folder like that of `salgen bench run`, which goes on where it was stopped; unless `quick`, with
-        ``claim.json``.
+        A folder like that of `salgen bench run`, which goes on where it was stopped.
     quick
         Whether the first 16 images and one training of each network are enough. Methods are then compared on these.
     options
@@ -45,20 +43,15 @@ def rank_method(
     """
     import pandas as pd
 
-    call, source_sha256 = claimed_method(method, spec.scale)
+    call = ranked_call(method, spec.scale)
     asked = dataclasses.replace(spec, images=QUICK_IMAGES, trainings=1) if quick else spec
     stated = method_scores(spec, results, main_entries(spec))
-    combined, found = {}, {}
+    combined, works = {}, False
     for entry in main_entries(spec):
         if entry.name not in stated:
             continue
         plain_test = dataclasses.replace(entry, data=dataclasses.replace(entry.data, tests=("test",)))
-        how: dict[str, Any] = {
-            "methods": [method],
-            "recipes_only": True,
-            "keep_maps": not quick,
-            "checkpoints": results / entry.name,
-        }
+        how: dict[str, Any] = {"methods": [method], "recipes_only": True, "checkpoints": results / entry.name}
         try:
             (own,) = run_entry(asked, plain_test, out, **how, **options)
         except UndefinedMethodError as error:
@@ -71,20 +64,24 @@ def rank_method(
         explained = pd.read_parquet(own / SCORES, columns=SAMPLE).drop_duplicates()
         alike = stated[entry.name].merge(explained, on=SAMPLE)
         combined[entry.name] = pd.concat([alike[alike["method"] != call], rows])
-        if len(rows):
-            found[entry.name] = rows
-    if not found:
+        works = works or len(rows) > 0
+    if not works:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
-    if not quick:
-        runs = {name: Run(out / RUNS / name) for name in found}
-        claim = Claim(
-            version=spec.version,
-            sha256=spec.digest,
-            method=call,
-            given=method,
-            source_sha256=source_sha256,
-            versions=next(iter(runs.values())).record.versions,
-            scores={name: claimed_scores(runs[name], call, rows) for name, rows in found.items()},
-        )
-        write_claim(out / CLAIM, claim)
     return standing_by(asked, combined)
+
+
+def ranked_call(given: str, scale: str) -> str:
+    """The call of a method as it was given.
+
+    Raises
+    ------
+    SalgenError
+        If it is none, a group of methods or a control.
+    """
+    calls = select_methods(check_methods_given([given]), scale).named
+    if len(calls) != 1:
+        raise SalgenError(f"{given} is a group of methods: rank one at a time")
+    ((call, method),) = calls.items()
+    if method.control:
+        raise SalgenError(f"{given} is a control, which has no rank: name a method")
+    return call

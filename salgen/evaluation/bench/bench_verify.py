@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +33,6 @@ from salgen.files import sha256_of
 from salgen.parameters import parse_call
 from salgen.seeding import Stream
 from salgen.types import Float64
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TOLERANCE = 1e-4
 
@@ -116,56 +112,6 @@ def _close(stated: Float64, values: Float64) -> NDArray[np.bool_]:
     return np.isclose(stated, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
 
 
-def computed_again(
-    spec: BenchSpec,
-    entry: Entry,
-    checkpoints: Path,
-    training: int,
-    methods: Sequence[str],
-    place: Path,
-    *,
-    dataset: Path | None = None,
-    **options: Any,
-) -> Path:
-    """A run of some methods on one training of an entry, on data that are made anew.
-
-    Parameters
-    ----------
-    checkpoints
-        The folder that holds the entry's frozen checkpoints.
-    place
-        A folder for data and run.
-    dataset
-        Other data of the same kind.
-    options
-        Further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
-    """
-    model, _ = parse_call(entry.network)
-    return evaluate(
-        dataset or make_data(spec, entry.data, place / "data", recipes_only=True),
-        model=model if entry.data.designed else checkpoints / f"{model}-seed{training}",
-        methods=list(methods),
-        metrics=spec.metrics_on(entry.data),
-        scale=spec.scale,
-        seed=spec.seed,
-        out=place / "run",
-        **options,
-    )
-
-
-def differences(computed: pd.DataFrame, stated: pd.DataFrame) -> list[str]:
-    """A line for each score, of the columns of published scores, that is not as it was computed again."""
-    both = computed.merge(stated, on=SCORED, how="left", suffixes=("", "_stated"))
-    values, claimed = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
-    wrong = ~_close(claimed, values)
-    lines = []
-    for row in np.flatnonzero(wrong):
-        method, metric, training, sample = both.loc[row, SCORED]
-        what = f"{metric} of {method} on {sample} (training {training})"
-        lines.append(f"{what} is said to be {claimed[row]:.6f}; the weights give {values[row]:.6f}")
-    return lines
-
-
 def _wrong_scores(
     spec: BenchSpec, entry: Entry, split: str, results: Path, images: int, methods: int, seed: int
 ) -> list[str]:
@@ -176,9 +122,20 @@ def _wrong_scores(
     calls = [method.call for method in open_results(spec, results / name).methods]
     chosen = [calls[index] for index in stream.permutation(len(calls))[:methods]]
     training = 0 if entry.data.designed else int(stream.integers(spec.trainings, 1)[0])
-    with TemporaryDirectory() as place:
-        where = Path(place)
-        run = computed_again(spec, entry, results / entry.name, training, chosen, where, split=split, limit=images)
+    model, _ = parse_call(entry.network)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        run = evaluate(
+            make_data(spec, entry.data, folder / "data", recipes_only=True),
+            model=model if entry.data.designed else results / entry.name / f"{model}-seed{training}",
+            methods=chosen,
+            metrics=spec.metrics_on(entry.data),
+            scale=spec.scale,
+            seed=spec.seed,
+            split=split,
+            limit=images,
+            out=folder / "run",
+        )
         computed = published_rows(Run(run))
     of_sample = computed[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
     unlike = of_sample.merge(stated[of_sample.columns].drop_duplicates(), how="left", indicator=True)
@@ -187,4 +144,10 @@ def _wrong_scores(
         f"{sample} (training {training}) is said to be otherwise right, certified or clustered than the weights give"
         for training, sample in zip(unlike["training_seed"], unlike["sample_id"], strict=True)
     ]
-    return [*differences(computed[computed["method"].isin(chosen)], stated), *lines]
+    both = computed[computed["method"].isin(chosen)].merge(stated, on=SCORED, how="left", suffixes=("", "_stated"))
+    values, published = both["value"].to_numpy(float), both["value_stated"].to_numpy(float)
+    for row in np.flatnonzero(~_close(published, values)):
+        method, metric, _, sample = both.loc[row, SCORED]
+        what = f"{metric} of {method} on {sample} (training {training})"
+        lines.append(f"{what} is said to be {published[row]:.6f}; the weights give {values[row]:.6f}")
+    return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from salgen.evaluation.bench.bench_checks import PASSES, THRESHOLD, read_checks
-from salgen.evaluation.bench.bench_claims import Claim, read_claims
 from salgen.evaluation.bench.bench_run import run_name
 from salgen.evaluation.bench.bench_spec import BenchSpec
-from salgen.evaluation.bench.published import SPEC, open_results, read_scores, read_summary, summarised
+from salgen.evaluation.bench.published import SPEC, open_results, read_summary
 from salgen.evaluation.bench.rankings import (
     certified_share,
-    claimed_rows,
     main_entries,
     method_scores,
     metric_agreement,
@@ -63,7 +61,7 @@ class View:
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """One network on one split of a data set; claims are in the summary, and not in the record."""
+    """One network on one split of a data set."""
 
     name: str
     record: RunRecord
@@ -114,8 +112,7 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
     SalgenError
         If there are no results of the networks that methods are ranked by, or `out` holds something else.
     """
-    claims = read_claims(spec, results)
-    found = list(_results(spec, results, claims))
+    found = list(_results(spec, results))
     views = list(_views(spec, results))
     by_network = dict(_by_network(spec, results))
     standings = [*(view.standing for view in views), *(standing for _, standing in by_network.values())]
@@ -131,7 +128,6 @@ def board(spec: BenchSpec, results: Path, out: Path) -> Path:
         "spec": spec,
         "alpha": ALPHA,
         "pages": pages,
-        "claims": claims,
         "headlines": list(spec.headlines.values()),
     }
     with site_folder(out) as site:
@@ -186,18 +182,12 @@ def _meanings(spec: BenchSpec) -> dict[str, str]:
     }
 
 
-def _results(spec: BenchSpec, results: Path, claims: Mapping[str, Claim]) -> Iterator[NetworkResult]:
-    import pandas as pd
-
+def _results(spec: BenchSpec, results: Path) -> Iterator[NetworkResult]:
     for entry in spec.entries:
         for split in entry.data.tests:
             name = run_name(entry, split)
             if (results / name).is_dir():
-                record, summary = open_results(spec, results / name), read_summary(results / name)
-                if any(name in claim.scores for claim in claims.values()):
-                    claimed = claimed_rows(claims, name, read_scores(spec, results / name))
-                    summary = pd.concat([summary, summarised(claimed)])
-                yield NetworkResult(name, record, summary)
+                yield NetworkResult(name, open_results(spec, results / name), read_summary(results / name))
 
 
 def _views(spec: BenchSpec, results: Path) -> Iterator[View]:

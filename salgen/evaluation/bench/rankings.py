@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_claims import Claim, claim_scores, read_claims
 from salgen.evaluation.bench.bench_spec import BenchSpec, Entry
-from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, SCORED, is_certified, open_results, read_scores
+from salgen.evaluation.bench.published import SCORED, is_certified, open_results, read_scores
 from salgen.evaluation.bench.standing import Standing, standing, student_interval
 from salgen.evaluation.report.reliance_lines import LOW_COVERAGE
 from salgen.evaluation.runs.artifacts.run_record import RunRecord
@@ -52,14 +51,14 @@ def method_scores(
     metrics: Collection[str] | None = None,
     samples: str = ALL,
 ) -> dict[str, pd.DataFrame]:
-    """The scores of methods, by the name of each entry that has results and such samples; claims are among them.
+    """The scores of methods, by the name of each entry that has results and such samples.
 
     Parameters
     ----------
     folder
         The folder of results.
     metrics
-        Those by which methods are ranked if None; claims have no others.
+        Those by which methods are ranked if None.
     samples
         The samples that count: ``"all"``, ``"correct"`` or ``"certified"``.
 
@@ -72,33 +71,21 @@ def method_scores(
     SalgenError
         If there is no result, or one is of another version.
     """
-    import pandas as pd
-
     names = [entry.name for entry in entries if (folder / entry.name).is_dir()]
     if not names:
         raise SalgenError(
             f"{folder} holds no results of the networks by which salgen-bench {spec.version} ranks methods, such as "
             f"{entries[0].name}: salgen bench fetch copies published ones, salgen bench run makes them"
         )
-    claims, found = read_claims(spec, folder), {}
+    found = {}
     for name in names:
         rows = read_scores(spec, folder / name)
-        rows = pd.concat([rows, claimed_rows(claims, name, rows)], ignore_index=True)
         rows = rows[rows["metric"].isin(spec.headlines.values() if metrics is None else metrics)]
         if samples != ALL:
             rows = rows[is_certified(rows) if samples == CERTIFIED else rows[samples]]
         if len(rows):
             found[name] = rows[[*SCORED, "better"]]
     return found
-
-
-def claimed_rows(claims: Mapping[str, Claim], name: str, published: pd.DataFrame) -> pd.DataFrame:
-    """The scores that claims state for an entry, with the columns of its published ones."""
-    import pandas as pd
-
-    of_sample = published[[*SAMPLE, *OF_SAMPLE]].drop_duplicates()
-    own = [claim_scores(claim, name).merge(of_sample) for claim in claims.values() if name in claim.scores]
-    return pd.concat([published[:0], *own])
 
 
 def standing_by(spec: BenchSpec, scores: Mapping[str, pd.DataFrame], metrics: Sequence[str] | None = None) -> Standing:

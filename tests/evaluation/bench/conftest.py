@@ -12,6 +12,7 @@ from salgen.evaluation.bench.bench_run import RESULTS, run_entry
 from salgen.evaluation.bench.bench_spec import BenchData, bench_spec
 
 SPLITS = {"train": 32, "val": 8, "test": 32}
+METHODS = ["gradient", "grad-cam", "input-x-gradient"]
 NETWORK = "lesion-cnn:widths=4,8,hidden=8,epochs=2"
 
 
@@ -29,5 +30,5 @@ def spec(tmp_path_factory):
 def out(spec, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     for entry in spec.entries:
-        assert run_entry(spec, entry, folder, methods=["gradient", "grad-cam"]) == [folder / RESULTS / entry.name]
+        assert run_entry(spec, entry, folder, methods=METHODS) == [folder / RESULTS / entry.name]
     return folder

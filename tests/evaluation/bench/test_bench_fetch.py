@@ -20,8 +20,6 @@ ENTRY = "perlin-lesions-lesion-cnn-plain"
 def source(out, tmp_path):
     """A project that keeps results among other files."""
     shutil.copytree(out / RESULTS, tmp_path / "project" / "results")
-    (tmp_path / "project" / "results" / "claims").mkdir()
-    (tmp_path / "project" / "results" / "claims" / "slope.json").write_text("{}", encoding="utf-8")
     (tmp_path / "project" / "code.py").write_text("", encoding="utf-8")
     return tmp_path / "project"
 
@@ -35,8 +33,6 @@ def test_results_are_taken_from(kind, spec, out, source, tmp_path):
         given = str(tmp_path / "project.tar.gz") if kind == "archive" else (tmp_path / "project.tar.gz").as_uri()
     found = fetch(spec, given, tmp_path / "new" / "results")
     assert ENTRY in [path.name for path in found]
-    assert (tmp_path / "new" / "results" / "claims" / "slope.json").is_file()
-    shutil.rmtree(tmp_path / "new" / "results" / "claims")
     scores = method_scores(spec, tmp_path / "new" / "results", main_entries(spec))
     expected = method_scores(spec, out / RESULTS, main_entries(spec))
     assert scores.keys() == expected.keys()

@@ -65,7 +65,7 @@ def test_checkpoints_that_are_there_are_taken(spec, out, tmp_path, monkeypatch):
     shutil.copytree(out / CHECKPOINTS, tmp_path / CHECKPOINTS)
     monkeypatch.setattr("salgen.evaluation.training.training._run", None)
     entry = next(entry for entry in spec.entries if entry.name == NAME)
-    (results,) = run_entry(spec, entry, tmp_path, methods=["gradient", "grad-cam"])
+    (results,) = run_entry(spec, entry, tmp_path, methods=["gradient", "grad-cam", "input-x-gradient"])
     assert scores_of(results).equals(scores_of(out / RESULTS / NAME))
 
 
@@ -110,16 +110,23 @@ def test_methods_stand_by_the_mean_of_their_scores(spec, out, reliance):
     found = standing_by(spec, method_scores(spec, out / RESULTS, main_entries(spec, reliance=reliance)))
     scores = Run(out / RUNS / f"perlin-lesions-lesion-cnn-{'reliance' if reliance else 'plain'}").scores
     record = json.loads((out / RESULTS / NAME / "run.json").read_text(encoding="utf-8"))
-    wins = []
+    places = []
     for metric in spec.metrics:  # of the first families' headlines, here two
         of_metric = scores[(scores["metric"] == metric) & (scores["variant"] == record["headline_variant"])]
         if of_metric.empty:
             of_metric = scores[scores["metric"] == metric]
         means = of_metric.groupby(["training_seed", "method"])["value"].mean().unstack()
-        wins.append(np.sign(means["gradient"] - means["grad-cam"]).mean())
-    place = dict(zip(found.methods, found.places, strict=True))
-    assert place["gradient"] == pytest.approx((1 - np.mean(wins)) / 2)
-    assert set(place) == {"gradient", "grad-cam"}
+        others = means.columns.isin(found.methods).sum() - 1
+        places.append(
+            {
+                method: (sum((1 - np.sign(means[method] - means[other])) / 2 for other in found.methods) - 0.5).mean()
+                / others
+                for method in found.methods
+            }
+        )
+    assert sorted(found.methods) == ["grad-cam", "gradient", "input-x-gradient"]
+    expected = [np.mean([place[method] for place in places]) for method in found.methods]
+    assert found.places == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("quick", [False, True])

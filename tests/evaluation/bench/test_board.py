@@ -16,11 +16,9 @@ from scipy.stats import t as student
 
 from salgen.cli.main import main
 from salgen.errors import SalgenError
-from salgen.evaluation.bench.bench_rank import rank_method
 from salgen.evaluation.bench.bench_run import RESULTS
 from salgen.evaluation.bench.bench_spec import bench_spec
 from salgen.evaluation.bench.board import board
-from salgen.evaluation.bench.claim_check import submit
 from salgen.evaluation.bench.rankings import main_entries, method_scores, metric_agreement, standing_by
 from salgen.evaluation.bench.standing import standing
 from salgen.evaluation.bench.standing_figure import standing_figure
@@ -29,13 +27,8 @@ ENTRY = "perlin-lesions-lesion-cnn-reliance"
 
 
 @pytest.fixture(scope="module")
-def results(spec, out, tmp_path_factory):
-    """Results with a claim."""
-    folder = tmp_path_factory.mktemp("board")
-    rank_method(spec, "input-x-gradient", out / RESULTS, folder)
-    shutil.copytree(out / RESULTS, folder / "published")
-    submit(spec, folder / "claim.json", folder / "published", by="A. Author", code="https://example.org/mine")
-    return folder / "published"
+def results(out, tmp_path_factory):
+    return shutil.copytree(out / RESULTS, tmp_path_factory.mktemp("board") / "published")
 
 
 @pytest.fixture(scope="module")
@@ -104,26 +97,10 @@ def test_no_method_is_best_where_networks_use_the_cause_on_fewer_than_half_of_th
     assert "no image of these results is certified" in capsys.readouterr().err
 
 
-def test_a_claim_is_shown_as_one(site):
-    assert "claim</span>" in (site / "index.html").read_text(encoding="utf-8")
-    page = (site / "methods" / "input-x-gradient.html").read_text(encoding="utf-8")
-    assert "A claim of A. Author" in page
-    assert "https://example.org/mine" in page
-
-
 def test_a_methods_page_has_its_means(results, site):
     page = (site / "methods" / "gradient.html").read_text(encoding="utf-8")
     summary = pd.read_csv(results / ENTRY / "summary.csv").query("method == 'gradient'")
     for row in summary[summary["samples"].isin(["all", "certified"])].itertuples():
-        assert f"{row.mean:.3f}" in page
-        assert f"{row.ci_low:.3f} to {row.ci_high:.3f}" in page
-
-
-def test_a_claims_page_has_its_means_with_intervals(results, site):
-    page = (site / "methods" / "input-x-gradient.html").read_text(encoding="utf-8")
-    own = pd.read_csv(results.parent / RESULTS / ENTRY / "summary.csv").query("method == 'input-x-gradient'")
-    assert len(own)
-    for row in own.itertuples():
         assert f"{row.mean:.3f}" in page
         assert f"{row.ci_low:.3f} to {row.ci_high:.3f}" in page
 
