@@ -105,7 +105,8 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
 
     def handed_over(entry: dict[str, Any]) -> dict[str, Any] | None:
         nonlocal malformed
-        if "category_id" not in entry:
+        is_image = "file_name" in entry and not {"bbox", "segmentation"} & entry.keys()
+        if is_image or not {"image_id", "category_id"} & entry.keys():
             return entry
         try:
             take(entry)
@@ -114,15 +115,42 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
         return None
 
     try:
-        with open(path, encoding="utf-8") as handle:
+        with open(path, encoding="utf-8-sig") as handle:
             whole = json.load(handle, object_hook=handed_over)
-        images = {
-            int(entry["id"]): (str(entry["file_name"]), (entry["height"], entry["width"])) for entry in whole["images"]
-        }
-        categories = {str(entry["name"]): int(entry["id"]) for entry in whole["categories"]}
+        if lacking := [key for key in ("images", "annotations", "categories") if key not in whole]:
+            raise ValueError(f"it has no {', '.join(lacking)}")
+        images: dict[int, tuple[str, tuple[int, int]]] = {}
+        for entry in whole["images"]:
+            file, number = str(entry["file_name"]), whole_number(entry["id"], "an image's id")
+            if images.get(number, (file,))[0] != file:
+                raise ValueError(f"{images[number][0]} and {file} both have the id {number}")
+            height, width = (whole_number(entry.get(side), f"{side} of {file}") for side in ("height", "width"))
+            images[number] = file, (height, width)
+        categories: dict[str, int] = {}
+        for entry in whole["categories"]:
+            name, number = str(entry["name"]), whole_number(entry["id"], "a category's id")
+            if number in categories.values() or name in categories:
+                what = f"name {name!r}" if name in categories else f"id {number}"
+                raise ValueError(f"two categories have the {what}: rename or remove one")
+            categories[name] = number
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise SalgenError(f"{path} is not a file of COCO's instances ({reason(error)})") from None
     return images, categories, malformed
+
+
+def whole_number(value: Any, what: str = "") -> int:
+    """A whole number, or a text of one; a ValueError that says what is none."""
+    try:
+        if int(value) == float(value) or not isinstance(value, float):
+            return int(value)
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise ValueError(f"{what} is {value!r}, but must be a whole number")
+
+
+def is_crowd(entry: Mapping[str, Any]) -> bool:
+    """Whether an annotation is a crowd region: ``"0"`` is none."""
+    return bool(float(entry.get("iscrowd") or 0))
 
 
 def box_of(entry: Mapping[str, Any]) -> Box:
@@ -140,14 +168,32 @@ def box_of(entry: Mapping[str, Any]) -> Box:
 
 
 def outline_of(entry: Mapping[str, Any]) -> Any:
-    """The outline of an annotation as :class:`Instance` holds it, its numbers in arrays; None if they are none."""
-    outline = entry.get("segmentation")
+    """The outline of an annotation as :class:`Instance` holds it, its numbers in arrays.
+
+    A polygon may be a list of numbers, of pairs, or of dicts with x and y; one alone need not be in a list.
+
+    Returns
+    -------
+    None if there is no outline, :data:`MALFORMED` if it is in another form.
+    """
+    outline = entry.get("segmentation") or None
     try:
-        if isinstance(outline, dict) and isinstance(outline.get("counts"), list):
-            return {**outline, "counts": array("q", outline["counts"])}
-        return [array("d", polygon) for polygon in outline] if isinstance(outline, list) else outline
-    except (TypeError, ValueError, OverflowError):
-        return None
+        if isinstance(outline, dict):
+            counts = outline.get("counts")
+            return {**outline, "counts": array("q", counts) if isinstance(counts, list) else counts}
+        if isinstance(outline, list):
+            several = isinstance(outline[0], list) and not all(len(each) == 2 for each in outline)
+            polygons = outline if several else [outline]  # else it is one, of numbers, pairs or dicts
+            return [array("d", map(float, _flat(polygon))) for polygon in polygons]
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return MALFORMED
+    return outline and MALFORMED
+
+
+def _flat(polygon: Any) -> Any:
+    """The numbers of a polygon, x, y, x, y, ..."""
+    points = [(each["x"], each["y"]) for each in polygon] if polygon and isinstance(polygon[0], dict) else polygon
+    return [place for x, y in points for place in (x, y)] if points and isinstance(points[0], list | tuple) else points
 
 
 @dataclass(eq=False)
@@ -159,7 +205,7 @@ class _Heap:
 
     def take(self, entry: dict[str, Any]) -> None:
         place = entry["image_id"], entry["category_id"]
-        if entry.get("iscrowd"):
+        if is_crowd(entry):
             self.crowds[place[1]] += 1
             return
         area, box = float(entry["area"]), box_of(entry)

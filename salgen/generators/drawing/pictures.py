@@ -23,7 +23,7 @@ def read_rgb(path: Path) -> Pixels:
         If the file is missing or is no picture, or its values have no known white level: 32-bit integers, or floats.
     """
     picture = _opened(path)
-    if picture.mode.startswith("I;16"):
+    if picture.mode.startswith("I;16") or (picture.mode, picture.format) == ("I", "PPM"):  # Pillow scales PGM to 65535
         return _from_16_bits(np.asarray(picture))
     if picture.mode.startswith(("I", "F")):
         raise SalgenError(

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.importers.layouts.own_images.annotations import (
+    OTHER_SIZE,
     Annotations,
     Object,
     box_outline,
+    check_boxes,
+    coco_outline,
     in_order,
     numbers_of,
+    refuse_photographs,
 )
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped
 from salgen.datasets.importers.layouts.own_images.label_table import (
@@ -25,7 +30,8 @@ from salgen.datasets.importers.layouts.own_images.label_table import (
     image_of_row,
     read_rows,
 )
-from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline
+from salgen.datasets.libraries.coco_instances import outline_of
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 
@@ -34,8 +40,10 @@ CORNERS = (  # the columns of a box: left, top, right, bottom
     *(("x0", "y0", "x1", "y1"), ("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax")),
     *(("x_min", "y_min", "x_max", "y_max"), ("left", "top", "right", "bottom")),
 )
+SIZES = (("height", "width"), ("image_height", "image_width"), ("img_height", "img_width"))
 CATEGORIES = ("categories", "category", "labels", "label", "category_id")
-Mark = tuple[str | None, Path | Sequence[Any]]  # category; mask picture, or left, top, right, bottom
+EDGES = "edges"
+Mark = tuple[str | None, Path | Mapping[str, Any]]  # category; mask picture, or COCO's keys or EDGES of a box
 
 
 def is_table(path: Path) -> bool:
@@ -51,23 +59,41 @@ def masks_named_in(path: Path) -> list[Path]:
 def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
     """A table with a row for each box, or one for each image that names its mask picture or lists its objects."""
     objects: dict[str, list[Object]] = defaultdict(list)
-    files = {"annotations": path}
+    files, pictures, named = {"annotations": path}, {}, set()
+    boxes: list[tuple[Any, Any, Size]] = []
     for row in read_rows(path):
-        place, _ = row
+        place, columns = row
         item = image_of_row(row, path, tree)
+        size = tree.sizes.get(item or "")
         for category, mark in _marks(row, path):
+            named.add(category)
             try:
                 if item is None:
                     raise UnusableError(ABSENT)
                 if isinstance(mark, Path):
-                    files[f"mask-{len(files)}"] = mark
+                    pictures[files.setdefault(f"mask-{len(files)}", mark)] = item
                     objects[item].append(Object(category, MaskPicture(mark, values)))
-                elif item in tree.sizes:  # a broken image is counted as such
-                    objects[item].append(Object(category, box_outline(numbers_of(mark), tree.sizes[item])))
+                elif size:  # a broken image is counted as such
+                    objects[item].append(Object(category, _outline(mark, columns, size, boxes)))
             except UnusableError as error:
                 skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
-    labels = {each.category for of_image in objects.values() for each in of_image if each.category is not None}
-    return Annotations(objects, tuple(in_order(labels)), files)
+    check_boxes(boxes, path)
+    refuse_photographs(pictures, tree, path.parent)
+    used = {each.category for of_image in objects.values() for each in of_image} or named
+    return Annotations(objects, tuple(in_order(label for label in used if label is not None)), files)
+
+
+def _outline(mark: Mapping[str, Any], columns: Mapping[str, Any], size: Size, boxes: list[Any]) -> Outline:
+    """The outline of an object, whose box is added to those of the table."""
+    box: Any = None
+    if not (outline := outline_of(mark)):
+        box = numbers_of(mark.get(EDGES) or mark.get("bbox"), 4)
+        boxes.append((box, None if EDGES in mark else mark.get("area", 0), size))
+    sizes = (tuple(columns.get(name) or None for name in names) for names in SIZES)
+    stated = next((numbers_of(each) for each in sizes if None not in each), size)
+    if stated != size and (box is None or stated != (box[3] - box[1], box[2] - box[0])):  # some state the box's size
+        raise UnusableError(OTHER_SIZE)
+    return box_outline(box, size) if EDGES in mark else coco_outline(outline, box, size)
 
 
 def _marks(row: Row, path: Path) -> list[Mark]:
@@ -78,19 +104,22 @@ def _marks(row: Row, path: Path) -> list[Mark]:
         return [(label, picture)] if picture else []
     if OBJECTS in columns:
         return _objects(row)
-    corners = next((names for names in CORNERS if set(names) <= columns.keys()), None)
-    if corners is None:
+    corners = [names for names in CORNERS if set(names) <= columns.keys()]
+    if len(corners) != 1 or {"x3", "y3"} & columns.keys():
         expected = ", or ".join(",".join(names) for names in CORNERS)
         raise SalgenError(
-            f"{path}: has the columns {', '.join(columns)}; a box needs {expected}, an image {MASK[0]} or {OBJECTS}"
+            f"{path}: has the columns {', '.join(columns)}; a box needs {expected}, one of these alone, an image "
+            f"{MASK[0]} or {OBJECTS}"
         )
-    return [(label, [columns[name] for name in corners])]
+    return [(label, {EDGES: [columns[name] for name in corners[0]]})]
 
 
 def _mask_of(row: Row, path: Path) -> Path | None:
     place, columns = row
     name = next((str(columns[name]).strip() for name in MASK if columns.get(name)), "")
     picture = path.parent / name
+    if name and (Path(name).is_absolute() or ".." in Path(name).parts):
+        raise SalgenError(f"{place}: mask {name} is not in the table's folder: move the table above the masks")
     if name and not picture.is_file():
         raise SalgenError(f"{place}: {picture} is no file: name the image's mask, as seen from the table's folder")
     return picture if name else None
@@ -107,18 +136,11 @@ def _objects(row: Row) -> list[Mark]:
         marks: list[Mark] = []
         for each in held:
             category = next((str(each[name]) for name in CATEGORIES if name in each), None)
-            marks.append((category, _edges(each["bbox"])))
-    except (TypeError, ValueError, KeyError):
+            marks.append(
+                (category, each if each.get("segmentation") else {"area": each.get("area"), "bbox": each["bbox"]})
+            )
+    except (TypeError, ValueError, KeyError, AttributeError):
         raise SalgenError(
             f"{place}: column {OBJECTS!r} must hold {{'bbox': [[x, y, width, height], ...], 'categories': [...]}}"
         ) from None
     return marks
-
-
-def _edges(box: Any) -> Sequence[float]:
-    """Of x, y, width and height; none if it is anything else, which is counted."""
-    try:
-        left, top, width, height = map(float, box)
-    except (TypeError, ValueError):
-        return []
-    return left, top, left + width, top + height

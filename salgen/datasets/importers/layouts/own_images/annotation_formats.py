@@ -8,23 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size
 from salgen.datasets.importers.layouts.own_images.annotated_tables import ABSENT, is_table, read_table
 from salgen.datasets.importers.layouts.own_images.annotations import (
+    OTHER_SIZE,
     UNKNOWN,
     Annotations,
     Object,
-    box_outline,
+    check_boxes,
+    coco_outline,
     image_of,
-    polygons_outline,
+    refuse_photographs,
 )
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
-from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Outline, RunLengths
+from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
+from salgen.datasets.importers.layouts.own_images.unread_forms import unread_form
 from salgen.datasets.importers.layouts.own_images.yolo import holds_texts, read_yolo
-from salgen.datasets.libraries.coco import run_lengths
-from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
+from salgen.datasets.libraries.coco_instances import (
+    CROWD,
+    MALFORMED,
+    UNLISTED,
+    box_of,
+    is_crowd,
+    outline_of,
+    read_annotations,
+    whole_number,
+)
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 
@@ -32,34 +40,42 @@ from salgen.errors import SalgenError
 def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
     """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
     objects: dict[str, list[Object]] = {}
-    pictures = pictures_below(path)
+    pictures, items = pictures_below(path), {}
     if not pictures:
         raise SalgenError(
             f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
-            "of COCO and of boxes give the file"
+            f"of COCO and of boxes give the file{unread_form(path)}"
         )
     for picture in pictures:
         item = image_of(picture, path, tree)
         if item in objects:
             raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
         objects[item] = [Object(None, MaskPicture(picture, values))]
+        items[picture] = item
+    refuse_photographs(items, tree, path)
     return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
 
 
 def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
     """COCO's instances: polygons or run lengths, or boxes where an object has neither."""
-    entries: list[tuple[int, int, bool, Any, Box | None]] = []
+    entries: list[tuple[int, int, bool, Any, Any]] = []
 
     def take(entry: dict[str, Any]) -> None:
+        ids = whole_number(entry["image_id"]), whole_number(entry["category_id"])
         outline = outline_of(entry)
-        box = None if outline else box_of(entry)
-        entries.append((int(entry["image_id"]), int(entry["category_id"]), bool(entry.get("iscrowd")), outline, box))
+        entries.append(
+            (*ids, is_crowd(entry), outline, None if outline else (box_of(entry), float(entry.get("area") or 0)))
+        )
 
-    images, numbers, malformed = read_annotations(path, take)
+    try:
+        images, numbers, malformed = read_annotations(path, take)
+    except SalgenError as error:
+        raise SalgenError(f"{error}{unread_form(path)}") from None
     for _ in range(malformed):
         skipped.add(MALFORMED, path.name)
     names = {number: name for name, number in numbers.items()}
     items = {number: tree.find(file, str(path)) for number, (file, _) in images.items()}
+    check_boxes([(*box, images[image][1]) for image, _, _, _, box in entries if box and image in images], path)
     objects: dict[str, list[Object]] = defaultdict(list)
     for image, category, crowd, outline, box in entries:
         file, stated = images.get(image, (f"image_id {image}", (0, 0)))
@@ -74,9 +90,9 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
                 raise UnusableError(UNKNOWN)
             if size is None:  # a broken image is counted as such
                 continue
-            if tuple(stated) != size:
-                raise UnusableError("annotation of an image of another size than stated")
-            objects[item].append(Object(names[category], coco_outline(outline, box, size)))
+            if stated != size:
+                raise UnusableError(OTHER_SIZE)
+            objects[item].append(Object(names[category], coco_outline(outline, box and box[0], size)))
         except UnusableError as error:
             skipped.add(str(error), item or Path(file).name)
     return Annotations(objects, tuple(sorted(numbers, key=lambda name: numbers[name])), {"annotations": path})
@@ -126,25 +142,6 @@ def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: t
         raise SalgenError(f"{path}: expected the masks or annotations here: {', '.join(each.name for each in FORMATS)}")
     form = next((form for form in FORMATS if form.recognises(path)), None)
     if form is None:
-        raise SalgenError(f"{path}: not a known form of annotations; give {', '.join(each.name for each in FORMATS)}")
+        known = ", ".join(each.name for each in FORMATS)
+        raise SalgenError(f"{path}: not a known form of annotations; give {known}{unread_form(path)}")
     return form.read(path, tree, skipped, values)
-
-
-def coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
-    """An outline as :func:`outline_of` gives it, or a box of left, top, width and height, in an image of (H, W).
-
-    Raises
-    ------
-    UnusableError
-        If it is not in COCO's form, or marks no pixel.
-    """
-    if box is not None:
-        left, top, width, height = box
-        return box_outline((left, top, left + width, top + height), size)
-    if isinstance(outline, list):
-        return polygons_outline(outline, size)
-    counts = run_lengths(outline.get("counts")) if isinstance(outline, dict) else []
-    stated = outline.get("size") if isinstance(outline, dict) else None
-    if stated != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
-        raise UnusableError("RLE of the wrong size")
-    return RunLengths(np.array(counts, dtype=np.int64))

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import filecmp
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Box, Size, box_fault
+from salgen.datasets.importers.layouts.mask_pictures import faults_of_pairs
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree
-from salgen.datasets.importers.layouts.own_images.outlines import BoxOutline, Outline, Polygons
-from salgen.datasets.libraries.coco import check_polygons
+from salgen.datasets.importers.layouts.own_images.outlines import BoxOutline, Outline, Polygons, RunLengths
+from salgen.datasets.importers.layouts.own_images.unread_forms import unread_form
+from salgen.datasets.libraries.coco import check_polygons, run_lengths
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import read_rgb
 
 UNKNOWN = "object of an unknown class"
+OTHER_SIZE = "annotation of an image of another size than stated"
+MOST_COLOURS, MOST_GREYS = 256, 64  # of masks that are not compared with their images
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +80,110 @@ def polygons_outline(polygons: list[array[float]], size: Size) -> Polygons:
 
 def box_outline(edges: Box, size: Size) -> BoxOutline:
     """The outline of a box in an image of (H, W); an UnusableError if no pixel is in it."""
+    left, top, right, bottom = edges
+    if right < left or bottom < top:
+        raise UnusableError("box whose right or bottom edge is before its left or top one")
     if fault := box_fault(edges, size):
         raise UnusableError(fault)
     return BoxOutline(edges)
 
 
-def numbers_of(values: Iterable[Any]) -> Any:
-    """Finite numbers of texts; an UnusableError if they are none."""
+def coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
+    """An outline as :func:`outline_of` gives it, or a box of left, top, width and height, in an image of (H, W).
+
+    Fragments of one or two points have no pixel, and are left out of an object that has others.
+
+    Raises
+    ------
+    UnusableError
+        If it is not in COCO's form, or marks no pixel.
+    """
+    if box is not None:
+        left, top, width, height = box
+        return box_outline((left, top, left + width, top + height), size)
+    if isinstance(outline, list):
+        return polygons_outline([each for each in outline if len(each) not in (2, 4)] or outline, size)
+    if not isinstance(outline, dict):
+        raise UnusableError("no outline in COCO's form")
+    counts = run_lengths(outline.get("counts"))
+    if outline.get("size") != list(size) or min(counts, default=-1) < 0 or sum(counts) != size[0] * size[1]:
+        raise UnusableError("RLE of the wrong size")
+    return RunLengths(np.array(counts, dtype=np.int64))
+
+
+def check_boxes(boxes: Sequence[tuple[Any, Any, Size]], place: Path) -> None:
+    """Refuse the boxes of a file if all are shares of images, or corners where COCO's form is expected.
+
+    Parameters
+    ----------
+    boxes
+        Four numbers, the area in pixels that is stated, and (H, W) of the image, for each. The area is None where the
+        numbers are edges by their names, and 0 where none is stated.
+    place
+        The file.
+
+    Raises
+    ------
+    SalgenError
+        If all numbers are from 0 to 1; or all boxes fit their images as left, top, right and bottom, and one does not
+        as left, top, width and height, or has the area of the former.
+    """
+    if boxes and all(0 <= number <= 1 for box, _, _ in boxes for number in box):
+        raise SalgenError(f"{place}: the boxes are shares of the images, such as {list(boxes[0][0])}: write pixels")
+    told = None
+    for box, area, (height, width) in boxes:
+        left, top, right, bottom = box
+        if area is None or not (left < right <= width + 1 and top < bottom <= height + 1):
+            return  # edges by their names, or no corners, so the others are none either
+        stated = isclose(area, (right - left) * (bottom - top)) and not isclose(area, right * bottom)
+        if stated or left + right > width + 1 or top + bottom > height + 1:
+            told = told or box
+    if told:
+        raise SalgenError(
+            f"{place}: the boxes fit their images as [left, top, right, bottom], and {list(told)} does not as COCO's "
+            "[left, top, width, height]: save them in the latter form"
+        )
+
+
+def refuse_photographs(masks: Mapping[Path, str], tree: ImageTree, folder: Path) -> None:
+    """Raise a SalgenError if a mask picture is a photograph.
+
+    Parameters
+    ----------
+    masks
+        Mask picture to item.
+    tree
+        The images.
+    folder
+        Where the annotations may be, which the message names.
+    """
+    pairs = {str(path): (tree.files[item], path) for path, item in masks.items() if item not in tree.broken}
+    for path, why in faults_of_pairs("photographs", pairs, check_no_photograph).items():
+        raise SalgenError(f"{path}: {why}, so it is no mask: give masks of one colour on black{unread_form(folder)}")
+
+
+def check_no_photograph(image: Path, mask: Path) -> None:
+    """Raise an UnusableError if a mask picture is its image, or has more colours than a drawn mask."""
+    try:
+        if mask.samefile(image) or filecmp.cmp(mask, image, shallow=False):
+            raise UnusableError("is the image itself")
+        with Image.open(mask) as picture:
+            levels = picture.getcolors(MOST_GREYS)  # None if there are more
+            colours = picture.mode[0] in "1LPIF" or picture.convert("RGB").getcolors(MOST_COLOURS)
+        if not colours:
+            raise UnusableError(f"has more than {MOST_COLOURS} colours, as a photograph")
+        if levels is None and np.array_equal(read_rgb(mask), read_rgb(image)):
+            raise UnusableError("has the pixels of the image")
+    except (OSError, ValueError, SyntaxError, SalgenError, Image.DecompressionBombError):
+        return  # broken masks are skipped and counted elsewhere
+
+
+def numbers_of(values: Any, count: int | None = None) -> Any:
+    """Finite numbers of texts; an UnusableError if they are none, or not so many."""
     try:
         numbers = tuple(map(float, values))
     except (TypeError, ValueError):
         numbers = ()
-    if not numbers or not all(map(isfinite, numbers)):
+    if not numbers or not all(map(isfinite, numbers)) or count not in (None, len(numbers)):
         raise UnusableError("annotation that is no row of numbers")
     return numbers

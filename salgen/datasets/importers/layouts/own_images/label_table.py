@@ -40,12 +40,27 @@ def read_rows(path: Path) -> Iterator[Row]:
     is_json = path.suffix.lower() == ".jsonl"
     try:
         with open(path, encoding="utf-8-sig", newline="") as handle:
-            lines: Any = map(json.loads, filter(str.strip, handle)) if is_json else csv.DictReader(handle)
-            rows = [{str(key).strip().lower(): value for key, value in row.items()} for row in lines]
+            head = "" if is_json else handle.readline().strip()
+            handle.seek(0)
+            mark = next((each for each in ",;\t" if each in head), ",")
+            lines: Any = (
+                map(json.loads, filter(str.strip, handle)) if is_json else csv.DictReader(handle, delimiter=mark)
+            )
+            names = [name.strip().lower() for name in ([] if is_json else lines.fieldnames or []) if name.strip()]
+            if len(set(names)) < len(names):
+                raise ValueError(f"two columns of {', '.join(names)} have one name")
+            rows: list[Mapping[str, Any]] = []
+            for row in lines:
+                if any(row.pop(None, ())):
+                    raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values with a {mark!r}")
+                rows.append({str(key).strip().lower(): value for key, value in row.items()})
     except (OSError, ValueError, AttributeError, csv.Error, RecursionError) as error:
         raise SalgenError(f"{path}: cannot be read as a table ({reason(error)})") from None
     if not rows:
-        raise SalgenError(f"{path}: has no rows; expected a header such as file,label and a line for each image")
+        raise SalgenError(
+            f"{path}: has no rows{f' below its header {head}' if head else ''}; expected a header such as file,label "
+            "and a line for each image"
+        )
     start = 1 if is_json else 2
     yield from ((f"{path} row {number}", row) for number, row in enumerate(rows, start=start))
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import prod
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from salgen.datasets.importers.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.importers.layouts.own_images.annotations import (
@@ -18,11 +22,20 @@ from salgen.datasets.importers.layouts.own_images.annotations import (
     numbers_of,
     polygons_outline,
 )
-from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
+from salgen.datasets.importers.layouts.own_images.image_tree import (
+    PICTURES,
+    ImageTree,
+    Skipped,
+    pictures_below,
+    visible_files,
+)
 from salgen.datasets.importers.layouts.own_images.outlines import Outline
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, reason
 
+SLACK = 0.01  # as Ultralytics allows
+MOST_CLASSES = 10_000  # of numbers that no file names
+LARGEST = 1_000_000  # bytes of a file of classes
 NAME_FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names")  # of the classes
 
 
@@ -32,45 +45,57 @@ def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     `path` is the folder of texts, or the file of classes such as data.yaml; then the texts are looked for as YOLO does,
     with `labels` in place of `images` in the path of each image, or beside it.
     """
-    listing = _names_near(path) if path.is_dir() else path
-    names = _yolo_names(listing) if listing else ()
+    listings = _names_near(path) if path.is_dir() else [path]
+    read = [_yolo_names(each) for each in listings]
+    for each, (names, _) in zip(listings, read, strict=True):
+        if names != read[0][0]:
+            raise SalgenError(f"{listings[0]} and {each} name other classes: give the right one, or correct the other")
+    names, key_points = read[0][0] if read else {}, max((count for _, count in read), default=0)
     texts = _texts_in(path, tree) if path.is_dir() else _texts_beside(path, tree)
     found: dict[str, list[tuple[int, Outline]]] = defaultdict(list)
     for item, text in texts.items():
         for place, line in _lines(text) if item in tree.sizes else ():
             try:
-                found[item].append(_yolo_object(line, tree.sizes[item], len(names)))
+                found[item].append(_yolo_object(line, tree.sizes[item], names, key_points))
             except UnusableError as error:
                 skipped.add(str(error), place)
-    numbers = {number for objects in found.values() for number, _ in objects}
-    categories = names or tuple(map(str, range(max(numbers, default=-1) + 1)))
-    named = {item: [Object(categories[n], outline) for n, outline in objects] for item, objects in found.items()}
-    files = {f"labels/{item}": text for item, text in texts.items()} | ({"names": listing} if listing else {})
-    return Annotations(named, categories, files)
+    most = max((number for objects in found.values() for number, _ in objects), default=-1)
+    names = names or {number: str(number) for number in range(most + 1)}
+    named = {item: [Object(names[n], outline) for n, outline in objects] for item, objects in found.items()}
+    files = {f"labels/{item}": text for item, text in texts.items()} | ({"names": listings[0]} if listings else {})
+    return Annotations(named, tuple(names[number] for number in sorted(names)), files)
 
 
 def holds_texts(folder: Path) -> bool:
     """Whether a folder is YOLO's: a README.txt beside mask pictures does not make it so."""
-    return not pictures_below(folder) and any(path.suffix == ".txt" for path in visible_files(folder))
+    return not pictures_below(folder) and any(path.suffix.lower() == ".txt" for path in visible_files(folder))
 
 
-def _yolo_object(line: str, size: Size, classes: int) -> tuple[int, Outline]:
-    """Class number and outline of a line; any class number if `classes` is 0."""
+def _yolo_object(line: str, size: Size, names: Mapping[int, str], key_points: int) -> tuple[int, Outline]:
+    """Class number and outline of a line, in which so many numbers of key points follow a box."""
     number, *shares = numbers_of(line.split())
-    if number < 0 or not number.is_integer() or (classes and number >= classes):
+    if number not in (names or range(MOST_CLASSES)):
         raise UnusableError(UNKNOWN)
-    if len(shares) == 4:
-        x, y, width, height = (share * size[1 - place % 2] for place, share in enumerate(shares))
-        return int(number), box_outline((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
-    if len(shares) < 6 or len(shares) % 2:
+    if key_points and len(shares) == 4 + key_points:
+        shares = shares[:4]
+    if len(shares) == 5:
+        raise UnusableError("box with a sixth number, which may be a confidence, a track or an angle")
+    if len(shares) == 6 and line.split()[-1].isdecimal():
+        raise UnusableError("line that is a triangle, or a box with its confidence and track")
+    if len(shares) < 4 or len(shares) % 2 or (key_points and len(shares) > 4):
         raise UnusableError("line that is neither a box nor a polygon of YOLO")
+    if not all(-SLACK <= share <= 1 + SLACK for share in shares):
+        raise UnusableError("numbers that are no shares of the image, from 0 to 1")
     corners = array("d", (share * size[1 - place % 2] for place, share in enumerate(shares)))
-    return int(number), polygons_outline([corners], size)
+    if len(shares) > 4:
+        return int(number), polygons_outline([corners], size)
+    x, y, width, height = corners
+    return int(number), box_outline((x - width / 2, y - height / 2, x + width / 2, y + height / 2), size)
 
 
 def _texts_in(folder: Path, tree: ImageTree) -> dict[str, Path]:
     """Item to text file."""
-    files = [path for path in visible_files(folder) if path.suffix == ".txt" and path.name not in NAME_FILES]
+    files = [path for path in visible_files(folder) if path.suffix.lower() == ".txt" and path.name not in NAME_FILES]
     return {image_of(file, folder, tree): file for file in files}
 
 
@@ -90,33 +115,49 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
     return there
 
 
-def _names_near(folder: Path) -> Path | None:
-    """The file of YOLO's classes in a folder or in one of the two that it is in."""
+def _names_near(folder: Path) -> list[Path]:
+    """The files of YOLO's classes in a folder and in the two that it is in."""
     places = [place / name for place in (folder, *folder.absolute().parents[:2]) for name in NAME_FILES]
-    return next(filter(Path.is_file, places), None)
+    return list(filter(Path.is_file, places))
 
 
-def _yolo_names(path: Path) -> tuple[str, ...]:
-    """The classes of a file: a line each, or under `names` of a YAML file (a list, or numbers from 0 with names).
+def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
+    """Number to name of the classes, a line each or under `names` of YAML; and how many numbers are of key points.
 
-    No YAML library is among salgen's dependencies, and no other part of these files is needed.
+    Names stay as YAML writes them: ``no`` is a name.
     """
     try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"it has more than {LARGEST:,} bytes")
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise SalgenError(f"{path}: cannot be read ({reason(error)})") from None
-    if path.suffix not in (".yaml", ".yml"):
-        return tuple(line.strip() for line in text.splitlines() if line.strip())
-    text = re.sub(r"(^|[ \t])#.*", "", text, flags=re.MULTILINE)
-    block = re.search(
-        r"^names:\s*(\[.*?\]|\{.*?\}|(?:[ \t]*(?:-|\d+:)[^\n]*(?:\n|\Z)\s*)+)", text, re.MULTILINE | re.DOTALL
-    )
-    listed = block.group(1) if block else ""
-    entries = listed[1:-1].split(",") if listed.startswith(("[", "{")) else listed.splitlines()
-    names = [re.sub(r"^\s*(?:-|\d+:)?\s*", "", entry).strip().strip("\"'") for entry in entries if entry.strip()]
+        keys: dict[str, yaml.Node] = {}
+        listed: Any = list(enumerate(line.strip() for line in text.rstrip().splitlines()))
+        if path.suffix.lower() in (".yaml", ".yml"):
+            root = yaml.compose(text, yaml.SafeLoader)
+            keys = {key.value: node for key, node in root.value}
+            listed = keys["names"].value if "names" in keys else []
+            if len(keys) < len(root.value):
+                raise ValueError("a key stands twice")
+            if isinstance(keys.get("names"), yaml.MappingNode):
+                listed = [(int(key.value), node.value) for key, node in listed]
+            else:
+                listed = list(enumerate(node.value for node in listed))
+        names = {number: name.strip() for number, name in listed}
+        count = int(keys["nc"].value) if "nc" in keys else len(names)
+        key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else 0
+    except (OSError, ValueError, TypeError, AttributeError, yaml.YAMLError, RecursionError) as error:
+        raise SalgenError(
+            f"{path}: cannot be read as YOLO's classes ({reason(error)}); expected  names: [cat, dog], or a line each"
+        ) from None
     if not names:
         raise SalgenError(f"{path}: names no classes; expected a line such as  names: [cat, dog]")
-    return tuple(names)
+    if len(set(names.values())) < len(listed) or "" in names.values() or min(names) < 0:
+        raise SalgenError(f"{path}: a class has no name, or two have one name or number: give each its own")
+    if count not in (len(names), max(names) + 1):
+        raise SalgenError(f"{path}: nc is {count}, but there are {len(names)} names: correct one of them")
+    if not keys and (all(re.match(r"\d+\W", name) for name in names.values()) or Path(names[0]).suffix in PICTURES):
+        raise SalgenError(f"{path}: expected the names of classes alone, one a line, but the first is {names[0]!r}")
+    return names, key_points
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
