@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import json
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -204,17 +205,17 @@ def _convert(value: Any, hint: Any, label: str) -> Any:
 
 
 def _convert_tuple(value: Any, inner: tuple[Any, ...], label: str) -> tuple[Any, ...]:
+    given = value
     if isinstance(value, str):
-        text = value.strip("()[] ")
-        parts = text if str in inner else text.replace("x", ",")  # 140x192 is a size, pet-xai a name
-        value = [part for part in parts.split(",") if part.strip()]
+        parts = re.split("," if str in inner else "[,xX]", value.strip("()[] "))  # 140x192 is a size, pet-xai a name
+        value = [part for part in parts if part.strip()]
     if not isinstance(value, Sequence):
         value = [value]
     if inner[-1] is Ellipsis:
         return tuple(_convert(item, inner[0], label) for item in value)
     if len(value) != len(inner):
         raise SalgenError(
-            f"{label} = {value!r} has {len(value)} values; it takes {len(inner)}, e.g. {','.join('8' * len(inner))}"
+            f"{label} = {given!r} has {len(value)} values; it takes {len(inner)}, e.g. {','.join('8' * len(inner))}"
         )
     return tuple(_convert(item, kind, label) for item, kind in zip(value, inner, strict=True))
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.importers.images import ImagesImporter
 from salgen.datasets.importers.layouts.own_images.saved_dataset import save_datasets
 from salgen.datasets.making import make
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 from salgen.parameters import build
 
 StrPath = str | os.PathLike[str]
@@ -81,4 +82,8 @@ def import_images(
         chosen.pop("mask_values", None)  # they chose the pixels that were saved
         source = str(saved)
     how: dict[str, Any] = {"seed": seed, "workers": workers, "command": command}
-    return make(ImagesImporter.name, target, scale="full", parameters=chosen, source=source, **how)
+    made = make(ImagesImporter.name, target, scale="full", parameters=chosen, source=source, **how)
+    for task, names in read_manifest(made).tasks.items():
+        if len(names) == 1:
+            warn(f"all images have the {task} {names[0]!r}: no network can be trained on them; evaluate a trained one")
+    return made

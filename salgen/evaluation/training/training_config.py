@@ -43,7 +43,7 @@ def setup_of(
     Raises
     ------
     SalgenError
-        If the seed is negative, a split is missing, or there is no such task.
+        If the seed is negative, a split is missing, there is no such task, or all images for training have one class.
     """
     if seed < 0:
         raise SalgenError(f"seed = {seed}: must be 0 or more")
@@ -54,6 +54,12 @@ def setup_of(
     task = next(iter(dataset.tasks)) if task is None else task
     if task not in dataset.tasks:
         raise unknown_name("task", task, dataset.tasks)
+    multi_label = task in dataset.manifest.multi_label
+    if len(dataset.tasks[task]) < 2 or (not multi_label and len(set(map(int, dataset.column(task)))) < 2):
+        raise SalgenError(
+            f"{path}: all images for training have the same class, so nothing can be learnt: add images of "
+            "another class, or give a network that is trained already"
+        )
     return TrainingConfig(
         model=model,
         parameters=parameters,
@@ -65,7 +71,7 @@ def setup_of(
         dataset_fingerprint=dataset.fingerprint,
         seed=seed,
         settings=settings,
-        multi_label=task in dataset.manifest.multi_label,
+        multi_label=multi_label,
     )
 
 
