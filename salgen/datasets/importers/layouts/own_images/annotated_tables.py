@@ -136,9 +136,8 @@ def _objects(row: Row) -> list[Mark]:
         marks: list[Mark] = []
         for each in held:
             category = next((str(each[name]) for name in CATEGORIES if name in each), None)
-            marks.append(
-                (category, each if each.get("segmentation") else {"area": each.get("area"), "bbox": each["bbox"]})
-            )
+            box = {} if each.get("segmentation") else {"bbox": each["bbox"], "area": float(each.get("area") or 0)}
+            marks.append((category, box or each))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise SalgenError(
             f"{place}: column {OBJECTS!r} must hold {{'bbox': [[x, y, width, height], ...], 'categories': [...]}}"

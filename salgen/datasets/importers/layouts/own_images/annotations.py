@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,8 +67,10 @@ def image_of(file: Path, folder: Path, tree: ImageTree) -> str:
     name = file.relative_to(folder).with_suffix("").as_posix()
     item = tree.find(name, str(file))
     if item is None:
+        near = tree.find(re.sub(r"[_-][A-Za-z]+$", "", name), str(file))  # MVTec's NAME_mask, and others
         raise SalgenError(
-            f"{file}: {tree.root} has no image of that name: rename it as its image, or move it elsewhere"
+            f"{file}: {tree.root} has no image of that name: rename it as its image{near and f' {near}' or ''}, or move "
+            "it elsewhere"
         )
     return item
 

@@ -44,7 +44,7 @@ def labels_of(
     if not labels and not stated and not categories:
         raise SalgenError(
             f"{tree.root}: nothing says of which class an image is; give --labels a table with file and label, or put "
-            "the images into a folder for each class"
+            f"the images into a folder for each class. {skipped.sentence}".rstrip()
         )
     named = {name for of_image in labels.values() for name in of_image}
     return labels, categories if named <= set(categories) else tuple(in_order(named))

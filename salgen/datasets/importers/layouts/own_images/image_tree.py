@@ -107,6 +107,9 @@ class ImageTree:
     def find(self, name: str, place: str) -> str | None:
         """The image of a name: a path or its end, with or without the suffix; None if there is none.
 
+        Folders that are not those of the images do not count: ``masks/a`` is ``images/a.png``. But ``cat/a`` is not
+        ``dog/a.png`` if the images have a folder ``cat`` there.
+
         Raises
         ------
         SalgenError
@@ -121,8 +124,14 @@ class ImageTree:
                     f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of the path"
                 )
             if found:
-                return found[0]
+                return found[0] if (len(parts) - start, parts[start - 1]) not in self._folders or not start else None
         return None
+
+    @cached_property
+    def _folders(self) -> set[tuple[int, str]]:
+        """The folders of the images, each with its place before the file's name."""
+        paths = (PurePosixPath(item).parts for item in self.files)
+        return {(depth, folder) for parts in paths for depth, folder in enumerate(parts[-2::-1], start=1)}
 
     @cached_property
     def _by_end(self) -> Mapping[str, list[str]]:

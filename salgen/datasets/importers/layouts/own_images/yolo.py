@@ -146,8 +146,9 @@ def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
         count = int(keys["nc"].value) if "nc" in keys else len(names)
         key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else 0
     except (OSError, ValueError, TypeError, AttributeError, yaml.YAMLError, RecursionError) as error:
+        why = "in another form" if isinstance(error, TypeError | AttributeError) else reason(error)
         raise SalgenError(
-            f"{path}: cannot be read as YOLO's classes ({reason(error)}); expected  names: [cat, dog], or a line each"
+            f"{path}: cannot be read as YOLO's classes ({why}); expected  names: [cat, dog], or a line each"
         ) from None
     if not names:
         raise SalgenError(f"{path}: names no classes; expected a line such as  names: [cat, dog]")
