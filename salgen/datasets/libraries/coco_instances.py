@@ -67,13 +67,7 @@ class Instances:
 
 
 def read_instances(path: Path, classes: Sequence[str]) -> Instances:
-    """Read a file of annotations.
-
-    Raises
-    ------
-    SalgenError
-        If it is no such file, or a class is not among its categories.
-    """
+    """Read a file of annotations."""
     heap = _Heap()
     images, categories, malformed = read_annotations(path, heap.take)
     for name in classes:
@@ -95,11 +89,6 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     Returns
     -------
     The images by number, the categories' numbers by name, and how many annotations are not in COCO's form.
-
-    Raises
-    ------
-    SalgenError
-        If it is no such file.
     """
     malformed = 0
 
@@ -154,13 +143,7 @@ def is_crowd(entry: Mapping[str, Any]) -> bool:
 
 
 def box_of(entry: Mapping[str, Any]) -> Box:
-    """Left, top, width and height of an annotation.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        If they are not four numbers.
-    """
+    """Left, top, width and height of an annotation."""
     left, top, width, height = map(float, entry["bbox"])
     if not all(map(isfinite, (left, top, width, height))):
         raise ValueError

@@ -132,11 +132,6 @@ def read_annotations_at(path: Path, tree: ImageTree, skipped: Skipped, values: t
         Counts single annotations that cannot be used.
     values
         The object's levels in mask pictures; all but black if empty.
-
-    Raises
-    ------
-    SalgenError
-        If there is nothing, or nothing of a known format, or it does not belong to the images.
     """
     if not path.exists():
         raise SalgenError(f"{path}: expected the masks or annotations here: {', '.join(each.name for each in FORMATS)}")

@@ -67,10 +67,10 @@ def image_of(file: Path, folder: Path, tree: ImageTree) -> str:
     name = file.relative_to(folder).with_suffix("").as_posix()
     item = tree.find(name, str(file))
     if item is None:
-        near = tree.find(re.sub(r"[_-][A-Za-z]+$", "", name), str(file))  # MVTec's NAME_mask, and others
+        near = tree.find(re.sub(r"[_-][A-Za-z]+$", "", name), str(file)) or ""  # MVTec's NAME_mask, and others
         raise SalgenError(
-            f"{file}: {tree.root} has no image of that name: rename it as its image{near and f' {near}' or ''}, or move "
-            "it elsewhere"
+            f"{file}: {tree.root} has no image of that name: rename it as its image {near}".rstrip()
+            + ", or move it elsewhere"
         )
     return item
 
@@ -95,11 +95,6 @@ def coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
     """An outline as :func:`outline_of` gives it, or a box of left, top, width and height, in an image of (H, W).
 
     Fragments of one or two points have no pixel, and are left out of an object that has others.
-
-    Raises
-    ------
-    UnusableError
-        If it is not in COCO's form, or marks no pixel.
     """
     if box is not None:
         left, top, width, height = box
@@ -114,22 +109,10 @@ def coco_outline(outline: Any, box: Box | None, size: Size) -> Outline:
     return RunLengths(np.array(counts, dtype=np.int64))
 
 
-def check_boxes(boxes: Sequence[tuple[Any, Any, Size]], place: Path) -> None:
-    """Refuse the boxes of a file if all are shares of images, or corners where COCO's form is expected.
+def check_boxes(boxes: Sequence[tuple[Any, float | None, Size]], place: Path) -> None:
+    """Refuse boxes of a file that are shares of images, or corners in place of COCO's left, top, width and height.
 
-    Parameters
-    ----------
-    boxes
-        Four numbers, the area in pixels that is stated, and (H, W) of the image, for each. The area is None where the
-        numbers are edges by their names, and 0 where none is stated.
-    place
-        The file.
-
-    Raises
-    ------
-    SalgenError
-        If all numbers are from 0 to 1; or all boxes fit their images as left, top, right and bottom, and one does not
-        as left, top, width and height, or has the area of the former.
+    Each has the area that is stated (0 if none is, None if the numbers are edges by their names) and its image's size.
     """
     if boxes and all(0 <= number <= 1 for box, _, _ in boxes for number in box):
         raise SalgenError(f"{place}: the boxes are shares of the images, such as {list(boxes[0][0])}: write pixels")
@@ -149,17 +132,7 @@ def check_boxes(boxes: Sequence[tuple[Any, Any, Size]], place: Path) -> None:
 
 
 def refuse_photographs(masks: Mapping[Path, str], tree: ImageTree, folder: Path) -> None:
-    """Raise a SalgenError if a mask picture is a photograph.
-
-    Parameters
-    ----------
-    masks
-        Mask picture to item.
-    tree
-        The images.
-    folder
-        Where the annotations may be, which the message names.
-    """
+    """Refuse mask pictures, with their items, that are photographs; what annotations are in a folder is named."""
     pairs = {str(path): (tree.files[item], path) for path, item in masks.items() if item not in tree.broken}
     for path, why in faults_of_pairs("photographs", pairs, check_no_photograph).items():
         raise SalgenError(f"{path}: {why}, so it is no mask: give masks of one colour on black{unread_form(folder)}")

@@ -19,13 +19,7 @@ def labels_of(
     rows: Mapping[str, LabelRow],
     skipped: Skipped,
 ) -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    """Item to the classes that it shows, and all classes: of the table, else the annotations, else the folders.
-
-    Raises
-    ------
-    SalgenError
-        If none of them says a class.
-    """
+    """Item to the classes that it shows, and all classes: of the table, else the annotations, else the folders."""
     stated = {item: row.label for item, row in rows.items() if row.label is not None}
     categories = tuple(dict.fromkeys(name for each in annotations for name in each.categories))
     labels: dict[str, list[str]] = {}

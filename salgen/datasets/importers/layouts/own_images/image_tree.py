@@ -62,13 +62,7 @@ class ImageTree:
 
     @classmethod
     def at(cls, root: Path, but: Iterable[Path], skipped: Skipped) -> ImageTree:
-        """The images of a folder, without files and those in folders `but` within it; broken ones are counted.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such folder, or it has no images that can be read.
-        """
+        """The images of a folder, without files and those in folders `but` within it; broken ones are counted."""
         if not root.is_dir():
             raise SalgenError(f"{root}: expected a folder of images here")
         top = root.resolve()
@@ -109,11 +103,6 @@ class ImageTree:
 
         Folders that are not those of the images do not count: ``masks/a`` is ``images/a.png``. But ``cat/a`` is not
         ``dog/a.png`` if the images have a folder ``cat`` there.
-
-        Raises
-        ------
-        SalgenError
-            If several images have the name; the message begins with `place`.
         """
         parts = PurePosixPath(name.replace("\\", "/")).parts
         for start in range(len(parts)):

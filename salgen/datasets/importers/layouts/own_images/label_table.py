@@ -30,13 +30,7 @@ class LabelRow:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The rows of a CSV file with a header, or of a file of JSON lines.
-
-    Raises
-    ------
-    SalgenError
-        If it is no such file, or has no rows.
-    """
+    """The rows of a CSV file with a header, or of a file of JSON lines."""
     is_json = path.suffix.lower() == ".jsonl"
     try:
         with open(path, encoding="utf-8-sig", newline="") as handle:
@@ -66,13 +60,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def column(row: Row, names: tuple[str, ...]) -> str:
-    """The value of the first of some columns that a row has, as text.
-
-    Raises
-    ------
-    SalgenError
-        If it has none of them, or nothing is in it.
-    """
+    """The value of the first of some columns that a row has, as text."""
     place, values = row
     name = next((name for name in names if name in values), None)
     if name is None:
@@ -84,14 +72,7 @@ def column(row: Row, names: tuple[str, ...]) -> str:
 
 
 def read_labels(path: Path, tree: ImageTree) -> dict[str, LabelRow]:
-    """Item to its row.
-
-    Raises
-    ------
-    SalgenError
-        If the table cannot be read, names no image of the folder, or one twice, or a split of another name; or if rows
-        have no label and mark no object.
-    """
+    """Item to its row."""
     labels: dict[str, LabelRow] = {}
     for row in read_rows(path):
         place, values = row

@@ -42,11 +42,6 @@ def save_datasets(given: Any, folder: Path, classes: Sequence[str], mask_values:
     Returns
     -------
     The folder.
-
-    Raises
-    ------
-    SalgenError
-        If the folder exists, there is no item, or one is of another form; nothing is left behind then.
     """
     if folder.exists():
         raise SalgenError(
@@ -94,13 +89,7 @@ class _Saver:
                 advance()
 
     def finish(self) -> None:
-        """Write the annotations and labels.
-
-        Raises
-        ------
-        SalgenError
-            If there was no item.
-        """
+        """Write the annotations and labels."""
         if not self.images:
             raise SalgenError("images = a dataset without items: give one with at least one image of each class")
         others = {each["name"] for annotations in self.annotators for each in annotations} - self.known.keys()
@@ -193,7 +182,10 @@ def _objects(target: Mapping[str, Any], size: tuple[int, ...]) -> Iterator[tuple
             )
         yield from ((label, _run_lengths(mask != 0)) for label, mask in zip(labels, masks, strict=True))
         return
-    boxes = np.asarray(target["boxes"]).reshape(-1, 4).tolist()
+    form = getattr(getattr(target["boxes"], "format", None), "name", "XYXY")  # of torchvision's BoundingBoxes
+    if form != "XYXY":
+        raise ValueError(f"the boxes are {form}: convert them to XYXY")
+    boxes = np.clip(np.asarray(target["boxes"]).reshape(-1, 4), 0, [*size[::-1], *size[::-1]]).tolist()
     yield from ((label, _bbox(*box)) for label, box in zip(labels, boxes, strict=True))
 
 

@@ -9,39 +9,30 @@ from pathlib import Path
 
 from salgen.datasets.importers.layouts.own_images.image_tree import PICTURES, visible_files
 
-JSON = {  # by keys of a file, or of the first entry of its list or mapping
-    frozenset({"images", "annotations", "categories"}): "COCO's form",
-    frozenset({"shapes"}): "LabelMe's form",
-    frozenset({"image_id", "category_id"}): "the form of COCO's results, without images and categories",
-    frozenset({"data", "annotations"}): "Label Studio's form",
-    frozenset({"data", "completions"}): "Label Studio's form",
-    frozenset({"image", "annotator"}): "Label Studio's form",
-    frozenset({"image", "annotations"}): "CreateML's form",
-    frozenset({"objects", "size"}): "Supervisely's form",
-    frozenset({"_via_img_metadata"}): "VIA's form",
-    frozenset({"filename", "regions"}): "VIA's form",
-    frozenset({"asset", "regions"}): "VoTT's form",
-}
-XML = {  # by the outermost element
-    "annotation": "PASCAL VOC's form (the importer voc-2012 takes VOC 2012 as a whole)",
-    "annotations": "CVAT's form",
-}
-YOLO = "YOLO's form, if it is beside its data.yaml or classes.txt"
-OTHERS = {".csv": "the form of a table", ".jsonl": "the form of a table", ".yaml": YOLO, ".txt": YOLO}
-UNREAD = {*JSON.values(), *XML.values()} - {"COCO's form"}
+COCO, YOLO = "COCO's", "YOLO's (if so, give its data.yaml or classes.txt)"
+JSON = (  # keys of a file, or of the first entry of its list or mapping
+    *(("images annotations categories", COCO), ("shapes", "LabelMe's"), ("image annotations", "CreateML's")),
+    *(("image_id category_id", "that of COCO's results, without images and categories"), ("data_row", "Labelbox's")),
+    *(("data annotations", "Label Studio's"), ("data completions", "Label Studio's"), ("asset regions", "VoTT's")),
+    *(("image annotator", "Label Studio's"), ("objects size", "Supervisely's"), ("_via_img_metadata", "VIA's")),
+    ("filename regions", "VIA's"),
+)
+XML = {"annotation": "PASCAL VOC's (the importer voc-2012 takes VOC 2012 as a whole)", "annotations": "CVAT's"}
+READ = {".csv": "a table", ".jsonl": "a table", ".yaml": YOLO, ".txt": YOLO}
 MANY = 20  # files of a folder that are looked at
 
 
 def unread_form(path: Path) -> str:
-    """A sentence on the form of a file, or of the first known one in a folder, with what to do; "" if none is known."""
-    if not path.is_dir():
-        form = _form(path)
-        return f". It has {form}, which is not read: save it as COCO instances (.json)" if form in UNREAD else ""
-    files = (each for each in visible_files(path) if each.suffix.lower() not in PICTURES)
+    """The end of a message: the form of a file, or of the first known one in a folder; "" if none is known."""
+    files = (each for each in visible_files(path) if each.suffix.lower() not in PICTURES) if path.is_dir() else [path]
     for file in islice(files, MANY):
-        if form := _form(file):
-            do = "save it as COCO instances (.json), and give that" if form in UNREAD else "give that file"
-            return f". {file} has {form}: {do}"
+        form = _form(file)
+        if form == COCO or form in READ.values():
+            return f"; {file} may hold the annotations, its form is {form}: give that file" if file != path else ""
+        if form:
+            return (
+                f"; the form of {file} is {form}, which is not read: save it as COCO instances (.json), and give that"
+            )
     return ""
 
 
@@ -49,13 +40,12 @@ def _form(file: Path) -> str:
     try:
         if file.suffix.lower() == ".xml":
             with open(file, encoding="utf-8", errors="replace") as handle:
-                name = re.search(r"<(\w+)", handle.read(10_000))
-            return XML.get(name.group(1), "") if name else ""
+                return XML.get("".join(re.findall(r"<(\w+)", handle.read(10_000))[:1]), "")
         if file.suffix.lower() == ".json":
             whole = json.loads(file.read_text(encoding="utf-8-sig"))
             inner = next(iter(whole.values() if isinstance(whole, dict) else whole), None)
             keys = {key for each in (whole, inner) if isinstance(each, dict) for key in each}
-            return next((form for known, form in JSON.items() if known <= keys), "")
+            return next((form for known, form in JSON if keys.issuperset(known.split())), "")
     except (OSError, ValueError, TypeError, RecursionError):
         return ""
-    return OTHERS.get(file.suffix.lower(), "")
+    return READ.get(file.suffix.lower(), "")

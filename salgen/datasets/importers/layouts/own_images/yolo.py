@@ -62,7 +62,8 @@ def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     most = max((number for objects in found.values() for number, _ in objects), default=-1)
     names = names or {number: str(number) for number in range(most + 1)}
     named = {item: [Object(names[n], outline) for n, outline in objects] for item, objects in found.items()}
-    files = {f"labels/{item}": text for item, text in texts.items()} | ({"names": listings[0]} if listings else {})
+    files = {f"labels/{item}": text for item, text in texts.items()}
+    files |= {f"names{number or ''}": each for number, each in enumerate(listings)}
     return Annotations(named, tuple(names[number] for number in sorted(names)), files)
 
 
