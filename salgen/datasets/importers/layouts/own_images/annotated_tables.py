@@ -19,9 +19,11 @@ from salgen.datasets.importers.layouts.own_images.annotations import (
     in_order,
     numbers_of,
     refuse_photographs,
+    refuse_two_names,
 )
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped
 from salgen.datasets.importers.layouts.own_images.label_table import (
+    FILE,
     LABEL,
     MASK,
     OBJECTS,
@@ -61,9 +63,10 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
     objects: dict[str, list[Object]] = defaultdict(list)
     files, pictures, named = {"annotations": path}, {}, set()
     boxes: list[tuple[Any, Any, Size]] = []
+    items: dict[str, str | None] = {}
     for row in read_rows(path):
         place, columns = row
-        item = image_of_row(row, path, tree)
+        item = items[column(row, FILE)] = image_of_row(row, path, tree)
         size = tree.sizes.get(item or "")
         for category, mark in _marks(row, path):
             named.add(category)
@@ -77,6 +80,7 @@ def read_table(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int,
                     objects[item].append(Object(category, _outline(mark, columns, size, boxes)))
             except UnusableError as error:
                 skipped.add(str(error), place.removeprefix(f"{path.parent}/"))
+    refuse_two_names(items, path)
     check_boxes(boxes, path)
     refuse_photographs(pictures, tree, path.parent)
     used = {each.category for of_image in objects.values() for each in of_image} or named

@@ -18,6 +18,7 @@ from salgen.datasets.importers.layouts.own_images.annotations import (
     coco_outline,
     image_of,
     refuse_photographs,
+    refuse_two_names,
 )
 from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
@@ -74,7 +75,9 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     for _ in range(malformed):
         skipped.add(MALFORMED, path.name)
     names = {number: name for name, number in numbers.items()}
-    items = {number: tree.find(file, str(path)) for number, (file, _) in images.items()}
+    found = {file: tree.find(file, str(path)) for file, _ in images.values()}
+    refuse_two_names(found, path)
+    items = {number: found[file] for number, (file, _) in images.items()}
     check_boxes([(*box, images[image][1]) for image, _, _, _, box in entries if box and image in images], path)
     objects: dict[str, list[Object]] = defaultdict(list)
     for image, category, crowd, outline, box in entries:

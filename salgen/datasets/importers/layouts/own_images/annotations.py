@@ -75,6 +75,14 @@ def image_of(file: Path, folder: Path, tree: ImageTree) -> str:
     return item
 
 
+def refuse_two_names(items: Mapping[Any, str | None], place: Path) -> None:
+    """Refuse names, with the image that each finds, of which two find the same one."""
+    first: dict[str | None, Any] = {None: None}
+    for name, item in items.items():
+        if first.setdefault(item, name) not in (name, None):
+            raise SalgenError(f"{place}: {first[item]} and {name} are both of the image {item}: give it one of them")
+
+
 def polygons_outline(polygons: list[array[float]], size: Size) -> Polygons:
     """The outline of polygons, x, y, x, y, ... each, in an image of (H, W); an UnusableError if there is none."""
     check_polygons(polygons, size)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from salgen.datasets.importers.layouts.own_images.image_tree import PICTURES, visible_files
 
-COCO, YOLO = "COCO's", "YOLO's (if so, give its data.yaml or classes.txt)"
+COCO = "COCO's"
 JSON = (  # keys of a file, or of the first entry of its list or mapping
     *(("images annotations categories", COCO), ("shapes", "LabelMe's"), ("image annotations", "CreateML's")),
     *(("image_id category_id", "that of COCO's results, without images and categories"), ("data_row", "Labelbox's")),
@@ -18,7 +18,7 @@ JSON = (  # keys of a file, or of the first entry of its list or mapping
     ("filename regions", "VIA's"),
 )
 XML = {"annotation": "PASCAL VOC's (the importer voc-2012 takes VOC 2012 as a whole)", "annotations": "CVAT's"}
-READ = {".csv": "a table", ".jsonl": "a table", ".yaml": YOLO, ".txt": YOLO}
+READ = {".csv": "that file", ".jsonl": "that file", ".txt": "YOLO's data.yaml or classes.txt"}  # what to give
 MANY = 20  # files of a folder that are looked at
 
 
@@ -26,13 +26,11 @@ def unread_form(path: Path) -> str:
     """The end of a message: the form of a file, or of the first known one in a folder; "" if none is known."""
     files = (each for each in visible_files(path) if each.suffix.lower() not in PICTURES) if path.is_dir() else [path]
     for file in islice(files, MANY):
-        form = _form(file)
-        if form == COCO or form in READ.values():
-            return f"; {file} may hold the annotations, its form is {form}: give that file" if file != path else ""
-        if form:
-            return (
-                f"; the form of {file} is {form}, which is not read: save it as COCO instances (.json), and give that"
-            )
+        form, read = _form(file), READ.get(file.suffix.lower())
+        if (read or form == COCO) and file != path:
+            return f"; {file} may hold the annotations: give {read or 'that file'}"
+        if form and form != COCO:
+            return f"; the form of {file} is {form}, which is not read: give it as COCO instances (.json)"
     return ""
 
 
@@ -47,5 +45,5 @@ def _form(file: Path) -> str:
             keys = {key for each in (whole, inner) if isinstance(each, dict) for key in each}
             return next((form for known, form in JSON if keys.issuperset(known.split())), "")
     except (OSError, ValueError, TypeError, RecursionError):
-        return ""
-    return READ.get(file.suffix.lower(), "")
+        pass
+    return ""

@@ -21,6 +21,7 @@ from salgen.datasets.importers.layouts.own_images.annotations import (
     image_of,
     numbers_of,
     polygons_outline,
+    refuse_two_names,
 )
 from salgen.datasets.importers.layouts.own_images.image_tree import (
     PICTURES,
@@ -97,7 +98,9 @@ def _yolo_object(line: str, size: Size, names: Mapping[int, str], key_points: in
 def _texts_in(folder: Path, tree: ImageTree) -> dict[str, Path]:
     """Item to text file."""
     files = [path for path in visible_files(folder) if path.suffix.lower() == ".txt" and path.name not in NAME_FILES]
-    return {image_of(file, folder, tree): file for file in files}
+    items = {file: image_of(file, folder, tree) for file in files}
+    refuse_two_names(items, folder)
+    return {item: file for file, item in items.items()}
 
 
 def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
