@@ -40,13 +40,14 @@ def test_text_is_read_by_the_fields_type():
     }
     assert build(Toy, text) == Toy((140, 192), 0.1, 7, True, "b", "x", (4, 5, 6), ("pet-xai", "fox"))
     assert build(Toy, {"layer": "none"}).layer is None
+    assert build(Toy, {"size": "64X32"}).size == build(Toy, {"size": "64 x 32"}).size == (64, 32)
 
 
 @pytest.mark.parametrize(
     ("values", "says"),
     [
         ({"sise": "8,8"}, "did you mean 'size'"),
-        ({"size": "8"}, "has 1 values; it takes 2"),
+        ({"size": "8"}, "size = '8' has 1 values; it takes 2"),
         ({"size": "8,0"}, "must be at least 1"),
         ({"size": "a,b"}, "is not of type int"),
         ({"rate": "1.5"}, "must be from 0.0 to 1.0"),

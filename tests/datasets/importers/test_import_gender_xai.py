@@ -96,7 +96,7 @@ def test_so_many_of_each_class_are_taken(copy):
     ("why", "broken"),
     [
         ("polygon of fewer than three points", {"segmentation": [[1, 2, 3, 4]]}),
-        ("RLE of the wrong size", {"segmentation": None}),
+        ("no outline in COCO's form", {"segmentation": None}),
         ("box outside of the image", {"bbox": (99, 4, 20, 20)}),
         ("annotation not in COCO's form", {"bbox": (1, 2, 3)}),
     ],

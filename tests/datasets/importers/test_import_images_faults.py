@@ -202,8 +202,11 @@ def test_a_file_that_is_not_coco(tmp_path, images, text):
     [
         ("2 .5 .5 .2 .2", "object of an unknown class"),
         ("-1 .5 .5 .2 .2", "object of an unknown class"),
-        ("0 3 .5 .2 .2", "box outside of the image"),
-        ("0 .5 .5 .2 .2 .9", "line that is neither a box nor a polygon of YOLO"),
+        ("0 1.01 .5 .01 .2", "box outside of the image"),
+        ("0 3 .5 .2 .2", "numbers that are no shares of the image, from 0 to 1"),
+        ("0 .5 .5 .2 .2 .9", "box with a sixth number, which may be a confidence, a track or an angle"),
+        ("0 .5 .5 .2 .2 .9 1", "line that is a triangle, or a box with its confidence and track"),
+        ("0 .5 .5 .2 .2 .9 .1 .3", "line that is neither a box nor a polygon of YOLO"),
         ("cat .5 .5 .2 .2", "annotation that is no row of numbers"),
         ("0 .5 .5 nan .2", "annotation that is no row of numbers"),
     ],

@@ -237,6 +237,13 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
         assert fault(copy, **parameters).startswith(f"{path} is missing")
 
 
+def test_a_list_that_names_a_file_outside_of_the_copy(copy):
+    with open(copy / "ImageSets/Main/val.txt", "a") as handle:
+        handle.write("../../secret\n")
+    with pytest.raises(SalgenError, match=r"val.txt: '../../secret' is no name of an image, but a path"):
+        assert opened(copy).available
+
+
 def test_a_copy_without_a_usable_image_says_why(copy):
     for name in (*TRAIN, *VAL):
         write_xml(copy, name, [("unicorn", (2, 2, 9, 9), 0)])

@@ -6,12 +6,14 @@ import torch
 from own_image_files import BOXES, NAMES, H, W, coco, painted, picture, write_coco, write_images
 from torch.utils.data import Dataset
 from torchvision import datasets
+from torchvision.tv_tensors import BoundingBoxes
 
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.verification.verifying import verify
 
 ITEMS = [(np.asarray(picture(seed)), label, painted(box)) for seed, (label, box) in enumerate(BOXES.values())]
+XYWH = BoundingBoxes([[1, 2, 8, 9]], format="XYWH", canvas_size=(H, W))
 EXACT = {"image_size": (H, W), "shares": (0, 0, 1)}
 
 
@@ -131,6 +133,7 @@ def test_splits_several_masks_none_and_levels(tmp_path):
         ((np.zeros((2, 3, 4, 5)), "cat", None), "the image has shape (2, 3, 4, 5)"),
         ((ITEMS[0][0], {"annotation": {"object": [{"name": "cat"}]}}), "item 0 of the dataset: 'bndbox'; an item is"),
         ((ITEMS[0][0], 5, None), "label 5 is none of the 2 classes"),
+        ((ITEMS[0][0], {"labels": [0], "boxes": XYWH}), "the boxes are XYWH: convert them to XYXY"),
     ],
 )
 def test_an_item_of_another_form_is_named_and_nothing_is_left(tmp_path, item, message):

@@ -1,0 +1,368 @@
+"""Annotations in unusual forms: read as their own keys say, or refused in a line that names both readings."""
+
+import json
+
+import numpy as np
+import pytest
+from own_image_files import (
+    BOXES,
+    NAMES,
+    H,
+    W,
+    coco,
+    painted,
+    polygon,
+    write_boxes,
+    write_images,
+    write_masks,
+    write_yolo,
+)
+from PIL import Image
+
+import salgen
+from salgen.datasets.importers.layouts.own_images.annotations import check_no_photograph
+from salgen.datasets.importers.layouts.own_images.label_table import read_rows
+from salgen.datasets.importers.layouts.own_images.unread_forms import unread_form
+from salgen.datasets.importers.layouts.own_images.yolo import _yolo_names
+from salgen.datasets.libraries.picture_sampling import UnusableError
+from salgen.errors import SalgenError, SalgenWarning
+from salgen.generators.factory import generator
+
+NAME, (LABEL, BOX) = next(iter(BOXES.items()))
+
+
+@pytest.fixture
+def images(tmp_path):
+    return write_images(tmp_path / "photos")
+
+
+def opened(images, masks):
+    return generator("images", source=f"{images}:masks={masks}", image_size=(H, W), shares=(0, 0, 1))
+
+
+def mask_of(made, name=NAME):
+    samples = [made.sample(0, "test", index) for index in range(made.available["test"])]
+    return next(s.regions["object"] for s in samples if s.recipe.parameters["item"] == f"{name}.png")
+
+
+def refusal(images, masks):
+    with pytest.raises(SalgenError) as error:
+        opened(images, masks)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def write(path, whole):
+    path.write_text(whole if isinstance(whole, str) else json.dumps(whole), encoding="utf-8")
+    return path
+
+
+def changed(whole, **change):
+    """COCO's annotations with other keys in the first."""
+    whole["annotations"][0] |= change
+    return whole
+
+
+# YOLO's classes
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("names: {1: dog, 0: cat}", {0: "cat", 1: "dog"}),
+        ("names:\n  1: cat\n  2: dog\nnc: 2", {1: "cat", 2: "dog"}),
+        ("names:\n  0: cat\n  2: dog\nnc: 3", {0: "cat", 2: "dog"}),
+        ("\ufeffnames:\r\n  '0': cat\r\n  '1': dog\r\n", {0: "cat", 1: "dog"}),
+        ("names: ['light, red', 'cat #1', \"cat [young]\"]", {0: "light, red", 1: "cat #1", 2: "cat [young]"}),
+        ("names: [yes, no, 1.0, ~]", {0: "yes", 1: "no", 2: "1.0", 3: "~"}),
+    ],
+)
+def test_names_of_yolo_are_those_of_their_numbers(tmp_path, text, names):
+    assert _yolo_names(write(tmp_path / "data.yaml", text)) == (names, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("names: [cat, dog]\nnc: 3", "nc is 3, but there are 2 names"),
+        ("names: [cat, cat]", "two have one name or number"),
+        ("names: {0: cat, 0: dog}", "two have one name or number"),
+        ("names: {0: cat, 1: }", "a class has no name"),
+        ("names: [cat]\nnames: [dog]", "a key stands twice"),
+        ("names: {cat: 0}", "cannot be read as YOLO's classes (invalid literal for int()"),
+        ("names: [[cat], [dog]]", "cannot be read as YOLO's classes (in another form)"),
+        ("a: &a [b, b]\nnames: [*a, *a]", "cannot be read as YOLO's classes (in another form)"),
+        ("names: coco.names", "cannot be read as YOLO's classes (in another form)"),
+        ("- cat", "cannot be read as YOLO's classes (in another form)"),
+        ("names:\n\t0: cat", "cannot be read as YOLO's classes (while scanning"),
+        ("#" * 1_000_001, "more than 1,000,000 bytes"),
+    ],
+)
+def test_classes_of_yolo_that_fit_two_readings(tmp_path, text, message):
+    with pytest.raises(SalgenError) as error:
+        _yolo_names(write(tmp_path / "data.yaml", text))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["1 cat\n0 dog\n", "images/a0.png\n", "0 .5 .5 .2 .2\n", "cat\n\ndog\n"])
+def test_a_list_that_is_not_of_names_alone(tmp_path, text):
+    with pytest.raises(SalgenError, match=r"expected the names of classes alone|a class has no name"):
+        _yolo_names(write(tmp_path / "classes.txt", text))
+
+
+def test_two_files_of_classes_that_differ(images, tmp_path):
+    folder = write_yolo(tmp_path / "texts", "boxes")
+    write(tmp_path / "data.yaml", f"names: [{', '.join(NAMES)}]")
+    assert opened(images, folder).plugin.classes == NAMES
+    write(tmp_path / "data.yaml", f"names: [{', '.join(NAMES[::-1])}]")
+    assert "classes.txt and" in refusal(images, folder)
+    assert "data.yaml name other classes" in refusal(images, folder)
+
+
+def test_key_points_follow_the_box_where_data_yaml_says_so(images, tmp_path):
+    folder = write_yolo(tmp_path / "texts", "boxes")
+    for text in folder.glob("[ab]*.txt"):
+        text.write_text(f"{text.read_text().strip()} 0.1 0.9 0.8 0.2\n")
+    write(tmp_path / "data.yaml", f"names: [{', '.join(NAMES)}]\nkpt_shape: [2, 2]")
+    np.testing.assert_array_equal(mask_of(opened(images, folder)), painted(BOX))
+
+
+def test_texts_that_find_one_image(images, tmp_path):
+    folder = write_yolo(tmp_path / "texts", "boxes")
+    (folder / "old").mkdir()
+    write(folder / "old" / f"{NAME}.txt", "1 .5 .5 .2 .2")
+    assert f"are both of the image {NAME}.png" in refusal(images, folder)
+
+
+# COCO's outlines and boxes
+
+TRIANGLE = [3, 2, 13, 2, 3, 12]
+PAIRS = [TRIANGLE[n : n + 2] for n in (0, 2, 4)]
+FORMS = {
+    "flat": TRIANGLE,
+    "pairs": [PAIRS],
+    "pairs alone": PAIRS,
+    "dicts": [[dict(zip("xy", pair, strict=True)) for pair in PAIRS]],
+    "texts": [list(map(str, TRIANGLE))],
+    "with fragments": [TRIANGLE, [20, 4, 21, 5], [1, 1]],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_polygons_of_coco_in_other_forms(images, tmp_path, form):
+    expected = mask_of(opened(images, write(tmp_path / "a.json", changed(coco("polygons"), segmentation=[TRIANGLE]))))
+    found = mask_of(opened(images, write(tmp_path / "b.json", changed(coco("polygons"), segmentation=FORMS[form]))))
+    rows, columns = np.mgrid[:H, :W] + 0.5
+    np.testing.assert_array_equal(found, expected)
+    inside = (columns > 3) & (rows > 2) & (columns + rows < 15)
+    assert not (inside & ~found).any()
+    assert not (found & (columns + rows > 15)).any()
+
+
+@pytest.mark.parametrize(
+    "outline", ["3,2,13,2", [["a", "b"]], [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]], {"size": [H, W], "counts": ["5"]}, 7]
+)
+def test_an_outline_in_no_form_of_coco_does_not_become_the_box(images, tmp_path, outline):
+    made = opened(images, write(tmp_path / "a.json", changed(coco("boxes"), segmentation=outline)))
+    assert "Skipped: image without an object (1; the first: a0.png), no outline in COCO's form (1;" in made.source.notes
+
+
+def test_numbers_of_coco_may_be_texts(images, tmp_path):
+    whole = coco("boxes")
+    for entry in whole["annotations"]:
+        entry |= {key: str(entry[key]) for key in ("image_id", "category_id")} | {"iscrowd": "0"}
+        entry["bbox"] = list(map(str, entry["bbox"]))
+    for entry in whole["images"]:
+        entry |= {key: str(entry[key]) for key in ("id", "height", "width")}
+    path = write(tmp_path / "a.json", "\ufeff" + json.dumps(whole))
+    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
+
+
+@pytest.mark.parametrize(
+    ("key", "entries", "message"),
+    [
+        ("images", [{"id": 0, "file_name": "a0.png"}], "height of a0.png is None"),
+        ("images", [{"id": "img-1", "file_name": "a0.png", "height": H, "width": W}], "an image's id is 'img-1'"),
+        ("images", [{"id": 0, "file_name": n, "height": H, "width": W} for n in "ab"], "a and b both have the id 0"),
+        ("categories", [{"id": 7, "name": "cat"}, {"id": 8, "name": "cat"}], "two categories have the name 'cat'"),
+        ("categories", [{"id": 7, "name": "cat"}, {"id": 7, "name": "dog"}], "two categories have the id 7"),
+    ],
+)
+def test_keys_of_coco_that_fit_two_readings(images, tmp_path, key, entries, message):
+    assert message in refusal(images, write(tmp_path / "a.json", coco("boxes", **{key: entries})))
+
+
+def test_an_annotation_without_category_is_counted(images, tmp_path):
+    whole = coco("boxes")
+    del whole["annotations"][0]["category_id"]
+    made = opened(images, write(tmp_path / "a.json", whole))
+    assert "annotation not in COCO's form (1; the first: a.json)" in made.source.notes
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_boxes_of_coco_that_are_corners(images, tmp_path, table):
+    whole = coco("boxes")
+    for entry, (_, box) in zip(whole["annotations"], BOXES.values(), strict=True):
+        entry["bbox"] = list(box)
+    rows = [{"file_name": f"{n}.png", "objects": [{"bbox": b, "category": c}]} for n, (c, b) in BOXES.items()]
+    path = write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows))) if table else write(tmp_path / "a.json", whole)
+    assert "fit their images as [left, top, right, bottom]" in refusal(images, path)
+
+
+def test_the_area_that_is_stated_tells_corners(images, tmp_path):
+    left, top, right, bottom = BOX
+    whole = coco("boxes", [(NAME, LABEL, BOX)])
+    path = write(tmp_path / "a.json", changed(whole, bbox=list(BOX), area=(right - left) * (bottom - top)))
+    assert "fit their images as [left, top, right, bottom]" in refusal(images, path)
+    write(path, changed(whole, bbox=[left, top, right - left, bottom - top]))
+    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
+
+
+def test_boxes_beyond_the_image_that_are_no_corners_are_cut(images, tmp_path):
+    path = write(tmp_path / "a.json", coco("boxes", [(NAME, LABEL, (20, 2, W + 9, 9))]))
+    np.testing.assert_array_equal(mask_of(opened(images, path)), painted((20, 2, W, 9)))
+
+
+def test_two_names_of_coco_that_find_one_image(images, tmp_path):
+    whole = coco("boxes")
+    whole["images"] += [{**whole["images"][0], "id": 99, "file_name": f"old/{NAME}.png"}]
+    assert f"{NAME}.png and old/{NAME}.png are both of the image" in refusal(images, write(tmp_path / "a.json", whole))
+
+
+def test_a_name_in_a_folder_of_the_images_is_not_found_in_another_one(tmp_path):
+    root = write_images(tmp_path / "photos", ["cat/a", "dog/b"])
+    whole = coco("boxes", [("cat/a", "cat", BOX), ("cat/b", "cat", BOX)])
+    made = opened(root, write(tmp_path / "a.json", whole))
+    assert "annotation of an image that is not in the folder (1; the first: b.png)" in made.source.notes
+    whole = coco("boxes", [("train2017/a", "cat", BOX)])
+    assert opened(root, write(tmp_path / "b.json", whole)).available["test"] == 1
+
+
+# Tables
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_table_with_other_marks_between_columns(tmp_path, mark):
+    path = write(tmp_path / "a.csv", f'image{mark}label\n"a.png"{mark}"light, red"\n')
+    assert [row for _, row in read_rows(path)] == [{"image": "a.png", "label": "light, red"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("image,x0,y0,x1,y1,label\na0.png,3,2,12,9,light, red\n", "row 2 has more values than columns"),
+        ("image,label,label\na0.png,a,b\n", "have one name"),
+        ("a0.png,cat,3,2,12,9\n", "has no rows below its header a0.png,cat,3,2,12,9"),
+        ("image,label,x0,y0,x1,y1\na0.png,cat,.1,.1,.4,.5\n", "the boxes are shares of the images"),
+        ("image,label,x0,y0,x1,y1\na0.png,cat,12,9,3,2\n", "box whose right or bottom edge is before its left"),
+        ("image,x1,y1,x2,y2,x3,y3,x4,y4\na0.png,3,2,12,2,12,9,3,9\n", "a box needs x0,y0,x1,y1"),
+        ("image,label,x0,y0,x1,y1,x2,y2\na0.png,a,3,2,12,2,12,9\n", "one of these alone"),
+        (f"image,width,height,label,x0,y0,x1,y1\na0.png,{2 * W},{2 * H},a,3,2,9,9\n", "of another size than stated"),
+    ],
+)
+def test_a_table_that_fits_two_readings(images, tmp_path, text, message):
+    assert message in refusal(images, write(tmp_path / "a.csv", text))
+
+
+@pytest.mark.parametrize("sizes", [(W, H), (9, 7)])
+def test_a_table_may_state_the_size_of_the_image_or_of_the_box(images, tmp_path, sizes):
+    text = f"image,width,height,label,x0,y0,x1,y1\n{NAME}.png,{sizes[0]},{sizes[1]},cat,{','.join(map(str, BOX))}\n"
+    np.testing.assert_array_equal(mask_of(opened(images, write(tmp_path / "a.csv", text))), painted(BOX))
+
+
+def test_outlines_in_a_table_of_hugging_face_are_read(images, tmp_path):
+    held = [{"bbox": [0, 0, 5, 5], "segmentation": [polygon(BOX)], "category": LABEL}]
+    path = write(tmp_path / "a.jsonl", {"file_name": f"{NAME}.png", "objects": held})
+    np.testing.assert_array_equal(mask_of(opened(images, path)), painted(BOX))
+
+
+@pytest.mark.parametrize("name", ["../secret.png", "{}/secret.png", "them/../../secret.png"])
+def test_a_mask_outside_of_the_folder_of_its_table(images, tmp_path, name):
+    Image.fromarray(painted(BOX)).save(tmp_path / "secret.png")
+    (tmp_path / "got" / "them").mkdir(parents=True)
+    path = write(tmp_path / "got" / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,{name.format(tmp_path)}\n")
+    assert "is not in the table's folder" in refusal(images, path)
+
+
+# Photographs, and forms that are not read
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "bmp"])
+def test_photographs_are_no_masks(images, tmp_path, suffix):
+    folder = tmp_path / "them"
+    folder.mkdir()
+    noise = np.random.default_rng(0).integers(0, 256, (H, W, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(folder / f"{NAME}.{suffix}")
+    assert "has more than 256 colours, as a photograph" in refusal(images, folder)
+    write(folder / f"{NAME}.json", {"version": "5.2", "shapes": [], "imageData": None})
+    assert f"the form of {folder / NAME}.json is LabelMe's, which is not read: give it as COCO" in refusal(
+        images, folder
+    )
+
+
+def test_images_are_not_their_own_masks(images, tmp_path):
+    assert "is the image itself, so it is no mask" in refusal(images, images)
+    grey = tmp_path / "grey.png"
+    Image.fromarray(np.arange(H * W, dtype=np.uint16).reshape(H, W).astype(np.uint8)).save(grey)
+    Image.open(grey).save(tmp_path / "copy.bmp")
+    for mask in (grey, tmp_path / "copy.bmp"):
+        with pytest.raises(UnusableError, match=r"is the image itself|has the pixels of the image"):
+            check_no_photograph(grey, mask)
+
+
+def test_soft_and_coloured_masks_are_masks(images, tmp_path):
+    ramp = np.linspace(0, 255, H * W).reshape(H, W).astype(np.uint8)
+    for name, mask in (("grey", ramp), ("red", np.dstack([ramp, ramp * 0, ramp * 0])), ("deep", ramp * np.uint16(257))):
+        Image.fromarray(mask).save(tmp_path / f"{name}.png")
+        check_no_photograph(images / f"{NAME}.png", tmp_path / f"{name}.png")
+
+
+@pytest.mark.parametrize(
+    ("form", "whole"),
+    [
+        ("LabelMe's", {"version": "5", "shapes": [], "imagePath": "a.png"}),
+        ("CreateML's", [{"image": "a.png", "annotations": [{"label": "a", "coordinates": {}}]}]),
+        ("Label Studio's", [{"id": 1, "annotations": [], "data": {"image": "a.png"}}]),
+        ("Label Studio's", [{"id": 1, "image": "a.png", "annotator": 1}]),
+        ("Supervisely's", {"description": "", "size": {}, "objects": []}),
+        ("VIA's", {"a.png123": {"filename": "a.png", "regions": []}}),
+        ("that of COCO's results", [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "score": 0.9}]),
+        ("PASCAL VOC's", "<?xml version='1.0'?>\n<annotation><object/></annotation>"),
+        ("CVAT's", "<?xml version='1.0'?>\n<annotations><version>1.1</version></annotations>"),
+    ],
+)
+def test_a_form_that_is_not_read_is_named(images, tmp_path, form, whole):
+    (tmp_path / "them").mkdir()
+    path = write(tmp_path / "them" / f"a.{'xml' if isinstance(whole, str) else 'json'}", whole)
+    for masks in (path, path.parent):
+        said = refusal(images, masks)
+        assert f"the form of {path} is {form}" in said
+        assert "give it as COCO instances (.json)" in said
+
+
+def test_what_is_read_and_beside_is_named(tmp_path):
+    path = write(tmp_path / "_annotations.coco.json", coco("boxes"))
+    assert unread_form(tmp_path) == f"; {path} may hold the annotations: give that file"
+    assert unread_form(path) == ""
+    path.unlink()
+    write_boxes(tmp_path / "a.csv")
+    assert unread_form(tmp_path).endswith("a.csv may hold the annotations: give that file")
+
+
+def test_a_mask_whose_name_has_an_end_of_its_own(images, tmp_path):
+    folder = write_masks(tmp_path / "them")
+    (folder / f"{NAME}.png").rename(folder / f"{NAME}_mask.png")
+    assert f"rename it as its image {NAME}.png, or move it elsewhere" in refusal(images, folder)
+
+
+# One class
+
+
+def test_a_data_set_of_one_class_is_imported_with_a_word_and_not_trained_on(images, tmp_path):
+    path = write(tmp_path / "a.json", coco("boxes", [(n, "cat", b) for n, (_, b) in BOXES.items()]))
+    path.write_text(path.read_text().replace(', {"id": 8, "name": "dog"}', ""))
+    how = {"image_size": "16X16", "shares": (0.5, 0.25, 0.25)}
+    with pytest.warns(SalgenWarning, match="all images have the label 'cat': no network can be trained on them"):
+        out = salgen.import_images(images, tmp_path / "out", masks=path, parameters=how, workers=1)
+    with pytest.raises(SalgenError, match="all images for training have the same class, so nothing can be learnt"):
+        salgen.evaluate(out, model="scnn", methods=["gradient"], metrics=["m-gt"], out=tmp_path / "run")
