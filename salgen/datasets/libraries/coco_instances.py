@@ -23,41 +23,21 @@ Images = Mapping[int, tuple[str, tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """An object in an image.
+    """An object in an image."""
 
-    Attributes
-    ----------
-    area
-        Pixels.
-    box
-        Left, top, width and height, in pixels.
-    outline
-        A list of polygons, each x, y, x, y, ...; or a dict of run lengths, ``counts`` and ``size``; None if broken.
-    """
-
-    area: float
-    box: Box
-    outline: Any
+    area: float  # pixels
+    box: Box  # left, top, width and height, in pixels
+    outline: Any  # as outline_of gives it
 
 
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """The instances of some classes that a file lists.
-
-    Attributes
-    ----------
-    images
-        File name and (H, W), by the image's number.
-    largest
-        By image and the class's place among `classes`.
-    skipped
-        How many annotations were passed over, by reason.
-    """
+    """The instances of some classes that a file lists."""
 
     classes: tuple[str, ...]
-    images: Images
-    largest: Mapping[tuple[int, int], Instance]
-    skipped: Mapping[str, int]
+    images: Images  # file name and (H, W), by the image's number
+    largest: Mapping[tuple[int, int], Instance]  # by image and the class's place among `classes`
+    skipped: Mapping[str, int]  # how many annotations were passed over, by reason
 
     def of_image(self, image: int) -> Iterator[tuple[str, Instance]]:
         """The classes that an image shows, with the largest instance of each."""
@@ -84,7 +64,7 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
     path
         A file of COCO's instances.
     take
-        A function of an annotation; one on which it fails is not in COCO's form.
+        A function of an annotation with numbers as ids; one on which it fails is not in COCO's form.
 
     Returns
     -------
@@ -98,7 +78,8 @@ def read_annotations(path: Path, take: Callable[[dict[str, Any]], None]) -> tupl
         if is_image or not {"image_id", "category_id"} & entry.keys():
             return entry
         try:
-            take(entry)
+            ids = {key: whole_number(entry[key]) for key in ("image_id", "category_id")}
+            take({**entry, **ids, "iscrowd": bool(float(entry.get("iscrowd") or 0))})  # "0" is no crowd
         except (KeyError, TypeError, ValueError, OverflowError):
             malformed += 1
         return None
@@ -137,11 +118,6 @@ def whole_number(value: Any, what: str = "") -> int:
     raise ValueError(f"{what} is {value!r}, but must be a whole number")
 
 
-def is_crowd(entry: Mapping[str, Any]) -> bool:
-    """Whether an annotation is a crowd region: ``"0"`` is none."""
-    return bool(float(entry.get("iscrowd") or 0))
-
-
 def box_of(entry: Mapping[str, Any]) -> Box:
     """Left, top, width and height of an annotation."""
     left, top, width, height = map(float, entry["bbox"])
@@ -151,13 +127,10 @@ def box_of(entry: Mapping[str, Any]) -> Box:
 
 
 def outline_of(entry: Mapping[str, Any]) -> Any:
-    """The outline of an annotation as :class:`Instance` holds it, its numbers in arrays.
+    """The outline of an annotation: polygons, x, y, x, y, ... each, or a dict of run lengths; numbers are in arrays.
 
-    A polygon may be a list of numbers, of pairs, or of dicts with x and y; one alone need not be in a list.
-
-    Returns
-    -------
-    None if there is no outline, :data:`MALFORMED` if it is in another form.
+    A polygon may be a list of numbers, of pairs, or of dicts with x and y; one alone need not be in a list. None if
+    there is no outline, :data:`MALFORMED` if it is in another form.
     """
     outline = entry.get("segmentation") or None
     try:
@@ -188,7 +161,7 @@ class _Heap:
 
     def take(self, entry: dict[str, Any]) -> None:
         place = entry["image_id"], entry["category_id"]
-        if is_crowd(entry):
+        if entry["iscrowd"]:
             self.crowds[place[1]] += 1
             return
         area, box = float(entry["area"]), box_of(entry)

@@ -32,15 +32,7 @@ from salgen.datasets.libraries.coco import (
     parts_of,
     runs_of,
 )
-from salgen.datasets.libraries.coco_instances import (
-    CROWD,
-    MALFORMED,
-    UNLISTED,
-    box_of,
-    is_crowd,
-    outline_of,
-    read_annotations,
-)
+from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError, split_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import resize_nearest
@@ -128,8 +120,8 @@ class _Instances:
         self.crowds = 0
 
     def take(self, entry: dict[str, Any]) -> None:
-        image, category, box = int(entry["image_id"]), int(entry["category_id"]), box_of(entry)
-        if is_crowd(entry):
+        image, category, box = entry["image_id"], entry["category_id"], box_of(entry)
+        if entry["iscrowd"]:
             self.crowds += 1
             return
         array("q", [image, category])  # numbers too large for the arrays are refused before anything is kept

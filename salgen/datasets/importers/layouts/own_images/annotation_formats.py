@@ -24,16 +24,7 @@ from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, S
 from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture
 from salgen.datasets.importers.layouts.own_images.unread_forms import unread_form
 from salgen.datasets.importers.layouts.own_images.yolo import holds_texts, read_yolo
-from salgen.datasets.libraries.coco_instances import (
-    CROWD,
-    MALFORMED,
-    UNLISTED,
-    box_of,
-    is_crowd,
-    outline_of,
-    read_annotations,
-    whole_number,
-)
+from salgen.datasets.libraries.coco_instances import CROWD, MALFORMED, UNLISTED, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError
 
@@ -41,7 +32,7 @@ from salgen.errors import SalgenError
 def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, ...]) -> Annotations:
     """A folder of pictures, each of the size and with the name of its image; their suffixes may differ."""
     objects: dict[str, list[Object]] = {}
-    pictures, items = pictures_below(path), {}
+    pictures = pictures_below(path)
     if not pictures:
         raise SalgenError(
             f"{path}: holds no annotations; expected mask pictures such as {path / 'NAME.png'}, or YOLO's .txt; "
@@ -52,8 +43,7 @@ def read_mask_pictures(path: Path, tree: ImageTree, skipped: Skipped, values: tu
         if item in objects:
             raise SalgenError(f"{picture}: {item} has another mask already: keep one, or give each annotator a folder")
         objects[item] = [Object(None, MaskPicture(picture, values))]
-        items[picture] = item
-    refuse_photographs(items, tree, path)
+    refuse_photographs({picture: image_of(picture, path, tree) for picture in pictures}, tree, path)
     return Annotations(objects, (), {file.relative_to(path).as_posix(): file for file in pictures})
 
 
@@ -62,11 +52,9 @@ def read_coco(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     entries: list[tuple[int, int, bool, Any, Any]] = []
 
     def take(entry: dict[str, Any]) -> None:
-        ids = whole_number(entry["image_id"]), whole_number(entry["category_id"])
         outline = outline_of(entry)
-        entries.append(
-            (*ids, is_crowd(entry), outline, None if outline else (box_of(entry), float(entry.get("area") or 0)))
-        )
+        box = None if outline else (box_of(entry), float(entry.get("area") or 0))
+        entries.append((entry["image_id"], entry["category_id"], entry["iscrowd"], outline, box))
 
     try:
         images, numbers, malformed = read_annotations(path, take)

@@ -39,21 +39,11 @@ class Object:
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """What one annotator marked.
+    """What one annotator marked."""
 
-    Attributes
-    ----------
-    objects
-        Item to its objects; items without one are not named.
-    categories
-        All that the format lists, in its order; none if it has no categories.
-    files
-        Name to each file that was read.
-    """
-
-    objects: Mapping[str, list[Object]]
-    categories: tuple[str, ...]
-    files: Mapping[str, Path]
+    objects: Mapping[str, list[Object]]  # by item; items without one are not named
+    categories: tuple[str, ...]  # all that the format lists, in its order; none if it has no categories
+    files: Mapping[str, Path]  # each file that was read, by name
 
 
 def in_order(labels: Iterable[str]) -> list[str]:

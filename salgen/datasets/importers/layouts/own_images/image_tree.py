@@ -44,21 +44,11 @@ class Skipped:
 
 @dataclass(frozen=True, eq=False)
 class ImageTree:
-    """The images below a folder.
-
-    Attributes
-    ----------
-    root
-        The folder.
-    files
-        Item, which is the path below the folder such as ``"train/cat/a.png"``, to file; sorted.
-    broken
-        Those that cannot be decoded, with the reason.
-    """
+    """The images below a folder."""
 
     root: Path
-    files: Mapping[str, Path]
-    broken: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Path]  # by item, which is the path below the folder such as "train/cat/a.png"; sorted
+    broken: Mapping[str, str] = field(default_factory=dict)  # the reason why an item cannot be decoded
 
     @classmethod
     def at(cls, root: Path, but: Iterable[Path], skipped: Skipped) -> ImageTree:
@@ -113,7 +103,7 @@ class ImageTree:
                     f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of the path"
                 )
             if found:
-                return found[0] if (len(parts) - start, parts[start - 1]) not in self._folders or not start else None
+                return None if start and (len(parts) - start, parts[start - 1]) in self._folders else found[0]
         return None
 
     @cached_property

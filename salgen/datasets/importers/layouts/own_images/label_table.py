@@ -36,17 +36,14 @@ def read_rows(path: Path) -> Iterator[Row]:
         with open(path, encoding="utf-8-sig", newline="") as handle:
             head = "" if is_json else handle.readline().strip()
             handle.seek(0)
-            mark = next((each for each in ",;\t" if each in head), ",")
-            lines: Any = (
-                map(json.loads, filter(str.strip, handle)) if is_json else csv.DictReader(handle, delimiter=mark)
-            )
-            names = [name.strip().lower() for name in ([] if is_json else lines.fieldnames or []) if name.strip()]
+            table = csv.DictReader(handle, delimiter=next((mark for mark in ",;\t" if mark in head), ","))
+            names = [name.strip().lower() for name in (table.fieldnames or () if head else ()) if name.strip()]
             if len(set(names)) < len(names):
                 raise ValueError(f"two columns of {', '.join(names)} have one name")
             rows: list[Mapping[str, Any]] = []
-            for row in lines:
+            for row in map(json.loads, filter(str.strip, handle)) if is_json else table:
                 if any(row.pop(None, ())):
-                    raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values with a {mark!r}")
+                    raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values that hold a mark")
                 rows.append({str(key).strip().lower(): value for key, value in row.items()})
     except (OSError, ValueError, AttributeError, csv.Error, RecursionError) as error:
         raise SalgenError(f"{path}: cannot be read as a table ({reason(error)})") from None

@@ -23,13 +23,7 @@ from salgen.datasets.importers.layouts.own_images.annotations import (
     polygons_outline,
     refuse_two_names,
 )
-from salgen.datasets.importers.layouts.own_images.image_tree import (
-    PICTURES,
-    ImageTree,
-    Skipped,
-    pictures_below,
-    visible_files,
-)
+from salgen.datasets.importers.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below, visible_files
 from salgen.datasets.importers.layouts.own_images.outlines import Outline
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, reason
@@ -46,7 +40,9 @@ def read_yolo(path: Path, tree: ImageTree, skipped: Skipped, values: tuple[int, 
     `path` is the folder of texts, or the file of classes such as data.yaml; then the texts are looked for as YOLO does,
     with `labels` in place of `images` in the path of each image, or beside it.
     """
-    listings = _names_near(path) if path.is_dir() else [path]
+    places = (path, *path.absolute().parents[:2])  # the file of classes may be above the texts
+    near = [file for place in places for name in NAME_FILES if (file := place / name).is_file()]
+    listings = near if path.is_dir() else [path]
     read = [_yolo_names(each) for each in listings]
     for each, (names, _) in zip(listings, read, strict=True):
         if names != read[0][0]:
@@ -119,12 +115,6 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
     return there
 
 
-def _names_near(folder: Path) -> list[Path]:
-    """The files of YOLO's classes in a folder and in the two that it is in."""
-    places = [place / name for place in (folder, *folder.absolute().parents[:2]) for name in NAME_FILES]
-    return list(filter(Path.is_file, places))
-
-
 def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
     """Number to name of the classes, a line each or under `names` of YAML; and how many numbers are of key points.
 
@@ -149,6 +139,12 @@ def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
         names = {number: name.strip() for number, name in listed}
         count = int(keys["nc"].value) if "nc" in keys else len(names)
         key_points = prod(int(node.value) for node in keys["kpt_shape"].value) if "kpt_shape" in keys else 0
+        if len(set(names.values())) < len(listed) or "" in names.values() or min(names, default=0) < 0:
+            raise ValueError("a class has no name, or two have one name or number")
+        if names and count not in (len(names), max(names) + 1):
+            raise ValueError(f"nc is {count}, but there are {len(names)} names")
+        if names and not keys and all(re.match(r"\d+\W|.*\.(jpe?g|png)$", name) for name in names.values()):
+            raise ValueError("each line is to be a name alone")
     except (OSError, ValueError, TypeError, AttributeError, yaml.YAMLError, RecursionError) as error:
         why = "in another form" if isinstance(error, TypeError | AttributeError) else reason(error)
         raise SalgenError(
@@ -156,12 +152,6 @@ def _yolo_names(path: Path) -> tuple[dict[int, str], int]:
         ) from None
     if not names:
         raise SalgenError(f"{path}: names no classes; expected a line such as  names: [cat, dog]")
-    if len(set(names.values())) < len(listed) or "" in names.values() or min(names) < 0:
-        raise SalgenError(f"{path}: a class has no name, or two have one name or number: give each its own")
-    if count not in (len(names), max(names) + 1):
-        raise SalgenError(f"{path}: nc is {count}, but there are {len(names)} names: correct one of them")
-    if not keys and (all(re.match(r"\d+\W", name) for name in names.values()) or Path(names[0]).suffix in PICTURES):
-        raise SalgenError(f"{path}: expected the names of classes alone, one a line, but the first is {names[0]!r}")
     return names, key_points
 
 

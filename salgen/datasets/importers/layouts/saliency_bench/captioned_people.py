@@ -18,7 +18,7 @@ from salgen.datasets.importers.layouts.detection_datasets.object_boxes import bo
 from salgen.datasets.importers.layouts.own_images.annotations import coco_outline
 from salgen.datasets.importers.layouts.saliency_bench.marked_images import Found, MarkedImage, missing, some_of
 from salgen.datasets.libraries.coco import FOLDER, LICENCE, Part, parts_of
-from salgen.datasets.libraries.coco_instances import MALFORMED, Box, box_of, is_crowd, outline_of, read_annotations
+from salgen.datasets.libraries.coco_instances import MALFORMED, Box, box_of, outline_of, read_annotations
 from salgen.datasets.libraries.picture_sampling import UnusableError
 from salgen.errors import SalgenError, reason
 
@@ -80,10 +80,10 @@ def _of_part(root: Path, part: Part, skipped: Counter[str]) -> dict[str, MarkedI
     alone: dict[int, tuple[float, Any, Box]] = {}
 
     def take(entry: dict[str, Any]) -> None:
-        if entry["category_id"] != PERSON or (image := int(entry["image_id"])) not in labels:
+        if entry["category_id"] != PERSON or (image := entry["image_id"]) not in labels:
             return
         area, box = float(entry["area"]), box_of(entry)
-        people[image] += 2 if is_crowd(entry) else 1  # a crowd is several
+        people[image] += 2 if entry["iscrowd"] else 1  # a crowd is several
         alone[image] = area, outline_of(entry), box
 
     images, categories, malformed = read_annotations(part.annotations, take)
