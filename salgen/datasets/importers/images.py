@@ -61,6 +61,8 @@ class ImagesImporter(MaskLimits):
     def __post_init__(self) -> None:
         if not sum(self.shares):
             raise SalgenError(f"{self.name}: shares = {self.shares}: give at least one of train, val and test a part")
+        if len(set(self.classes)) < len(self.classes):
+            raise SalgenError(f"{self.name}: classes = {','.join(self.classes)}: two have one name; rename one")
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:

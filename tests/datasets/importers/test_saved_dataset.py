@@ -148,6 +148,10 @@ def test_what_is_no_dataset_and_what_is_there_already(tmp_path):
         salgen.import_images(3, tmp_path / "out")
     with pytest.raises(SalgenError, match="give `out`, and neither `masks` nor `labels`"):
         salgen.import_images(Items(ITEMS))
+    with pytest.raises(SalgenError, match="two classes of the dataset have one name"):
+        salgen.import_images(Items(ITEMS, ("crane", "crane")), tmp_path / "out")
+    with pytest.raises(SalgenError, match="classes = cat,cat: two have one name"):
+        salgen.import_images(Items(ITEMS), tmp_path / "out", parameters={"classes": "cat,cat"})
     for empty in ([], {"train": Items([]), "test": Items([])}):
         with pytest.raises(SalgenError, match="a dataset without items: give one with at least one image"):
             salgen.import_images(empty, tmp_path / "out")

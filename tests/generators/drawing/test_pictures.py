@@ -28,6 +28,14 @@ def test_16_bit_greys_of_the_other_byte_order(tmp_path):
     assert read_rgb(tmp_path / "grey.tiff")[1, :, 1].tolist() == [117, 127, 128, 254, 255]
 
 
+@pytest.mark.parametrize("white", [65535, 1000])
+def test_16_bit_greys_of_pgm_have_the_white_that_they_state(tmp_path, white):
+    levels = LEVELS.astype(np.int64) * white // 65535
+    (tmp_path / "grey.pgm").write_bytes(b"P5\n5 2\n%d\n" % white + levels.astype(">u2").tobytes())
+    found = read_rgb(tmp_path / "grey.pgm")[..., 0].astype(int)
+    assert np.abs(found - levels * 255 / white).max() <= 0.51
+
+
 @pytest.mark.parametrize(("dtype", "mode"), [(np.int32, "I"), (np.float32, "F")])
 def test_numbers_without_a_white_are_refused(tmp_path, dtype, mode):
     path = tmp_path / "numbers.tiff"

@@ -78,6 +78,8 @@ class _Saver:
             raise SalgenError(
                 f"images = {type(dataset).__name__}: give a folder, or a dataset with a length and indices"
             ) from None
+        if len(set(classes)) < len(classes):
+            raise SalgenError("two classes of the dataset have one name: give others by parameters={'classes': [...]}")
         self.known |= dict.fromkeys(classes)
         with progress(f"writing {split or 'images'}", count, "images") as advance:
             for index in range(count):
