@@ -284,6 +284,17 @@ def test_a_mask_outside_of_the_folder_of_its_table(images, tmp_path, name):
     assert "is not in the table's folder" in refusal(images, path)
 
 
+def test_lines_of_json_that_are_no_rows(images, tmp_path):
+    assert "cannot be read as a table" in refusal(images, write(tmp_path / "a.jsonl", "[1, 2]\n"))
+
+
+def test_a_photograph_that_a_table_names(images, tmp_path):
+    noise = np.random.default_rng(0).integers(0, 256, (H, W, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "them.png")
+    said = refusal(images, write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them.png\n"))
+    assert said.endswith("so it is no mask: give masks of one colour on black")
+
+
 # Photographs, and forms that are not read
 
 

@@ -95,13 +95,7 @@ class CocoCopy(AnnotatedCopy):
 
 
 def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCopy:
-    """The copy at a path: the folder that holds `annotations` and `images`, or one that holds it as `coco`.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing; the message names the path that was expected.
-    """
+    """The copy at a path: the folder that holds `annotations` and `images`, or one that holds it as `coco`."""
     root = path / FOLDER if (path / FOLDER / "annotations").is_dir() else path
     parts = parts_of(root)
     if parts[-1].name != VAL:

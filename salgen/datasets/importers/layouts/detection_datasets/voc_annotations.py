@@ -152,13 +152,7 @@ class VocCopy(AnnotatedCopy):
 
 
 def open_voc(path: Path, masks: str, image_size: Size, min_mask: int, *, difficult: bool) -> VocCopy:
-    """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing; the message names the path that was expected.
-    """
+    """The copy at a path: the folder `VOC2012`, `VOCdevkit`, or the one that it is in."""
     for root in (path, path / FOLDER, path / DEVKIT / FOLDER):
         if (root / LISTS).is_dir():
             copy = VocCopy(root, masks, image_size, min_mask, difficult=difficult)

@@ -129,11 +129,11 @@ def check_boxes(boxes: Sequence[tuple[Any, float | None, Size]], place: Path) ->
         )
 
 
-def refuse_photographs(masks: Mapping[Path, str], tree: ImageTree, folder: Path) -> None:
-    """Refuse mask pictures, with their items, that are photographs; what annotations are in a folder is named."""
+def refuse_photographs(masks: Mapping[Path, str], tree: ImageTree, place: Path) -> None:
+    """Refuse mask pictures, with their items, that are photographs; annotations in the folder `place` are named."""
     pairs = {str(path): (tree.files[item], path) for path, item in masks.items() if item not in tree.broken}
     for path, why in faults_of_pairs("photographs", pairs, check_no_photograph).items():
-        raise SalgenError(f"{path}: {why}, so it is no mask: give masks of one colour on black{unread_form(folder)}")
+        raise SalgenError(f"{path}: {why}, so it is no mask: give masks of one colour on black{unread_form(place)}")
 
 
 def check_no_photograph(image: Path, mask: Path) -> None:

@@ -45,7 +45,7 @@ def read_rows(path: Path) -> Iterator[Row]:
                 if any(row.pop(None, ())):
                     raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values that hold a mark")
                 rows.append({str(key).strip().lower(): value for key, value in row.items()})
-    except (OSError, ValueError, AttributeError, csv.Error, RecursionError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, csv.Error, RecursionError) as error:
         raise SalgenError(f"{path}: cannot be read as a table ({reason(error)})") from None
     if not rows:
         raise SalgenError(
