@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,16 +10,17 @@ from warnings import catch_warnings
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError, reason, unknown_name
+from salgen.errors import SalgenError, reason, unknown_name, warn
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.normalisation import IMAGENET_MEAN, IMAGENET_STD, Normalisation
+from salgen.evaluation.models.normalisation import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    Normalisation,
+    normalisation,
+    stated_normalisation,
+)
 from salgen.evaluation.models.start_weights import read_tensors
 from salgen.parameters import parse_call, python_value
-
-HOW_TO_NORMALISE = (
-    "give a torch.nn.Module of images in [0, 1], (mean, std), or what has a mean and std: torchvision's Normalize or "
-    "weights.transforms(), timm's data config, a Hugging Face image processor"
-)
 
 
 class OwnNetwork(NamedTuple):
@@ -81,42 +80,12 @@ def own_network(module: nn.Module) -> OwnNetwork:
     if type(module).__module__.startswith("transformers."):
         return OwnNetwork(Logits(module), outputs=_labels(module))
     if isinstance(module, nn.Sequential) and len(module) > 1 and type(module[0]).__name__ == "Normalize":
+        first: Any = module[0]
+        if type(first).__module__.startswith("torchvision."):
+            first = stated_normalisation(first.mean, first.std)
         rest = list(module)[1:]
-        return OwnNetwork(rest[0] if len(rest) == 1 else nn.Sequential(*rest), normalisation(module[0]))
+        return OwnNetwork(rest[0] if len(rest) == 1 else nn.Sequential(*rest), first)
     return OwnNetwork(module, cam_layer=getattr(module, "cam_layer", None))
-
-
-def normalisation(preprocess: Any) -> nn.Module:
-    """The normalisation within whatever prepares images for a network; it neither resizes nor crops.
-
-    Parameters
-    ----------
-    preprocess
-        A mean and a standard deviation of each channel, in any form that `HOW_TO_NORMALISE` names, or a module.
-
-    Raises
-    ------
-    SalgenError
-        If it is none of these.
-    """
-    if isinstance(preprocess, (tuple, list)) and len(preprocess) == 2:
-        return _normalisation(*preprocess)
-    for step in getattr(preprocess, "transforms", [preprocess]):
-        values = step if isinstance(step, Mapping) else {**getattr(step, "__dict__", {})}
-        for mean, std in (("mean", "std"), ("image_mean", "image_std")):
-            if mean in values and std in values:
-                return _normalisation(values[mean], values[std])
-    if isinstance(preprocess, nn.Module):
-        return copy.deepcopy(preprocess)  # the user's own keeps its mode and its device
-    raise SalgenError(f"preprocess is {type(preprocess).__name__}: {HOW_TO_NORMALISE}")
-
-
-def _normalisation(mean: Any, std: Any) -> Normalisation:
-    try:
-        means, stds = (torch.as_tensor(values, dtype=torch.float32).flatten().tolist() for values in (mean, std))
-    except (TypeError, ValueError, RuntimeError):
-        raise SalgenError(f"preprocess has mean {mean!r} and std {std!r}: give a number for each channel") from None
-    return Normalisation(means, stds)
 
 
 def places_of(wanted: Sequence[str], given: Sequence[int | str], count: int) -> list[int]:
@@ -184,16 +153,23 @@ def _timm(call: str, weights: Path) -> OwnNetwork:
     head = settings["classifier"]
     bias = tensors.get(f"{head}.bias")
     network = timm.create_model(name, num_classes=settings["num_classes"] if bias is None else len(bias), **options)
-    return OwnNetwork(_loaded(network, tensors, weights), _normalisation(settings["mean"], settings["std"]))
+    mean, std = settings["mean"], settings["std"]
+    if options.get("in_chans") == 1:
+        mean, std = (sum(values) / len(values) for values in (mean, std))
+    return OwnNetwork(_loaded(network, tensors, weights), stated_normalisation(mean, std))
 
 
 def _hugging_face(name: str, folder: Path) -> OwnNetwork:
-    from transformers import AutoModelForImageClassification
+    from transformers import AutoImageProcessor, AutoModelForImageClassification
 
     model = AutoModelForImageClassification.from_pretrained(folder, local_files_only=True)
-    config = folder / "preprocessor_config.json"
-    prepared = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
-    normalise = normalisation(prepared) if prepared.get("do_normalize", True) and prepared else None
+    is_timm = model.config.model_type == "timm_wrapper"  # whose config.json states it
+    if is_timm or any((folder / file).is_file() for file in ("preprocessor_config.json", "processor_config.json")):
+        processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True)
+        normalise = normalisation(processor, getattr(model.config, "num_channels", 3))
+    else:
+        normalise = None
+        warn(f"{folder} has no preprocessor_config.json: the model is given images in [0, 1] as they are")
     return OwnNetwork(Logits(model), normalise, _labels(model))
 
 

@@ -14,17 +14,16 @@ import torch
 from torch import nn
 
 from salgen.datasets.reading.reader import Dataset
-from salgen.errors import SalgenError, install, reason
+from salgen.errors import SalgenError, install, reason, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.designed.grid_networks import GridNetwork
 from salgen.evaluation.models.inspection.layers import last_spatial_layer, layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView, private_copy
-from salgen.evaluation.models.normalisation import Normalisation
+from salgen.evaluation.models.normalisation import Normalisation, normalisation
 from salgen.evaluation.models.own_networks import (
     LIBRARIES,
     Outputs,
     OwnNetwork,
-    normalisation,
     own_network,
     places_of,
 )
@@ -38,6 +37,12 @@ from salgen.types import Float32
 HUGGING_FACE = "huggingface"
 _FOLDERS = re.compile(r"(?<=[=:])[^=:,]*/(?=[^=:,])")  # of a file or folder after ``=`` or ``:``
 FORMS = "PACKAGE.MODULE:FUNCTION, torchvision:NAME:weights=FILE, timm:NAME:weights=FILE or huggingface:FOLDER"
+# What says which inputs a library's networks take.
+_STATE_INPUTS = {
+    "timm": "timm.data.resolve_model_data_config(model)",
+    "torchvision": "weights.transforms()",
+    "transformers": "its image processor",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +93,7 @@ class GivenModel:
     def _classifier(self, names: Sequence[str], several: bool, image: Float32) -> Classifier:
         """The network for images (C, H, W) like this one, of classes with these names."""
         own = self._network()
-        normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess)
+        normalise = own.normalise if self.preprocess is None else normalisation(self.preprocess, len(image))
         classifier = Classifier(own.module, normalise, own.cam_layer, multi_label=several).eval()
         weights = next(own.module.parameters(), None)
         if self.module is None or weights is None:
@@ -125,6 +130,7 @@ class GivenModel:
         found: dict[str, Any] = {"classes": None if self.classes is None else list(self.classes)}
         if isinstance(normalise, Normalisation):
             found |= {"mean": normalise.mean.flatten().tolist(), "std": normalise.std.flatten().tolist()}
+            found["channel_order"] = normalise.order
         elif self.preprocess is not None:
             found["preprocess"] = repr(normalise)
         return {name: value for name, value in found.items() if value is not None}
@@ -149,11 +155,16 @@ class GivenModel:
         return classifier.eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
     def _network(self) -> OwnNetwork:
-        if self.module is not None:
-            return own_network(private_copy(self.module, self.module))
         library, _, rest = self.text.partition(":")
-        if library not in LIBRARIES:
-            return own_network(_from_function(self.text))
+        if self.module is not None or library not in LIBRARIES:
+            given = _from_function(self.text) if self.module is None else private_copy(self.module, self.module)
+            origin = type(given).__module__.partition(".")[0]
+            if self.preprocess is None and origin in _STATE_INPUTS:
+                warn(
+                    f"model {self.text} is of {origin}, and its images stay in [0, 1]: give preprocess="
+                    f"{_STATE_INPUTS[origin]}, or torch.nn.Identity() if they shall"
+                )
+            return own_network(given)
         name, _, weights = rest.partition(":weights=")
         if not name or bool(weights) == (library == HUGGING_FACE):
             raise SalgenError(f"model {self.text}: write {FORMS}")

@@ -1,6 +1,7 @@
 """Networks that were trained elsewhere: modules, and those of torchvision, timm and Hugging Face."""
 
 import json
+from warnings import catch_warnings
 
 import numpy as np
 import pytest
@@ -10,12 +11,13 @@ import torchvision
 from safetensors.torch import save_file
 from torch import nn
 from torchvision.transforms import Compose, Normalize, Resize, v2
-from transformers import ResNetConfig, ResNetForImageClassification, ViTImageProcessor
+from transformers import MobileViTImageProcessor, ResNetConfig, ResNetForImageClassification, ViTImageProcessor
 
 import salgen
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.normalisation import IMAGENET_MEAN, IMAGENET_STD, Normalisation
+from salgen.evaluation.models.own_networks import LIBRARIES
 from salgen.evaluation.runs.given_models import given_model
 
 MEAN, STD = (0.5, 0.4, 0.3), (0.2, 0.3, 0.25)
@@ -104,6 +106,22 @@ def test_a_normalisation_is_set_apart_from_the_network(data, images):
         torch.testing.assert_close(loaded.network(images), network()(images))
 
 
+def test_a_normalisation_for_other_pixels_at_the_beginning_is_refused(data):
+    module = nn.Sequential(Normalize((127.5,) * 3, (127.5,) * 3), network())
+    with pytest.raises(SalgenError, match="divide both by 255"):
+        given_model(module).load(salgen.open(data, "test"))
+
+
+def test_a_librarys_module_without_preprocess_is_said(data):
+    split = salgen.open(data, "test")
+    module = timm.create_model("test_resnet", num_classes=2)
+    with pytest.warns(SalgenWarning, match=r"model ResNet is of timm, and its images stay in \[0, 1\]"):
+        given_model(module).load(split)
+    with catch_warnings(action="error"):
+        given_model(module, preprocess=nn.Identity()).load(split)
+        given_model(network()).load(split)
+
+
 @pytest.mark.parametrize("classes", [[3, 1], ("cat", "villain", "dog", "hero", "tree")])
 def test_outputs_are_chosen_by_number_or_by_name(classes, data, images):
     expected = network(5)(images)[:, [3, 1]]
@@ -158,6 +176,26 @@ def test_a_classifier_of_hugging_face_is_known_by_its_labels(hugging_face, data,
     torch.testing.assert_close(logits(data, images, f"huggingface:{folder}"), expected)
     given = logits(data, images, model, preprocess=ViTImageProcessor(image_mean=MEAN, image_std=STD))
     torch.testing.assert_close(given, expected)
+
+
+def test_a_folder_of_hugging_face_states_every_step(hugging_face, data, images, tmp_path):
+    model, _ = hugging_face
+    folder = tmp_path / "model"
+    model.save_pretrained(folder)
+    with pytest.warns(SalgenWarning, match="has no preprocessor_config.json"):
+        plain = given_model(f"huggingface:{folder}").load(salgen.open(data, "test"))
+    assert isinstance(plain.normalise, nn.Identity)
+    MobileViTImageProcessor().save_pretrained(folder)  # blue, green, red; no mean and std
+    loaded = given_model(f"huggingface:{folder}").load(salgen.open(data, "test"))
+    torch.testing.assert_close(loaded.normalise(images), images.flip(1))
+
+
+def test_a_grey_network_of_timm_takes_the_mean_over_colours(tmp_path):
+    module, file = timm.create_model("test_vit", num_classes=2, in_chans=1), tmp_path / "w.pth"
+    torch.save(module.state_dict(), file)
+    own = LIBRARIES["timm"]("test_vit:in_chans=1", file)
+    assert own.normalise(torch.rand(2, 1, 4, 4)).shape == (2, 1, 4, 4)
+    torch.testing.assert_close(float(own.normalise.mean), sum(module.default_cfg["mean"]) / 3)
 
 
 @pytest.mark.parametrize(
