@@ -51,7 +51,7 @@ def check_methods(view: ModelView, methods: Mapping[str, Method], pixels: Tensor
     explaining = [method for method in methods.values() if "model" in method.needs]
     if not explaining:
         return
-    with torch.inference_mode(False), torch.no_grad():
+    with torch.inference_mode(False), torch.no_grad(), view.failures(pixels, "cannot be explained"):
         image = view.normalise(view.like(pixels))
         check_model(view, image)
         for method in explaining:
@@ -89,7 +89,7 @@ class BatchExplainer:
         """Every method's maps of all images, at most `most` at a time, within `max_memory` GB of the device's."""
         budget = memory_budget(self.pixels.device, max_memory)
         try:
-            with torch.inference_mode(False):
+            with torch.inference_mode(False), self.view.failures(self.pixels, "cannot be explained"):
                 return self._explain(most, budget)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):

@@ -223,7 +223,8 @@ class Passes:
         if logits.requires_grad:
             start = score_gradient(logits.detach(), self.targets(), self.score)
             score = (logits * start).sum()  # with the start as an argument torch would import sympy, for a second
-            gradients = list(torch.autograd.grad(score, list(places.values()), allow_unused=True))
+            with self.model.failures(self.inputs, "has no gradient"):
+                gradients = list(torch.autograd.grad(score, list(places.values()), allow_unused=True))
         else:
             self._check_differentiable(logits)
         return {

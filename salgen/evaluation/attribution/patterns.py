@@ -166,7 +166,8 @@ def fit_patterns(
 
 def _add(moments: NetworkMoments, view: ModelView, inputs: Tensor, batches: MicroBatches) -> None:
     try:
-        batches.over(len(inputs), lambda part: moments.add(view, inputs[part]))
+        with view.failures(inputs, "has no patterns"):
+            batches.over(len(inputs), lambda part: moments.add(view, inputs[part]))
     except MemoryError:
         raise SalgenError(
             f"fitting patterns to one image of {tuple(inputs.shape[1:])} needs more memory than {inputs.device} has: "

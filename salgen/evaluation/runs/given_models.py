@@ -184,7 +184,7 @@ class GivenModel:
             with torch.inference_mode():
                 logits = view.network(view.normalise(view.like(torch.from_numpy(image[None]))))
         except Exception as error:  # a user's network may fail in any way
-            why = str(error).strip().partition("\n")[0]
+            why = f"{type(error).__name__}: {reason(error)}"
             raise SalgenError(f"model {self.text} fails on an image {(1, *image.shape)}: {why}") from error
         if not isinstance(logits, torch.Tensor) or logits.ndim != 2 or len(logits) != 1:
             shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__

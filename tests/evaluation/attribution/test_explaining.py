@@ -3,6 +3,7 @@ import threading
 
 import numpy as np
 import pytest
+import timm
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -478,7 +479,7 @@ def test_a_margin_takes_two_classes():
 def test_images_that_the_model_does_not_take_are_one_line(method):
     for images in (np.zeros((2, 3, 6, 8), np.float32), np.zeros((2, 2, 2, 2), np.float32)):
         with pytest.raises(
-            SalgenError, match=r"the model fails on an image of .*does it take this many channels"
+            SalgenError, match=r"the model \(.*\) fails on an image of .*does it take this many channels"
         ) as caught:
             salgen.explain(Watched(), images, 0, method=method)
         assert "\n" not in str(caught.value)
@@ -516,6 +517,102 @@ class Odd(nn.Module):
 def test_a_model_that_takes_one_image_but_not_two_is_refused(method):
     with pytest.raises(SalgenError, match=r"takes one image of \(2, 6, 8\) but not two"):
         salgen.explain(Odd(lambda x: x.view(1, 2, 6, 8)), IMAGES[:1], 0, method=method)
+
+
+class BadBackward(torch.autograd.Function):
+    """The identity, whose gradient nobody wrote."""
+
+    @staticmethod
+    def forward(_context, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(_context, _gradient):
+        raise NotImplementedError("no gradient\nof this")
+
+
+def failing_hook(model):
+    model.dense.register_forward_hook(lambda *_: {}["logits"])
+    return model
+
+
+def bright_only(x):
+    assert float(x.detach().max()) < 2, "too bright\nfor this sensor"
+    return x
+
+
+MAPS = np.ones((5, 6, 8))
+EXPORTED = torch.export.export(Odd(), (torch.from_numpy(IMAGES[:1]),)).module()
+
+
+@pytest.mark.parametrize("method", ["gradient", "occlusion", "lrp-z"])
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (Odd(lambda x: {"images": x}["logits"]), "the model .Odd. fails on an image of .2, 6, 8.*KeyError: 'logits'"),
+        (Odd(lambda x: bright_only(x + 2)), "the model .Odd. .*AssertionError: too bright for this sensor"),
+        (failing_hook(Odd()), "the model .Odd. fails on an image of .2, 6, 8.*KeyError: 'logits'"),
+        (Odd().to("meta"), "the model .Odd. is on the device meta"),
+        (EXPORTED, "of .2, 6, 8.* Guard failed"),
+        (
+            timm.create_model("test_vit", num_classes=2),
+            "the model .VisionTransformer. fails on .*does it take this many channels, and this size",
+        ),
+    ],
+)
+def test_whatever_a_model_raises_is_one_line_that_names_it(model, says, method):
+    calls = [
+        lambda: salgen.explain(model, IMAGES, 0, method=method),
+        lambda: salgen.fit_patterns(model, IMAGES),
+        lambda: salgen.score(MAPS, MAPS > 0, ["insertion-auc"], model=model, images=IMAGES, targets=[0] * 5),
+    ]
+    for call in calls:
+        with pytest.raises(SalgenError, match=says) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_fails_on_a_later_image_is_one_line():
+    images = IMAGES.copy()
+    images[4] += 3
+    for call in (
+        lambda: salgen.explain(Odd(bright_only), images, 0, method="gradient"),
+        lambda: salgen.fit_patterns(Odd(bright_only), images),
+    ):
+        with pytest.raises(SalgenError, match=r"the model \(Odd\) .*AssertionError: too bright"):
+            call()
+
+
+def test_an_error_of_the_backward_pass_is_one_line():
+    with pytest.raises(SalgenError, match=r"\(Odd\) has no gradient on .*NotImplementedError: no gradient of"):
+        salgen.explain(Odd(BadBackward.apply), IMAGES, 0, method="gradient")
+
+
+def test_an_interrupt_is_no_error_of_the_model():
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        salgen.explain(Odd(interrupt), IMAGES, 0, method="gradient")
+
+
+@pytest.mark.parametrize("method", ["gradient", "occlusion", "lrp-z", "grad-cam"])
+def test_a_network_that_flattens_by_view_takes_images_in_any_memory_format(method):
+    class Flattens(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.maps, self.dense = nn.Conv2d(2, 3, 3), nn.Linear(72, 2)
+
+        def forward(self, x):
+            return self.dense(self.maps(x).relu().view(-1, 72))
+
+    images = torch.from_numpy(IMAGES)
+    strided = images.to(memory_format=torch.channels_last)
+    with pytest.raises(RuntimeError, match="view size"):
+        Flattens()(strided)
+    expected = salgen.explain(Flattens(), images, 0, method=method).values
+    assert torch.equal(salgen.explain(Flattens(), strided, 0, method=method).values, expected)
 
 
 def test_random_numbers_in_the_forward_pass_are_refused_and_leave_no_trace():

@@ -53,6 +53,37 @@ def logits(data, images, model, **how):
         return loaded(images)
 
 
+class Flattens(nn.Module):
+    """PyTorch's tutorial on CIFAR as it was: `view` after the convolutions, which takes contiguous maps alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.maps, self.dense = nn.Conv2d(3, 2, 3, stride=8), nn.Linear(128, 2)
+
+    def forward(self, x):
+        return self.dense(self.maps(x).relu().view(-1, 128))
+
+
+def test_a_network_that_flattens_by_view_is_evaluated(data, tmp_path):
+    how = {"methods": ["gradient"], "metrics": ["roc-auc", "insertion-auc"], "limit": 4}
+    run = salgen.evaluate(data, model=Flattens(), out=tmp_path / "run", **how)
+    assert set(run.scores.metric) == {"roc-auc", "insertion-auc"}
+
+
+class Fails(nn.Module):
+    """Takes two images at once and no more."""
+
+    def forward(self, x):
+        if len(x) > 2:
+            raise KeyError("logits")
+        return x.mean((2, 3))[:, :2]
+
+
+def test_a_network_that_fails_later_is_one_line(data, tmp_path):
+    with pytest.raises(SalgenError, match=r"the model \(Fails\) fails on .*KeyError: 'logits'"):
+        salgen.evaluate(data, model=Fails(), methods=["gradient"], metrics=["roc-auc"], out=tmp_path / "run")
+
+
 def test_the_data_set_has_these_classes(data):
     assert tuple(salgen.open(data).tasks["label"]) == CLASSES
 

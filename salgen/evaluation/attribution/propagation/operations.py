@@ -116,7 +116,7 @@ class Rewiring(TorchFunctionMode):
             If a part of the network cannot be seen or changed, or the changed network computes
             something else.
         """
-        with torch.enable_grad(), hooked(self._output_hooks(view)), self:
+        with view.failures(self.leaf), torch.enable_grad(), hooked(self._output_hooks(view)), self:
             logits = view.network(self.leaf.clone())
         logits = check_logits(logits, len(self.leaf))
         self._check_seen([logits])

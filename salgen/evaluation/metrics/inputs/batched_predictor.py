@@ -45,7 +45,7 @@ class BatchedPredictor:
 
     def normalised(self, pixels: Tensor) -> Tensor:
         """Images mapped through the model's normalisation."""
-        with torch.no_grad():
+        with torch.no_grad(), self.view.failures(pixels):
             inputs: Tensor = self.view.normalise(pixels.clone())
         return inputs
 

@@ -63,7 +63,9 @@ class MicroBatches:
 
         def work(part: slice) -> Tensor:
             made = inputs(part)
-            return check_logits(view.forward(made), len(made))
+            with view.failures(made):
+                logits = view.forward(made)
+            return check_logits(logits, len(made))
 
         with torch.inference_mode(False), torch.no_grad():
             return torch.cat(self.over(count, work))

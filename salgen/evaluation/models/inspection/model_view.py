@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import gc
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -19,10 +20,12 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.compiled_network import compiled
 from salgen.evaluation.models.inspection.freed_memory import keep_freed_memory
+from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
+from salgen.evaluation.models.inspection.random_state import random_state
 
 T = TypeVar("T")
 
@@ -64,10 +67,12 @@ class ModelView:
         Raises
         ------
         SalgenError
-            If the model cannot be copied.
+            If the model cannot be copied, or its weights have no values.
         """
         keep_freed_memory()
         private = _private(model).eval()
+        if any(weight.is_meta for weight in private.parameters()):
+            raise SalgenError(f"the model ({type(model).__name__}) is on the device meta: load its weights first")
         several = bool(getattr(private, "multi_label", False))
         if isinstance(private, Classifier):
             parts = private.normalise, private.network, private.cam_layer
@@ -81,13 +86,39 @@ class ModelView:
         return compiled(self.network) if self.compile else self.network
 
     def like(self, images: Tensor) -> Tensor:
-        """The images on the model's device, in its floating-point type."""
+        """The images on the model's device, in its floating-point type and in a memory format that it takes."""
         weights = [p for p in (*self.network.parameters(), *self.normalise.parameters()) if p.is_floating_point()]
-        return images.to(weights[0].device, weights[0].dtype) if weights else images
+        images = images.to(weights[0].device, weights[0].dtype) if weights else images
+        as_it_is = images.ndim != 4 or images.is_contiguous() or _takes_format.of("", self, images)
+        return images if as_it_is else images.contiguous()
 
     def logits(self, inputs: Tensor) -> Tensor:
         """Checked logits (N, K) of normalised inputs, which a network that works in place does not change."""
-        return check_logits(self.network(inputs.clone()), len(inputs))
+        with self.failures(inputs):
+            logits = self.network(inputs.clone())
+        return check_logits(logits, len(inputs))
+
+    @contextmanager
+    def failures(self, images: Tensor, outcome: str = "fails") -> Iterator[None]:
+        """Whatever the model raises as a SalgenError that names it, except when memory runs out.
+
+        Parameters
+        ----------
+        images
+            What it is run on, (N, C, H, W).
+        outcome
+            What is said of the model.
+        """
+        try:
+            yield
+        except Exception as error:  # a user's network may fail in any way
+            if isinstance(error, SalgenError) or is_out_of_memory(error):
+                raise
+            asked = "; does it take this many channels, and this size? " if outcome == "fails" else ": "
+            raise SalgenError(
+                f"the model ({type(self.network).__name__}) {outcome} on an image of {tuple(images.shape[1:])}{asked}"
+                f"{type(error).__name__}: {reason(error)}"
+            ) from error
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """(N, K): softmax, or sigmoid where labels are independent or there is a single class."""
@@ -153,6 +184,19 @@ class NetworkCache(Generic[T]):
 
 class _Refusal(str):
     """The message of an error."""
+
+
+def _runs_in_its_format(_name: str, view: ModelView, image: Tensor) -> bool:
+    """False if a network takes an image only when it is contiguous, as those do that flatten maps by `view`."""
+    try:
+        with torch.no_grad(), random_state("memory format"):
+            view.network(view.normalise(image.clone()))
+    except Exception:  # it may fail in any way, and does so again where that is said
+        return False
+    return True
+
+
+_takes_format = NetworkCache(_runs_in_its_format)
 
 
 def check_logits(logits: Any, count: int) -> Tensor:

@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from salgen.errors import SalgenError, warn
+from salgen.errors import SalgenError, reason, warn
 from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
-from salgen.evaluation.models.inspection.out_of_memory import is_out_of_memory
 from salgen.evaluation.models.inspection.positions import Positions, UncompiledMode
 from salgen.evaluation.models.inspection.random_state import random_state
 
@@ -117,17 +116,8 @@ def check_model(view: ModelView, image: Tensor) -> ForwardPass:
     SalgenError
         If the network fails on it, returns anything but finite logits (1, K), or draws random numbers.
     """
-    try:
-        check_deterministic(view, image)
-        found = forward_pass(view, image)
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        if is_out_of_memory(error):
-            raise
-        reason = " ".join(str(error).split())
-        raise SalgenError(
-            f"the model fails on an image of {tuple(image.shape[1:])}; does it take this many channels, and this size? "
-            f"{reason[:300]}"
-        ) from error
+    check_deterministic(view, image)
+    found = forward_pass(view, image)
     if found.sums_to_one:
         warn(
             "the model's outputs are positive and sum to 1, as after a softmax: methods explain logits, so let it "
@@ -161,13 +151,11 @@ def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
         alone = view.logits(image)
         try:
             together = view.logits(torch.cat([image, image.flip(3) / 2]))
-        except (RuntimeError, ValueError) as error:
-            if is_out_of_memory(error):
-                return True  # there is memory for one image at a time only
-            reason = " ".join(str(error).split())
-            raise SalgenError(
-                f"the model takes one image of {tuple(image.shape[1:])} but not two: {reason[:300]}"
-            ) from None
+        except SalgenError as error:
+            why = reason(error.__cause__ or error)
+            raise SalgenError(f"the model takes one image of {tuple(image.shape[1:])} but not two: {why}") from None
+        except (RuntimeError, MemoryError):
+            return True  # there is memory for one image at a time only
         drawn = any(not torch.equal(old, new) for old, new in zip(before, _generator_states(image), strict=True))
     if drawn:
         raise SalgenError(
