@@ -83,7 +83,8 @@ class FromFile(FromScratch):
             If the weights cannot be read or fetched, or do not fit the network.
         """
         if self.weights != SCRATCH:
-            self._fit(network.get_submodule(self.part), without_prefixes(self._tensors(), self.part))
+            part = network.get_submodule(self.part)
+            self._fit(part, without_prefixes(self._tensors(), part.state_dict()))
 
     def _tensors(self) -> dict[str, Tensor]:
         return read_tensors(Path(self.weights).expanduser())

@@ -10,7 +10,7 @@ from warnings import catch_warnings
 import torch
 from torch import Tensor, nn
 
-from salgen.errors import SalgenError, reason, unknown_name, warn
+from salgen.errors import SalgenError, unknown_name, warn
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.normalisation import (
     IMAGENET_MEAN,
@@ -19,8 +19,13 @@ from salgen.evaluation.models.normalisation import (
     normalisation,
     stated_normalisation,
 )
-from salgen.evaluation.models.start_weights import read_tensors
+from salgen.evaluation.models.start_weights import load, read_tensors, without_prefixes
 from salgen.parameters import parse_call, python_value
+
+TO_FIT = (
+    "give weights of this architecture, and behind its name the options they were made with, such as img_size (timm), "
+    "image_size (torchvision) or in_chans"
+)
 
 
 class OwnNetwork(NamedTuple):
@@ -134,8 +139,8 @@ def _torchvision(call: str, weights: Path) -> OwnNetwork:
             f"its weights do not say whether {name} changes its input: write torchvision:{name}:transform_input=true:"
             "weights=FILE for torchvision's own weights and what was trained on from them, false for others"
         )
-    tensors = read_tensors(weights)
-    head = list(template.state_dict())[-1]
+    names = list(template.state_dict())
+    tensors, head = without_prefixes(read_tensors(weights), names), names[-1]
     outputs = {"num_classes": len(tensors[head])} if head in tensors else {}
     with catch_warnings(action="ignore", category=FutureWarning):
         network = get_model(name, weights=None, **options, **outputs)
@@ -148,11 +153,13 @@ def _timm(call: str, weights: Path) -> OwnNetwork:
     name, options = _name_and_options(call)
     if not timm.is_model(name):
         raise unknown_name("model of timm", name, timm.list_models())
-    tensors = read_tensors(weights)
-    settings: Any = timm.create_model(name, num_classes=0, **options).default_cfg
-    head = settings["classifier"]
-    bias = tensors.get(f"{head}.bias")
-    network = timm.create_model(name, num_classes=settings["num_classes"] if bias is None else len(bias), **options)
+    template = timm.create_model(name, num_classes=0, **options)
+    settings: Any = template.default_cfg
+    tensors = without_prefixes(read_tensors(weights), template.state_dict())
+    heads = settings["classifier"]  # two of a distilled network
+    heads = (heads,) if isinstance(heads, str) else heads
+    outputs = [len(tensors[f"{head}.weight"]) for head in heads if f"{head}.weight" in tensors]
+    network = timm.create_model(name, num_classes=outputs[0] if outputs else settings["num_classes"], **options)
     mean, std = settings["mean"], settings["std"]
     if options.get("in_chans") == 1:
         mean, std = (sum(values) / len(values) for values in (mean, std))
@@ -183,13 +190,7 @@ def _labels(model: Any) -> Sequence[str]:
 
 
 def _loaded(network: nn.Module, tensors: Mapping[str, Tensor], file: Path) -> nn.Module:
-    try:
-        found = network.load_state_dict(tensors, strict=False)
-    except RuntimeError as error:
-        raise SalgenError(f"weights = {file} do not fit {type(network).__name__}: {reason(error)}") from None
-    wrong = [name for name in (*found.missing_keys, *found.unexpected_keys) if not name.lower().startswith("aux")]
-    if wrong:
-        raise SalgenError(f"weights = {file} do not fit {type(network).__name__}: {wrong[0]} is in only one of them")
+    load(network, tensors, None, f"weights = {file}", TO_FIT)
     return network
 
 

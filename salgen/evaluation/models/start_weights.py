@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings
 
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, warn
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -18,6 +21,17 @@ if TYPE_CHECKING:
 SCRATCH = "scratch"
 IMAGENET = "imagenet"
 SUFFIXES = (".pth", ".pt", ".safetensors")
+HOLDERS = ("", "state_dict", "model_state_dict", "model", "net", "network")  # of the weights in a trainer's checkpoint
+UNKNOWN = "<of a file>"  # module of the classes that stand for those whose code is not run
+NO_STATE_DICT = "is damaged, or is not a state dict of tensors"
+FOREIGN = {  # bytes near the beginning or end of other files
+    b"constants.pkl": "is a TorchScript archive, for a function that loads it by torch.jit.load",
+    b"\x89HDF": "is an HDF5 file, as of Keras",
+    b"\x12\x07pytorch": "is an ONNX graph",
+    b"git-lfs": "is a pointer, whose file is fetched by git lfs pull",
+    b"<html": "is a web page",
+}
+TO_START = f"give weights of this architecture and set its parameters to what they were made with, or weights={SCRATCH}"
 
 
 @dataclass(frozen=True)
@@ -41,32 +55,36 @@ class Seams:
 
 
 def read_tensors(file: Path) -> dict[str, Tensor]:
-    """The tensors of a state dict by name; no code in the file is run.
+    """The tensors of a state dict by name, also of one within a trainer's checkpoint; no code in the file is run.
 
     Raises
     ------
     SalgenError
         If the file is missing or damaged, or holds anything but tensors by name.
     """
-    import torch
-
     try:
         data = file.read_bytes()
     except FileNotFoundError:
         raise SalgenError(f"weights = {file}: there is no such file; give the path of one, or {SCRATCH}") from None
     except OSError as error:
         raise SalgenError(f"weights = {file} cannot be read: {error.strerror or error}") from None
-    try:
-        tensors = _decode(data, file.suffix)
-    except Exception:  # a damaged file fails in any way; its content is never executed
-        tensors = None
-    named = isinstance(tensors, Mapping) and all(isinstance(name, str) for name in tensors)
-    if not tensors or not named or not all(isinstance(tensor, torch.Tensor) for tensor in tensors.values()):
-        raise SalgenError(
-            f"weights = {file} is damaged, or is not a state dict of tensors: restore it, or write it "
-            "with torch.save(network.state_dict(), file) or safetensors"
-        )
-    return dict(tensors)
+    held: Any = None
+    with suppress(Exception), catch_warnings(action="ignore"):  # a damaged file fails in any way; none of it is run
+        held = _decode(data, file.suffix)
+    found = dict(_state_dicts(held))
+    named = [name for name in HOLDERS if name in found] or list(found)
+    if not found:
+        what = next((text for mark, text in FOREIGN.items() if mark in data[:64] + data[-(2**16) :]), NO_STATE_DICT)
+        inner = held.values() if isinstance(held, Mapping) else ()
+        if kind := next((type(part) for part in (held, *inner) if type(part).__module__ == UNKNOWN), None):
+            what = f"holds an object of {kind.__name__}, whose code is not run"
+        how = "restore it, or write it with torch.save(network.state_dict(), file) or safetensors"
+        raise SalgenError(f"weights = {file} {what}: {how}")
+    if named[0] not in HOLDERS and len(named) > 1:
+        raise SalgenError(f"weights = {file} holds several state dicts ({', '.join(named)}): save one alone")
+    if averaged := [name for name in found if "ema" in name.lower() and name != named[0]]:
+        warn(f"weights = {file} holds {named[0]} and {averaged[0]}: {named[0]} is taken")
+    return found[named[0]]
 
 
 def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
@@ -141,8 +159,12 @@ def to_grey(tensors: Mapping[str, Tensor], seams: Seams, slope: Tensor, offset: 
     return grey
 
 
-def load(network: nn.Module, tensors: Mapping[str, Tensor], seams: Seams, source: str) -> None:
+def load(
+    network: nn.Module, tensors: Mapping[str, Tensor], seams: Seams | None, source: str, advice: str = TO_START
+) -> None:
     """Load tensors into a network; its last layer stays as it is if theirs has another number of classes.
+
+    Without `seams` all layers are loaded, except for heads that are of training alone.
 
     Raises
     ------
@@ -150,25 +172,33 @@ def load(network: nn.Module, tensors: Mapping[str, Tensor], seams: Seams, source
         If a tensor is missing, unknown or of another shape.
     """
     own = network.state_dict()
-    last = [name for name in (f"{seams.logits}.weight", f"{seams.logits}.bias") if name in tensors]
+    last = [name for name in (f"{seams.logits}.weight", f"{seams.logits}.bias") if name in tensors] if seams else []
     reset = [name for name in last if _differ_in_rows(tensors[name], own[name])]
     loaded = {name: tensor for name, tensor in tensors.items() if name not in reset}
     for name in own:
         if name in loaded and loaded[name].shape != own[name].shape:
-            raise _misfit(source, f"{name!r} has shape {tuple(loaded[name].shape)}, not {tuple(own[name].shape)}")
+            fault = f"{name!r} has shape {tuple(loaded[name].shape)}, not {tuple(own[name].shape)}"
+            raise SalgenError(f"{source} does not fit: tensor {fault}; {advice}")
     # torch decides which names are required: older files lack some and spell others differently.
     missing, unknown = network.load_state_dict(loaded, strict=False)
-    missing = [name for name in missing if name not in reset]
-    if missing or unknown:
-        raise _misfit(source, f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is unknown")
+    faults = {name: "missing" for name in missing if name not in reset} | dict.fromkeys(unknown, "unknown")
+    wrong = next((name for name in faults if not name.lower().startswith("aux")), None)
+    if wrong:
+        raise SalgenError(f"{source} does not fit: tensor {wrong!r} is {faults[wrong]}; {advice}")
 
 
-def without_prefixes(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
-    """Tensors under torchvision's names: a checkpoint of salgen's holds a classifier, and `part` of its network."""
-    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("normalise.")}
-    for prefix in ("network.", f"{part}."):
-        if all(name.startswith(prefix) for name in kept):
-            kept = {name.removeprefix(prefix): tensor for name, tensor in kept.items()}
+def without_prefixes(tensors: Mapping[str, Tensor], own: Collection[str]) -> dict[str, Tensor]:
+    """Tensors under the names `own` of a network, without what a wrapper, a trainer or a checkpoint put before them."""
+    kept = {
+        name if name in own else re.sub(r"(^|\.)(_orig_mod|module)\.", r"\1", name): tensor
+        for name, tensor in tensors.items()
+        if name in own or not re.match(r"normalise\.|n_averaged$|criterion\.|loss\w*\.", name)
+    }
+    while kept and not any(name in own for name in kept):
+        prefix = next(iter(kept)).partition(".")[0] + "."
+        if not all(name.startswith(prefix) for name in kept):
+            break
+        kept = {name.removeprefix(prefix): tensor for name, tensor in kept.items()}
     return kept
 
 
@@ -183,15 +213,26 @@ def _decode(data: bytes, suffix: str) -> Any:
 
     if suffix == ".safetensors":
         return safetensors.torch.load(data)
-    return torch.load(BytesIO(data), map_location="cpu", weights_only=True)
+    stand_ins: list[Any] = []
+    with suppress(Exception):  # files before torch 1.6 do not say it
+        for name in torch.serialization.get_unsafe_globals_in_checkpoint(BytesIO(data)):
+            members = {"__module__": UNKNOWN, "__init__": lambda *_: None, "__setstate__": lambda *_: None}
+            stand_ins.append((type(name, (dict,), members), name))
+    with torch.serialization.safe_globals(stand_ins):  # such as a trainer's settings, beside the weights
+        return torch.load(BytesIO(data), map_location="cpu", weights_only=True)
+
+
+def _state_dicts(held: Any, holder: str = "") -> Iterator[tuple[str, dict[str, Tensor]]]:
+    """The mappings of names to tensors within what a file holds, by their keys."""
+    import torch
+
+    if isinstance(held, Mapping) and held and all(isinstance(name, str) for name in held):
+        if all(isinstance(tensor, torch.Tensor) for tensor in held.values()):
+            yield holder, dict(held)
+        else:
+            for name, inner in held.items():
+                yield from _state_dicts(inner, name)
 
 
 def _reason(error: Exception) -> str:
     return str(getattr(error, "reason", None) or error or type(error).__name__).partition("\n")[0]
-
-
-def _misfit(source: str, fault: str) -> SalgenError:
-    return SalgenError(
-        f"{source} does not fit: tensor {fault}; give weights of this architecture, and set the model's parameters "
-        f"to what they were made with, or weights={SCRATCH}"
-    )

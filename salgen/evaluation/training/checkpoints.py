@@ -16,6 +16,7 @@ from torch import Tensor
 from salgen.errors import SalgenError, reason
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.random_state import random_state
+from salgen.evaluation.models.start_weights import read_tensors
 from salgen.files import write_bytes, write_text
 from salgen.registry import MODELS
 from salgen.spec import LARGEST_SIDE
@@ -178,6 +179,12 @@ def read_card(path: Path) -> CheckpointMetadata:
         If there is none, or it is malformed.
     """
     file = path / CARD
+    if path.is_file():
+        first = next(iter(read_tensors(path)))
+        raise SalgenError(
+            f"{path} holds tensors ({first}, ...) and not their network: write torchvision:NAME:weights={path}, "
+            f"timm:NAME:weights={path}, or PACKAGE.MODULE:FUNCTION"
+        )
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

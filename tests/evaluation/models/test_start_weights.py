@@ -12,8 +12,9 @@ import torchvision
 from torch import nn
 
 import salgen
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.start_weights import read_tensors
 from salgen.evaluation.runs.given_models import is_designed
 from salgen.evaluation.training.checkpoints import CARD, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer
@@ -402,3 +403,84 @@ def test_normalisation_is_stored_and_loaded(tmp_path, perlin):
     assert (tmp_path / "c" / CARD).exists()
     assert trained.classifier.normalise.mean.item() == pytest.approx(0.449)
     assert "normalise.std" in safetensors.torch.load_file(tmp_path / "c" / "weights.safetensors")
+
+
+# Checkpoints of trainers, wrappers, and files that are something else
+
+
+class Settings:
+    """A trainer's settings, whose class is not known where the weights are read."""
+
+    def __init__(self):
+        self.epochs = 3
+
+
+def checkpoint(kind, state):
+    """A state dict as a wrapper or a trainer writes it."""
+    return {
+        "DataParallel": {f"module.{key}": tensor for key, tensor in state.items()},
+        "compiled and parallel": {f"module._orig_mod.{key}": tensor for key, tensor in state.items()},
+        "parallel inside": {key.replace("block1.", "block1.module."): tensor for key, tensor in state.items()},
+        "averaged": {"n_averaged": torch.ones(())} | {f"module.{key}": tensor for key, tensor in state.items()},
+        "timm": {"epoch": 3, "arch": "scnn", "state_dict": state, "args": Settings(), "optimizer": {"state": {0: 1.0}}},
+        "Lightning": {
+            "state_dict": {f"model.{key}": tensor for key, tensor in state.items()} | {"loss.weight": torch.ones(2)},
+            "hyper_parameters": {"loss": nn.CrossEntropyLoss(), "settings": Settings()},
+            "callbacks": {"best": {"best_k_models": {"a.ckpt": torch.ones(())}}},
+        },
+        "model": {"model": state, "epoch": 3},
+        "nested": {"model": {"network": {f"backbone.net.{key}": tensor for key, tensor in state.items()}}},
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["DataParallel", "compiled and parallel", "parallel inside", "averaged", "timm", "Lightning", "model", "nested"],
+)
+def test_checkpoints_of_wrappers_and_trainers_are_taken_whole(tmp_path, kind):
+    _, source = build("scnn", seed=1)
+    _, network = build("scnn", seed=2)
+    torch.save(checkpoint(kind, source.state_dict()), tmp_path / "w.pth")
+    quick("scnn", tmp_path / "w.pth").load_weights(network)
+    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in source.state_dict().items())
+
+
+def test_one_of_several_state_dicts_is_taken_with_a_word_or_none(tmp_path):
+    state, file = build("scnn")[1].state_dict(), tmp_path / "w.pth"
+    torch.save({"model_ema": state, "model": {key: tensor + 1 for key, tensor in state.items()}}, file)
+    with pytest.warns(SalgenWarning, match="holds model and model_ema: model is taken"):
+        assert torch.equal(read_tensors(file)["logits.bias"], state["logits.bias"] + 1)
+    torch.save({"generator": state, "critic": state}, file)
+    with pytest.raises(SalgenError, match=r"holds several state dicts \(generator, critic\): save one alone"):
+        read_tensors(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\x89HDF\r\n\x1a\n" + bytes(99), "is an HDF5 file"),
+        (b"version https://git-lfs.github.com/spec/v1", "is a pointer, whose file is fetched by git lfs pull"),
+        (b"<!DOCTYPE html>\n<html>", "is a web page"),
+        ({"model": Settings(), "epoch": 3}, "holds an object of .*Settings, whose code is not run"),
+        ({"model": Trap()}, "holds an object of pathlib.Path.touch|is damaged, or is not a state dict"),
+        (torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2)), "is a TorchScript archive"),
+    ],
+    ids=["keras", "pointer", "page", "module", "trap", "script"],
+)
+def test_a_file_of_another_kind_is_named(tmp_path, monkeypatch, content, says):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "w.pth"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        content.save(file) if isinstance(content, torch.jit.ScriptModule) else torch.save(content, file)
+    for read in (read_tensors, load_checkpoint):
+        with pytest.raises(SalgenError, match=says):
+            read(file)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_file_of_weights_is_no_checkpoint_and_asks_for_its_network(tmp_path):
+    file = save(build("scnn")[1], tmp_path / "w.pth")
+    with pytest.raises(SalgenError, match=r"holds tensors .*write torchvision:NAME:weights=.*PACKAGE.MODULE:FUNCTION"):
+        load_checkpoint(file)

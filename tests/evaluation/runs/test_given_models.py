@@ -221,6 +221,20 @@ def test_a_folder_of_hugging_face_states_every_step(hugging_face, data, images, 
     torch.testing.assert_close(loaded.normalise(images), images.flip(1))
 
 
+def test_a_distilled_network_of_timm_has_two_heads(tmp_path):
+    module = timm.create_model("deit_tiny_distilled_patch16_224", num_classes=2, img_size=32, depth=1).eval()
+    torch.save({f"module.{key}": tensor for key, tensor in module.state_dict().items()}, tmp_path / "w.pth")
+    own = LIBRARIES["timm"]("deit_tiny_distilled_patch16_224:img_size=32,depth=1", tmp_path / "w.pth")
+    image = torch.rand(1, 3, 32, 32)
+    torch.testing.assert_close(own.module.eval()(image), module(image))
+
+
+def test_weights_of_another_size_name_the_option(tmp_path):
+    torch.save(timm.create_model("test_vit", num_classes=2, img_size=64).state_dict(), tmp_path / "w.pth")
+    with pytest.raises(SalgenError, match=r"'pos_embed' has shape \(1, 17, 64\), not \(1, 101, 64\); .*img_size"):
+        LIBRARIES["timm"]("test_vit", tmp_path / "w.pth")
+
+
 def test_a_grey_network_of_timm_takes_the_mean_over_colours(tmp_path):
     module, file = timm.create_model("test_vit", num_classes=2, in_chans=1), tmp_path / "w.pth"
     torch.save(module.state_dict(), file)
