@@ -187,6 +187,7 @@ def read_card(path: Path) -> CheckpointMetadata:
         )
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
+        json.dumps(values, allow_nan=False)
     except FileNotFoundError:
         inside = [card.parent for card in sorted(path.glob(f"*/{CARD}"))]
         hint = f"; did you mean {inside[0]}?" if inside else ""
@@ -253,8 +254,11 @@ def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
     kinds = {"dict": dict, "list": list, "str": str, "int": int, "float": (int, float), "bool": bool}
     for item in fields(CheckpointMetadata):
         kind = str(item.type).partition("[")[0]
-        if not isinstance(values[item.name], kinds[kind]):  # type: ignore[arg-type]
+        value = values[item.name]
+        if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "bool"):  # type: ignore[arg-type]
             raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be of type {kind})")
+        if kind == "int" and not 0 <= value < 2**63:
+            raise SalgenError(f"{file} is not the card of a checkpoint ({item.name} must be 0 or more, in 64 bits)")
     size, classes = values["image_size"], values["class_names"]
     faults = {
         "image_size must be two numbers of pixels": len(size) == 2

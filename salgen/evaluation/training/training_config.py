@@ -43,10 +43,11 @@ def setup_of(
     Raises
     ------
     SalgenError
-        If the seed is negative, a split is missing, there is no such task, or all images for training have one class.
+        If the seed is negative or too large, a split is missing, there is no such task, or all training images have one
+        class.
     """
-    if seed < 0:
-        raise SalgenError(f"seed = {seed}: must be 0 or more")
+    if not 0 <= seed < 2**63:
+        raise SalgenError(f"seed = {seed}: must be 0 or more, in 64 bits")
     dataset = open_dataset(path, "train", source)
     missing = [split for split in SPLITS if split not in dataset.spec.splits]
     if missing:

@@ -119,6 +119,24 @@ def test_malformed_json(folder, text):
     assert "cannot be read as JSON" in error_of(load_checkpoint, folder)
 
 
+@pytest.mark.parametrize(
+    ("entry", "value", "says"),
+    [
+        ("seed", str(2**80), "seed must be 0 or more, in 64 bits"),
+        ("seed", "-1", "seed must be 0 or more, in 64 bits"),
+        ("seed", "9" * 5000, "cannot be read as JSON"),
+        ("n_test", "true", "n_test must be of type int"),
+        ("seconds", "Infinity", "cannot be read as JSON"),
+        ("test_accuracy", "1e999", "cannot be read as JSON"),
+        ("history", '[{"val_loss": NaN}]', "cannot be read as JSON"),
+    ],
+)
+def test_numbers_that_no_training_has(folder, entry, value, says):
+    card = json.loads((folder / CARD).read_text()) | {entry: "HERE"}
+    (folder / CARD).write_text(json.dumps(card).replace('"HERE"', value))
+    assert says in error_of(load_checkpoint, folder)
+
+
 @pytest.mark.parametrize("text", ["[]", "3", "{}", '{"model": "lesion-cnn"}'])
 def test_json_that_is_no_card(folder, text):
     (folder / CARD).write_text(text)

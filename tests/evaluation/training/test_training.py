@@ -257,6 +257,7 @@ def test_loss_that_is_not_finite(tmp_path):
         ({"model": "lesion-cn"}, "did you mean 'lesion-cnn'"),
         ({"task": "labels"}, "did you mean 'label'"),
         ({"seed": -1}, "must be 0 or more"),
+        ({"seed": 2**63}, "must be 0 or more, in 64 bits"),
         ({}, "image size 8x8 is too small for lesion-cnn with 4 blocks"),
     ],
 )
