@@ -64,13 +64,7 @@ class Normalisation(nn.Module):
 
 
 def imagenet_normalisation(channels: int) -> Normalisation:
-    """The normalisation of torchvision's networks; a single channel takes the means over the colours.
-
-    Raises
-    ------
-    SalgenError
-        If the number of channels is neither 3 nor 1.
-    """
+    """The normalisation of torchvision's networks; a single channel takes the means over the colours."""
     if channels == 3:
         return Normalisation(IMAGENET_MEAN, IMAGENET_STD)
     if channels == 1:
@@ -79,22 +73,10 @@ def imagenet_normalisation(channels: int) -> Normalisation:
 
 
 def normalisation(preprocess: Any, channels: int = 3) -> nn.Module:
-    """A module that does to images in [0, 1] what prepares them for a network, except for resizing and cropping.
+    """A module that prepares images in [0, 1] as `preprocess` does, except for resizing and cropping.
 
-    Pipelines and image processors are measured with pictures, so that every step counts, of whatever library.
-
-    Parameters
-    ----------
-    preprocess
-        A form that `HOW_TO_NORMALISE` names.
-    channels
-        Of the images.
-
-    Raises
-    ------
-    SalgenError
-        If it is none of these, is for pixels of 0 to 255, or changes colours by more than a scale and an offset of
-        each channel and the order of channels.
+    Pipelines and image processors are measured with pictures, so that every step counts. Refused are those that are
+    for pixels of 0 to 255, and that do more than scale and shift each channel and reorder them.
     """
     if callable(getattr(preprocess, "transforms", None)):
         preprocess = preprocess.transforms()  # of torchvision's weights
@@ -102,32 +84,20 @@ def normalisation(preprocess: Any, channels: int = 3) -> nn.Module:
     values = preprocess if isinstance(preprocess, Mapping) else getattr(preprocess, "__dict__", {})
     kind = type(preprocess)
     if isinstance(preprocess, (tuple, list)) and len(preprocess) == 2:
-        found = stated_normalisation(*preprocess)
+        values = dict(zip(("mean", "std"), preprocess, strict=True))
     elif isinstance(preprocess, nn.Module) and not kind.__module__.startswith("torchvision.transforms."):
         return copy.deepcopy(preprocess)  # the user's own keeps its mode and its device
     elif callable(preprocess):
-        found = _measured(preprocess, channels)
-    elif "mean" in values and "std" in values:
-        if others := [key for key in values if _OTHER_KEYS.search(key)]:
-            raise SalgenError(f"preprocess states {others[0]} beside mean and std: give the object that applies it")
-        found = stated_normalisation(values["mean"], values["std"])
-    else:
+        return _measured(preprocess, channels)
+    if "mean" not in values or "std" not in values:
         raise SalgenError(f"preprocess is {kind.__name__}: {HOW_TO_NORMALISE}")
-    corners = torch.cat([found(torch.full((1, channels, 1, 1), value)) for value in (0.0, 1.0)])
-    if float(corners.abs().max()) > 256:
-        low, high = corners.min(), corners.max()
-        warn(f"preprocess makes values of {low:.3g} to {high:.3g}: does it lack the step from 0..255 to 0..1?")
-    return found
+    if others := [key for key in values if _OTHER_KEYS.search(key)]:
+        raise SalgenError(f"preprocess states {others[0]} beside mean and std: give the object that applies it")
+    return stated_normalisation(values["mean"], values["std"])
 
 
 def stated_normalisation(mean: Any, std: Any) -> Normalisation:
-    """The normalisation with a mean and a standard deviation for each channel.
-
-    Raises
-    ------
-    SalgenError
-        If they are no numbers, or none for images in [0, 1].
-    """
+    """The normalisation with a mean and a standard deviation for each channel of images in [0, 1]."""
     try:
         means, stds = (torch.as_tensor(values, dtype=torch.float32).flatten().tolist() for values in (mean, std))
     except (TypeError, ValueError, RuntimeError):
@@ -176,6 +146,9 @@ def _measured(preprocess: Any, channels: int) -> Normalisation:
         scale = slopes[order, np.arange(len(order))]
         mean, std = (-found[0] / scale).tolist(), (1 / scale).tolist()
         if _is_for_unit_pixels(mean, std):
+            if np.abs(found).max() > 256:
+                low, high = found.min(), found.max()
+                warn(f"preprocess makes values of {low:.3g} to {high:.3g}: does it lack the step from 0..255 to 0..1?")
             in_order = channels == 1 or order.tolist() == list(range(channels))
             return Normalisation(mean, std, None if in_order else order.tolist())
         fault = f"has mean {mean[0]:.4g} and std {std[0]:.4g} for images in [0, 1]: divide by 255 if it is for 0 to 255"

@@ -55,13 +55,7 @@ class Seams:
 
 
 def read_tensors(file: Path) -> dict[str, Tensor]:
-    """The tensors of a state dict by name, also of one within a trainer's checkpoint; no code in the file is run.
-
-    Raises
-    ------
-    SalgenError
-        If the file is missing or damaged, or holds anything but tensors by name.
-    """
+    """The tensors of a state dict by name, also of one within a trainer's checkpoint; no code in the file is run."""
     try:
         data = file.read_bytes()
     except FileNotFoundError:
@@ -88,13 +82,7 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
 
 
 def imagenet_tensors(architecture: str) -> dict[str, Tensor]:
-    """Torchvision's first ImageNet weights of an architecture, from its cache or downloaded.
-
-    Raises
-    ------
-    SalgenError
-        If they cannot be fetched, or arrive damaged.
-    """
+    """Torchvision's first ImageNet weights of an architecture, from its cache or downloaded."""
     import torch
     from torchvision.models import get_model_weights
 
@@ -165,11 +153,6 @@ def load(
     """Load tensors into a network; its last layer stays as it is if theirs has another number of classes.
 
     Without `seams` all layers are loaded, except for heads that are of training alone.
-
-    Raises
-    ------
-    SalgenError
-        If a tensor is missing, unknown or of another shape.
     """
     own = network.state_dict()
     last = [name for name in (f"{seams.logits}.weight", f"{seams.logits}.bias") if name in tensors] if seams else []

@@ -99,10 +99,10 @@ def evaluate(
         ``"package.module:function"``, which returns one; ``"torchvision:NAME:weights=FILE"`` or
         ``"timm:NAME:weights=FILE"``, a state dict; ``"huggingface:FOLDER"``. It is copied, never changed.
     preprocess
-        What turns images in [0, 1] into those that a given network takes: (mean, std), torchvision's ``Normalize`` or
-        ``weights.transforms()``, timm's data config, an image processor, or a module. Only normalisation is taken from
-        it: images and masks keep their size. By default what the library states; the ``Normalize`` that a
-        ``Sequential`` begins with; else images are given as they are.
+        What turns images in [0, 1] into those that a given network takes: (mean, std), a pipeline such as torchvision's
+        ``weights.transforms()``, timm's data config, an image processor, or a module. Resizing and cropping are left
+        out: images and masks keep their size. By default what the library states for a network given as text; the
+        ``Normalize`` that a ``Sequential`` begins with; else images are given as they are.
     classes
         Where a given network has other outputs than the data set has classes: the names of its outputs in order, or
         for each class of the data set the number of its output. Hugging Face's own names are known.

@@ -31,13 +31,7 @@ class MicroBatches:
     size: int
 
     def over(self, count: int, work: Callable[[slice], T]) -> list[T]:
-        """The results of `work` on consecutive parts of ``range(count)``.
-
-        Raises
-        ------
-        MemoryError
-            If a single item does not fit.
-        """
+        """The results of `work` on consecutive parts of ``range(count)``."""
         done: list[T] = []
         start = 0
         while start < count:
@@ -98,13 +92,7 @@ def images_at_once(view: ModelView, image: Tensor, most: int, budget: float, pas
 
 
 def memory_budget(device: torch.device, max_memory: float | None) -> float:
-    """Bytes that may be used: `max_memory` (GB), or half of what is free.
-
-    Raises
-    ------
-    SalgenError
-        If `max_memory` is not a positive number.
-    """
+    """Bytes that may be used: `max_memory` (GB), or half of what is free."""
     if max_memory is None:
         return SHARE_OF_FREE * free_bytes(device)
     if isinstance(max_memory, bool) or not isinstance(max_memory, (int, float)) or not 0 < max_memory < math.inf:

@@ -62,13 +62,7 @@ class ModelView:
 
     @classmethod
     def of(cls, model: nn.Module, *, compile: bool = False) -> ModelView:
-        """A view of any module; only a :class:`Classifier` has a normalisation of its own.
-
-        Raises
-        ------
-        SalgenError
-            If the model cannot be copied, or its weights have no values.
-        """
+        """A view of any module; only a :class:`Classifier` has a normalisation of its own."""
         keep_freed_memory()
         private = _private(model).eval()
         if any(weight.is_meta for weight in private.parameters()):
@@ -131,13 +125,7 @@ class ModelView:
         return (logits * score_gradient(logits, targets, score)).sum(dim=1)
 
     def corners(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Black and white, each (1, C, H, W), mapped through the normalisation.
-
-        Raises
-        ------
-        SalgenError
-            If the normalisation gives no finite value for a uniform image.
-        """
+        """Black and white, each (1, C, H, W), mapped through the normalisation."""
         uniform = torch.zeros_like(pixels[:1])
         black, white = self.normalise(uniform), self.normalise(uniform + 1)
         if not bool(torch.isfinite(black).all() and torch.isfinite(white).all()):
@@ -162,13 +150,7 @@ class NetworkCache(Generic[T]):
         self._results: WeakKeyDictionary[nn.Module, dict[Hashable, T | _Refusal]] = WeakKeyDictionary()
 
     def of(self, name: str, view: ModelView, image: Tensor) -> T:
-        """The fact for images like this one.
-
-        Raises
-        ------
-        SalgenError
-            If `learn` does.
-        """
+        """The fact for images like this one."""
         results = self._results.setdefault(view.network, {})
         key = (tuple(image.shape[1:]), image.dtype, image.device)
         if key not in results:
@@ -200,13 +182,7 @@ _takes_format = NetworkCache(_runs_in_its_format)
 
 
 def check_logits(logits: Any, count: int) -> Tensor:
-    """The model's output, if it is finite logits (count, K).
-
-    Raises
-    ------
-    SalgenError
-        If it is anything else.
-    """
+    """The model's output, if it is finite logits (count, K)."""
     if not isinstance(logits, Tensor):
         raise SalgenError(f"the model returns {type(logits).__name__}: it must return logits, a tensor (N, K)")
     if logits.ndim != 2 or len(logits) != count:
@@ -221,13 +197,7 @@ def check_logits(logits: Any, count: int) -> Tensor:
 
 
 def score_gradient(logits: Tensor, targets: Tensor, score: str) -> Tensor:
-    """The score's gradient at the logits, (N, K): +1 at the target and, for a margin, -1 at the best other class.
-
-    Raises
-    ------
-    SalgenError
-        If a target is no class of the model, or a margin is asked of a single class.
-    """
+    """The score's gradient at the logits, (N, K): +1 at the target and, for a margin, -1 at the best other class."""
     classes = logits.shape[1]
     if bool((targets >= classes).any()) or bool((targets < 0).any()):
         wrong = int(targets[(targets >= classes) | (targets < 0)][0])

@@ -109,13 +109,7 @@ _forward_pass = NetworkCache(_run_forward)
 
 
 def check_model(view: ModelView, image: Tensor) -> ForwardPass:
-    """The forward pass of a network for one normalised image (1, C, h, w) and those like it.
-
-    Raises
-    ------
-    SalgenError
-        If the network fails on it, returns anything but finite logits (1, K), or draws random numbers.
-    """
+    """The forward pass of a network for one normalised image (1, C, h, w) and those like it."""
     check_deterministic(view, image)
     found = forward_pass(view, image)
     if found.sums_to_one:
@@ -131,11 +125,6 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
 
     It is run on one normalised image (1, C, h, w), alone and beside another, once per network and
     size; torch's random state stays what it was.
-
-    Raises
-    ------
-    SalgenError
-        If it draws random numbers, or takes one image but not two.
     """
     if not _batch_independent.of("", view, image):
         warn(
