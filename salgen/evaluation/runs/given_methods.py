@@ -1,4 +1,4 @@
-"""Methods that are not salgen's among those of the run that is extended: they are imported again."""
+"""Methods that are not salgen's among those of a run: no run names anything that is imported."""
 
 from __future__ import annotations
 
@@ -8,45 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.foreign_methods import ForeignMethod, foreign_method
-from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord
+from salgen.evaluation.attribution.attribution_context import Method
+from salgen.evaluation.attribution.foreign_methods import ForeignMethod
+from salgen.evaluation.runs.artifacts.run_record import MethodRecord, RunRecord, content_faults
+from salgen.parameters import parse_call
+from salgen.registry import METHODS
 
 
-def earlier_methods(held: RunRecord, given: Collection[str], run: Path) -> list[Any]:
-    """The methods of the run that a folder holds, maps from files and those `given` now aside.
-
-    Returns
-    -------
-    A call for each of salgen's, and a `ForeignMethod` for each other.
+def earlier_methods(held: RunRecord, given: Collection[str], run: Path) -> list[Method]:
+    """The methods of salgen in the run that a folder holds.
 
     Raises
     ------
     SalgenError
-        If one cannot be imported, or is not what it was.
+        If one is unknown, or the run has another method that is not among those `given` now: nothing that a run names
+        is imported.
     """
     records = [method for method in held.methods if method.files is None and method.call not in given]
-    return [method.call if method.foreign is None else _again(method, run) for method in records]
-
-
-def _again(record: MethodRecord, run: Path) -> ForeignMethod:
-    held = record.foreign
-    assert held is not None
-    advice = "give it again among methods, or replace the run (replace=True, --replace)"
-    if held.import_path is None:
-        raise SalgenError(f"{run} has the method {record.call!r}, which is {record.reference}: {advice}")
-    try:
-        method = foreign_method(held.import_path, record.call, {k: _tupled(v) for k, v in held.parameters.items()})
-    except SalgenError as error:
-        raise SalgenError(f"{run} has the method {record.call!r}, and {error}: {advice}") from error
-    if method.sha256 != held.sha256:
+    missing = [method for method in records if method.foreign is not None]
+    if missing:
+        named = "; ".join(f"{method.call!r}, which is {method.reference}" for method in missing)
         raise SalgenError(
-            f"{run} has the method {record.call!r}, and the source of {held.import_path} is not what it was: {advice}"
+            f"{run} has the method {named}: give it again among methods, such as -m NAME=PACKAGE.MODULE:FUNCTION (only "
+            "this command's own are imported), or replace the run (replace=True, --replace)"
         )
-    return method
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+    with content_faults([run]):
+        return [METHODS.create(*parse_call(method.call)) for method in records]
 
 
 def check_importable(methods: Iterable[Any]) -> None:

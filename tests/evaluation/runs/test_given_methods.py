@@ -148,25 +148,36 @@ def test_methods_of_libraries_and_of_the_user_in_a_run(data, folder):
 
 def test_what_is_computed_again(data, folder, monkeypatch):
     """An edited function is; one that is as it was is taken from the run, apart from the pictures of the report."""
-    run = evaluated(data, folder / "run", ["my_methods:mine", "my_methods:saliency"])
+    methods = ["my_methods:mine", "my_methods:saliency"]
+    run = evaluated(data, folder / "run", methods)
     first, calls = of(run, "mine"), module("ethods:CALLS")
     assert calls == [1, 7, 1, 6]  # one image first, to see whether random numbers are drawn; then the pictures
-    evaluated(data, run, None)
+    evaluated(data, run, methods)
     assert calls == [1, 7, 1, 6, 1, 6]
     assert_frame_equal(of(run, "mine"), first, check_exact=True)
     assert records(run)["saliency"].foreign.import_path == "my_methods:saliency"
 
     write(folder, monkeypatch, METHODS.replace("inputs.grad * factor", "-inputs.grad * factor"))
-    with pytest.raises(
-        SalgenError, match="has the method 'mine', and the source of my_methods:mine is not what it was"
-    ):
-        evaluated(data, run, None)
-    evaluated(data, run, ["my_methods:mine", "my_methods:saliency"])
+    evaluated(data, run, methods)
     assert np.allclose(of(run, "mine")["value"], 1 - first["value"])
-    (folder / "my_methods.py").unlink()
-    sys.modules.pop("my_methods")
-    with pytest.raises(SalgenError, match="has the method 'mine', and method my_methods:mine: cannot be imported"):
-        evaluated(data, run, ["gradient"])
+
+
+def test_nothing_that_a_run_names_is_imported(data, folder, monkeypatch):
+    """A received run may name any module, as a method from elsewhere or as the call of one."""
+    run = evaluated(data, folder / "run", ["my_methods:mine", "gradient"])
+    (folder / "trap.py").write_text("open('sprung', 'w').close()\ndef mine(*_): pass\n")
+    text = (run / "run.json").read_text(encoding="utf-8")
+    changes = {
+        "my_methods:mine": ("trap:mine", r"has the method 'mine', which is trap:mine.*: give it again among methods"),
+        '"call": "gradient"': ('"call": "trap:mine"', "run: trap: 'mine': write it as key=value"),
+    }
+    for old, (new, says) in changes.items():
+        (run / "run.json").write_text(text.replace(old, new), encoding="utf-8")
+        given = None if new == "trap:mine" else ["my_methods:mine"]
+        with pytest.raises(SalgenError, match=says):
+            evaluated(data, run, given)
+        assert not (folder / "sprung").exists()
+        assert "trap" not in sys.modules
 
 
 def test_an_object_must_be_given_again_and_is_computed_anew(data, folder):
@@ -230,7 +241,12 @@ def test_the_command(data, folder, capsys):
     printed = capsys.readouterr().out
     assert {"mine:factor=2", "Saliency", "gradient"} <= {line.split(" ")[0] for line in printed.splitlines()}
     assert set(records(folder / "run")) >= {"mine:factor=2", "Saliency", "gradient"}
-    assert main([*words, "-m", "half of it=my_methods:mine:factor=0.5", "-m", "gradient"]) == 0
+    assert main([*words, "-m", "half of it=my_methods:mine:factor=0.5"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "'mine:factor=2', which is my_methods:mine" in line
+    assert "'Saliency', which is captum.attr:Saliency" in line
+    again = ["-m", "my_methods:mine:factor=2", "-m", "captum.attr:Saliency"]
+    assert main([*words, *again, "-m", "half of it=my_methods:mine:factor=0.5", "-m", "gradient"]) == 0
     assert records(folder / "run")["half of it"].foreign.parameters == {"factor": 0.5}
     capsys.readouterr()
     assert main([*words, "-m", "my_methods:nothing"]) == 2
