@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from salgen.datasets.reading.reader import open_dataset
-from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint
-from salgen.files import write_bytes
+from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint, read_card, save_checkpoint
 
 AT_A_TIME = 64
 
@@ -29,7 +28,7 @@ def freeze(checkpoint: Path, dataset: Path) -> bool:
     halves = {name: tensor.half() if tensor.dtype == torch.float32 else tensor for name, tensor in weights.items()}
     if not torch.equal(*(_predicted(checkpoint, dataset, stored) for stored in (weights, halves))):
         return False
-    write_bytes(checkpoint / WEIGHTS, safetensors.torch.save(halves))
+    save_checkpoint(checkpoint, halves, read_card(checkpoint))
     return True
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,8 @@ class CheckpointMetadata(TrainingConfig):
         Share of the test split's images that show the most frequent class.
     seconds, images_per_second, device, versions
         Its time and speed, the device, and the versions of libraries.
+    weights_sha256
+        SHA-256 of the file of weights, which :func:`save_checkpoint` states; empty in an older card.
     """
 
     history: list[dict[str, float]]
@@ -89,6 +92,7 @@ class CheckpointMetadata(TrainingConfig):
     images_per_second: float
     device: str
     versions: dict[str, str]
+    weights_sha256: str = field(default="", compare=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def build_classifier(setup: TrainingConfig) -> Classifier:
 
 
 def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: CheckpointMetadata) -> None:
-    """Write a checkpoint; the card comes last, so a folder that has one is whole.
+    """Write a checkpoint; the card comes last and states the weights' digest, so a folder that has one is whole.
 
     Raises
     ------
@@ -127,8 +131,11 @@ def save_checkpoint(folder: Path, weights: Mapping[str, Tensor], card: Checkpoin
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_bytes(folder / WEIGHTS, safetensors.torch.save(tensors))
-        write_text(folder / CARD, json.dumps(asdict(card), indent=2, allow_nan=False) + "\n")
+        (folder / CARD).unlink(missing_ok=True)
+        data = safetensors.torch.save(tensors)
+        write_bytes(folder / WEIGHTS, data)
+        described = asdict(replace(card, weights_sha256=hashlib.sha256(data).hexdigest()))
+        write_text(folder / CARD, json.dumps(described, indent=2, allow_nan=False) + "\n")
     except OSError as error:
         raise SalgenError(f"cannot write the checkpoint {folder}: {error.strerror or error}") from None
 
@@ -150,16 +157,18 @@ def load_checkpoint(path: str | Path, device: str | torch.device | None = None) 
     Raises
     ------
     SalgenError
-        If a file is missing or damaged, or the weights are not those of the model that the card names.
+        If a file is missing or damaged, or the weights are not those that the card describes.
     """
     path = Path(path)
     card = read_card(path)
-    weights = _read_weights(path / WEIGHTS)
+    weights, digest = _read_weights(path / WEIGHTS)
     try:
         classifier = build_classifier(card)
     except (SalgenError, RuntimeError, MemoryError, ArithmeticError, TypeError, ValueError) as error:
         raise SalgenError(f"{path / CARD}: this network cannot be built ({reason(error)})") from None
     misfit = _misfit(classifier.state_dict(), weights)
+    if not misfit and digest != (card.weights_sha256 or digest):
+        misfit = f"its SHA-256 is {digest[:12]}, and not {card.weights_sha256[:12]}; train again, or restore both files"
     if misfit:
         raise SalgenError(
             f"{path / WEIGHTS} does not hold the weights of {card.model} as {CARD} describes it: {misfit}"
@@ -200,7 +209,7 @@ def read_card(path: Path) -> CheckpointMetadata:
         ) from None
     names = {f.name for f in fields(CheckpointMetadata)}
     if isinstance(values, dict):
-        values.setdefault("multi_label", False)  # older cards lack it
+        values = {"multi_label": False, "weights_sha256": "", **values}  # older cards lack them
     if not isinstance(values, dict) or values.keys() != names:
         wrong = sorted(names ^ values.keys())[0] if isinstance(values, dict) else "not an object"
         raise SalgenError(f"{file} is not the card of a checkpoint ({wrong}): train again, or restore the file")
@@ -271,9 +280,11 @@ def _check_kinds(values: Mapping[str, Any], file: Path) -> None:
             raise SalgenError(f"{file} is not the card of a checkpoint ({fault})")
 
 
-def _read_weights(file: Path) -> dict[str, Tensor]:
+def _read_weights(file: Path) -> tuple[dict[str, Tensor], str]:
+    """The weights, and the SHA-256 of their file."""
     try:
-        return safetensors.torch.load(file.read_bytes())
+        data = file.read_bytes()
+        return safetensors.torch.load(data), hashlib.sha256(data).hexdigest()
     except FileNotFoundError:
         raise SalgenError(f"the checkpoint {file.parent} has no {WEIGHTS}: train again, or restore the file") from None
     except (OSError, safetensors.SafetensorError) as error:

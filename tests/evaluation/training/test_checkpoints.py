@@ -1,3 +1,4 @@
+import hashlib
 import json
 from dataclasses import asdict, replace
 from types import SimpleNamespace
@@ -92,6 +93,33 @@ def test_global_random_state_is_left_alone(folder):
     before = torch.get_rng_state()
     load_checkpoint(folder)
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_weights_of_another_training_beside_the_card(folder, tmp_path):
+    """They fit the network, so nothing but their digest tells them apart."""
+    other = replace(CARD_VALUES, seed=CARD_VALUES.seed + 1)
+    save_checkpoint(tmp_path / "other", build_classifier(other).state_dict(), other)
+    (folder / WEIGHTS).write_bytes((tmp_path / "other" / WEIGHTS).read_bytes())
+    assert "does not hold the weights" in (message := error_of(load_checkpoint, folder))
+    assert "its SHA-256 is" in message
+
+
+def test_a_card_of_before_states_no_digest(folder):
+    values = json.loads((folder / CARD).read_text())
+    assert values.pop("weights_sha256") == hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+    (folder / CARD).write_text(json.dumps(values))
+    assert load_checkpoint(folder).card.weights_sha256 == ""
+
+
+def test_a_checkpoint_that_is_replaced_has_no_card_meanwhile(folder, monkeypatch):
+    def stopped(*_):
+        assert not (folder / CARD).exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("salgen.evaluation.training.checkpoints.write_bytes", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        save_checkpoint(folder, build_classifier(CARD_VALUES).state_dict(), CARD_VALUES)
+    assert "no checkpoint at" in error_of(load_checkpoint, folder)
 
 
 def test_no_folder(tmp_path):
