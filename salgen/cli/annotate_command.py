@@ -45,12 +45,16 @@ def command(
     PATH is a folder of images, as salgen import takes it, or a data set. Masks are kept in OUT-source after every
     stroke; the page's button Finish makes them the data set OUT, by default PATH-annotated. See docs/annotation.md.
     """
-    from salgen.datasets.annotation.annotated_dataset import Annotation
+    from salgen.datasets.annotation.annotated_dataset import Annotation, target_of
     from salgen.datasets.annotation.drawing_page import drawing_page
     from salgen.datasets.annotation.loopback import serve
+    from salgen.datasets.format.output_folder import sole_writer
 
-    annotation = Annotation.at(path, out, labels=labels, split=split, merge=merge, parameters=parse_pairs(pairs))
+    def annotation() -> Annotation:
+        return Annotation.at(path, out, labels=labels, split=split, merge=merge, parameters=parse_pairs(pairs))
+
     if finish:
-        click.echo(annotation.finish())
+        with sole_writer(target_of(path, out)):
+            click.echo(annotation().finish())
     else:
-        serve(drawing_page(annotation), port, "draw")
+        serve(target_of(path, out), lambda: drawing_page(annotation()), port, "draw")

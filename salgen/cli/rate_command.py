@@ -44,17 +44,22 @@ def command(
     or the folder OUT. See docs/annotation.md.
     """
     from salgen.datasets.annotation.loopback import serve
+    from salgen.datasets.format.output_folder import sole_writer
     from salgen.evaluation.rating.rating_page import rating_page
     from salgen.evaluation.rating.ratings import Ratings
     from salgen.evaluation.rating.trials import Trials
 
     folder = Path(run) if Path(run).name else Path(run).resolve()
     target = folder.with_name(f"{folder.name}-ratings") if out is None else Path(out)
-    ratings = Ratings(Trials.of(run, data, methods, images=images, seed=seed, model=model), target)
+
+    def ratings() -> Ratings:
+        return Ratings(Trials.of(run, data, methods, images=images, seed=seed, model=model), target)
+
     if finish:
-        click.echo("\n".join(_lines(ratings)))
+        with sole_writer(target):
+            click.echo("\n".join(_lines(ratings())))
     else:
-        serve(rating_page(ratings), port, "rate")
+        serve(target, lambda: rating_page(ratings()), port, "rate")
 
 
 def _lines(ratings: Ratings) -> list[str]:

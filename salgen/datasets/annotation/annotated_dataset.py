@@ -24,9 +24,17 @@ AGREEMENT, BENCHMARK = "agreement.parquet", "saliency-bench"
 ACCEPTABLE, MAJORITY = MERGES = ("acceptable", "majority")
 
 
+def target_of(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
+    """The folder of the data set that is drawn: `out`, or ``PATH-annotated``."""
+    folder = Path(path) if Path(path).name else Path(path).resolve()
+    return folder.with_name(f"{folder.name}-annotated") if out is None else Path(out)
+
+
 @dataclass(frozen=True)
 class Annotation:
     """Images, what is drawn on them, and what is to become of it.
+
+    One process at a time may write it, see :func:`salgen.datasets.format.output_folder.sole_writer`.
 
     Attributes
     ----------
@@ -78,8 +86,7 @@ class Annotation:
         """
         if merge not in MERGES:
             raise SalgenError(f"merge = {merge!r}: give {' or '.join(MERGES)}")
-        folder = Path(path) if Path(path).name else Path(path).resolve()
-        target = folder.with_name(f"{folder.name}-annotated") if out is None else Path(out)
+        folder, target = Path(path) if Path(path).name else Path(path).resolve(), target_of(path, out)
         work = target.with_name(f"{target.name}-source")
         if target.exists() and not (work / "masks").is_dir():
             raise SalgenError(f"{target} holds something else than what was drawn here: give another folder OUT")

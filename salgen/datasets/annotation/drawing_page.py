@@ -11,7 +11,8 @@ import numpy as np
 
 from salgen.datasets.annotation.annotated_dataset import Annotation
 from salgen.datasets.annotation.drawn_masks import version_of
-from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin
+from salgen.datasets.annotation.images_to_annotate import ImageToAnnotate
+from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin, number
 from salgen.datasets.format.png import encode
 from salgen.datasets.importers.layouts.own_images.upright_pictures import read_picture
 from salgen.types import Mask
@@ -50,23 +51,20 @@ def drawing_page(annotation: Annotation) -> Starlette:
         ]  # fmt: skip
         return JSONResponse({"key": key.hexdigest()[:16], "images": listed}, headers=SAFE)
 
-    def number(request: Request) -> int:
-        index = int(request.path_params["number"])
-        if index >= len(images):
-            raise HTTPException(404, f"there are {len(images)} images")
-        return index
+    def asked(request: Request) -> ImageToAnnotate:
+        return images[number(request, "number", len(images))]
 
     def picture(request: Request) -> Response:
-        return Response(encode(read_picture(images[number(request)].path)), media_type="image/png", headers=SAFE)
+        return Response(encode(read_picture(asked(request).path)), media_type="image/png", headers=SAFE)
 
     def read(request: Request) -> Response:
-        mask = masks.read(request.path_params["annotator"], images[number(request)].item)
+        mask = masks.read(request.path_params["annotator"], asked(request).item)
         bits = b"" if mask is None else np.packbits(mask).tobytes()
         return Response(bits, media_type="application/octet-stream", headers={**SAFE, "ETag": f'"{version_of(mask)}"'})
 
     async def write(request: Request) -> Response:
         check_origin(request)
-        annotator, image = request.path_params["annotator"], images[number(request)]
+        annotator, image = request.path_params["annotator"], asked(request)
         masks.folder_of(annotator)
         pixels = image.size[0] * image.size[1]
         body = bytearray()
@@ -97,9 +95,9 @@ def drawing_page(annotation: Annotation) -> Starlette:
 
     routes = [
         Route("/state/{annotator}", state),
-        Route("/images/{number:int}", picture),
-        Route("/masks/{annotator}/{number:int}", read),
-        Route("/masks/{annotator}/{number:int}", write, methods=["PUT"]),
+        Route("/images/{number}", picture),
+        Route("/masks/{annotator}/{number}", read),
+        Route("/masks/{annotator}/{number}", write, methods=["PUT"]),
         Route("/finish", finish, methods=["POST"]),
     ]
     return application(routes, FILES[0], texts)

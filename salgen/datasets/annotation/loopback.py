@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.errors import SalgenError, install
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ SAFE = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+LONGEST_NUMBER = 9  # digits
 MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems take "A" and "a" for one name
@@ -89,14 +92,32 @@ def check_origin(request: Request) -> None:
         raise HTTPException(403, "only the page of this server may write")
 
 
-def serve(app: Starlette, port: int, purpose: str) -> None:
-    """Serve on 127.0.0.1 until Ctrl-C, and print the address after `purpose`.
+def number(request: Request, name: str, count: int) -> int:
+    """The number from 0 to `count` - 1 that a part of the address is; others are refused with status 404 or 400."""
+    from starlette.exceptions import HTTPException
+
+    text = request.path_params[name]
+    if len(text) > LONGEST_NUMBER:
+        raise HTTPException(400, f"{name}: a number has {LONGEST_NUMBER} digits at most")
+    if not text.isdecimal() or int(text) >= count:
+        raise HTTPException(404, f"{name}: there are {count}")
+    return int(text)
+
+
+def serve(folder: Path, page: Callable[[], Starlette], port: int, purpose: str) -> None:
+    """Serve a page on 127.0.0.1 until Ctrl-C, as the sole writer of a folder, and print the address after `purpose`.
+
+    Parameters
+    ----------
+    page
+        Gives the page; it is called when no other process writes to the folder.
 
     Raises
     ------
     SalgenError
-        If the port cannot be used.
+        If the port cannot be used, another process writes to the folder, or a package is not installed.
     """
+    check_installed()
     import uvicorn
 
     listening = socket.socket()
@@ -106,6 +127,8 @@ def serve(app: Starlette, port: int, purpose: str) -> None:
         listening.listen()
     except OSError as error:
         raise SalgenError(f"port {port} cannot be used ({error.strerror}): give another one by --port") from None
-    print(f"{purpose} at http://{HOST}:{listening.getsockname()[1]}/  (Ctrl-C ends it; all is kept)", flush=True)
-    settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
-    uvicorn.Server(settings).run(sockets=[listening])
+    with listening, sole_writer(folder):
+        app = page()
+        print(f"{purpose} at http://{HOST}:{listening.getsockname()[1]}/  (Ctrl-C ends it; all is kept)", flush=True)
+        settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+        uvicorn.Server(settings).run(sockets=[listening])

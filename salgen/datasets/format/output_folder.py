@@ -1,9 +1,10 @@
-"""The folder that a data set is written to: its permitted contents, and the lock of its one writer."""
+"""The folder that something is written to: its place, its permitted contents, and the lock of its one writer."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import Enum
@@ -16,10 +17,12 @@ from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import Manifest, installed_libraries, read_manifest
 from salgen.datasets.format.shards import DATA
 from salgen.errors import SalgenError
-from salgen.files import TEMPORARY, cache_folder
+from salgen.files import TEMPORARY, cache_folder, write_text
 from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
+ELSEWHERE = "choose a place outside it"
+SCORES = "scores.parquet"  # of a finished run
 
 
 class State(Enum):
@@ -63,30 +66,52 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
 
 
 @contextmanager
-def sole_writer(folder: Path, called: Path | None = None) -> Iterator[None]:
+def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = False) -> Iterator[None]:
     """Keep the user's other salgen processes from writing to a folder; messages name it `called` if given.
 
     The lock is a file in the user's cache, named after the folder: nothing appears in the folder, and a process that
-    is killed releases its lock. Where no lock can be taken, no process is kept away.
+    is killed releases its lock. Where no lock can be taken, no process is kept away. Beside the lock stands its holder.
 
     Raises
     ------
     SalgenError
-        If another process is writing to it.
+        If another process is writing to it, or it lies within a data set or, unless `in_a_run`, within a run.
     """
+    check_outside(called or folder, in_a_run=in_a_run)
     with ExitStack() as stack:
         try:
             locks = cache_folder() / "locks"
             locks.mkdir(exist_ok=True)
             name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()
+            holder = locks / f"{name}.holder"
             stack.enter_context(FileLock(locks / f"{name}.lock", timeout=0))
+            write_text(holder, f"process {os.getpid()} on {platform.node()}")
+            stack.callback(holder.unlink, missing_ok=True)
         except Timeout:
+            who = f" ({holder.read_text(encoding='utf-8')})" if holder.is_file() else ""
             raise SalgenError(
-                f"{called or folder} is being written by another salgen process: wait until it is done"
+                f"{called or folder} is being written by another salgen process: wait until it is done, or end it{who}"
             ) from None
         except OSError:  # a cache that cannot be written, or a file system without locks
             pass
         yield
+
+
+def check_outside(path: Path, *, in_a_run: bool = False) -> None:
+    """Check that a new file or folder does not lie within a data set or a run, whose verification would then fail.
+
+    Raises
+    ------
+    SalgenError
+        If it lies within a data set, a published run or, unless `in_a_run`, any run.
+    """
+    for folder in path.resolve().parents:
+        names = (manifest.FILE, manifest.RUN, checksums.FILE, SCORES)
+        there = {name for name in names if (folder / name).is_file()}
+        finished = checksums.FILE in there or (SCORES in there and not in_a_run)
+        if manifest.FILE in there or (manifest.RUN in there and finished):
+            kind = "data set" if manifest.FILE in there else "run"
+            raise SalgenError(f"{path} lies within the {kind} {folder}, whose `salgen verify` would fail: {ELSEWHERE}")
 
 
 def _check_permission(folder: Path) -> None:

@@ -8,7 +8,7 @@ from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin
+from salgen.datasets.annotation.loopback import SAFE, application, check_installed, check_origin, number
 from salgen.evaluation.rating.ratings import QUESTIONS, Ratings
 
 if TYPE_CHECKING:
@@ -64,9 +64,11 @@ def rating_page(ratings: Ratings) -> Starlette:
             if len(body) > LONGEST:
                 raise HTTPException(413)
         try:
-            value = int(json.loads(body))
-        except (ValueError, TypeError, RecursionError):
-            raise HTTPException(400, "an answer is a number") from None
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            value = None
+        if type(value) is not int:
+            raise HTTPException(400, "an answer is a whole number")
         await run_in_threadpool(
             keep, request.path_params["rater"], image, position, request.path_params["question"], value
         )
@@ -85,16 +87,10 @@ def rating_page(ratings: Ratings) -> Starlette:
         said = f"Thank you: {given} of {all_of_them} questions are answered, and kept in {ratings.folder}."
         return PlainTextResponse(said, headers=SAFE)
 
-    def number(request: Request, name: str, limit: int) -> int:
-        index = int(request.path_params[name])
-        if index >= limit:
-            raise HTTPException(404, f"there are {limit}")
-        return index
-
     routes = [
         Route("/state/{rater}", state),
-        Route("/images/{rater}/{image:int}", pictures),
-        Route("/answers/{rater}/{image:int}/{position:int}/{question}", answer, methods=["PUT"]),
+        Route("/images/{rater}/{image}", pictures),
+        Route("/answers/{rater}/{image}/{position}/{question}", answer, methods=["PUT"]),
         Route("/finish/{rater}", finish, methods=["POST"]),
     ]
     return application(routes, "rate.html", texts)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from salgen.datasets.annotation.agreement import krippendorff_alpha
 from salgen.datasets.annotation.loopback import check_name
-from salgen.errors import SalgenError
+from salgen.errors import SalgenError, reason
 from salgen.evaluation.rating.trials import Trials
 from salgen.files import atomic_path, remove_temporaries
 
@@ -39,13 +39,15 @@ Answers = dict[tuple[int, int], dict[str, int]]  # (image, position) to question
 
 
 class Ratings:
-    """A folder of answers; a rater's file is replaced as a whole after each of them, so a kill loses none."""
+    """A folder of answers; a rater's file is replaced as a whole after each of them, so a kill loses none.
+
+    One process at a time may write it, see :func:`salgen.datasets.format.output_folder.sole_writer`.
+    """
 
     def __init__(self, trials: Trials, folder: Path) -> None:
         self.trials, self.folder = trials, folder
         (folder / "raters").mkdir(parents=True, exist_ok=True)
         remove_temporaries(folder, below=True)
-        self._known: dict[str, Answers] = {}
         for rater in self.raters:
             self.answers(rater)  # what belongs to other trials is reported before anybody answers
 
@@ -60,13 +62,9 @@ class Ratings:
         Raises
         ------
         SalgenError
-            If the name is none, or the answers are to other trials.
+            If the name is none, its file is damaged, or the answers are to other trials.
         """
-        if rater not in self._known:
-            path = self._path(rater)
-            rows = pq.read_table(path, schema=SCHEMA).to_pylist() if path.is_file() else []
-            self._known[rater] = dict(self._placed(rater, row) for row in rows)
-        return self._known[rater]
+        return dict(self._placed(rater, row) for row in self._rows(rater))
 
     def answer(self, rater: str, image: int, position: int, question: str, value: int) -> None:
         """Keep an answer, from 1 to 5, in place of the one before.
@@ -74,11 +72,11 @@ class Ratings:
         Raises
         ------
         SalgenError
-            If there is no such question or answer.
+            If there is no such question or answer; an answer is a whole number.
         """
-        if question not in QUESTIONS or value not in range(LOWEST, HIGHEST + 1):
+        if question not in QUESTIONS or type(value) is not int or not LOWEST <= value <= HIGHEST:
             raise SalgenError(f"{question} = {value!r}: answer {', '.join(QUESTIONS)} by {LOWEST} to {HIGHEST}")
-        answers = {place: dict(given) for place, given in self.answers(rater).items()}
+        answers = self.answers(rater)
         answers.setdefault((image, position), {})[question] = value
         trials = self.trials
         rows = [
@@ -87,11 +85,10 @@ class Ratings:
             for (image, position), given in sorted(answers.items())
         ]  # fmt: skip
         _write(rows, SCHEMA, self._path(rater))
-        self._known[rater] = answers
 
     def rows(self) -> list[dict[str, Any]]:
         """All answers, as `ratings.parquet` has them."""
-        return [row for rater in self.raters for row in pq.read_table(self._path(rater), schema=SCHEMA).to_pylist()]
+        return [row for rater in self.raters for row in self._rows(rater)]
 
     def finish(self) -> list[dict[str, Any]]:
         """Write `ratings.parquet` with all answers and `agreement.parquet`, whose rows are returned.
@@ -111,6 +108,13 @@ class Ratings:
 
     def _path(self, rater: str) -> Path:
         return self.folder / "raters" / f"{check_name(rater)}.parquet"
+
+    def _rows(self, rater: str) -> list[dict[str, Any]]:
+        path = self._path(rater)
+        try:
+            return list(pq.read_table(path, schema=SCHEMA).to_pylist()) if path.is_file() else []
+        except (pa.ArrowException, OSError) as error:
+            raise SalgenError(f"{path} is damaged ({reason(error)}): restore the file, or remove it") from None
 
     def _placed(self, rater: str, row: Mapping[str, Any]) -> tuple[tuple[int, int], dict[str, int]]:
         trials, position = self.trials, row["position"]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from salgen.datasets.execution.executors import processors
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
@@ -109,19 +110,21 @@ def train(
         of_training["images"] = [sha256_of(images / f"{split}.npy") for split in SPLITS]
     setup = setup_of(path, task, model, to_json(plugin), seed, of_training, source)
     build_classifier(setup)  # fails early where the images are too small for the model
-    if (out / CARD).exists():
-        check_same(out, read_card(out), setup)
-        remove_state(out)
-    else:
+    if not (out / CARD).exists():
         if chosen.reliance:
             _check_reliance(setup, path, source, images)
-        _prepare_folder(out)
-        inputs: dict[str, Any] = {"images": images, "source": source}
-        failure = _fabric(chosen).launch(partial(_run, path=path, out=out, setup=setup, settings=chosen, **inputs))
-        if failure is not None:
-            with suppress(OSError):
-                out.rmdir()  # only if nothing is in it
-            raise failure
+        with sole_writer(out, in_a_run=True):
+            _prepare_folder(out)
+            inputs: dict[str, Any] = {"images": images, "source": source}
+            work = partial(_run, path=path, out=out, setup=setup, settings=chosen, **inputs)
+            done = (out / CARD).exists()  # another process may have trained meanwhile
+            failure = None if done else _fabric(chosen).launch(work)
+            if failure is not None:
+                with suppress(OSError):
+                    out.rmdir()  # only if nothing is in it
+                raise failure
+    check_same(out, read_card(out), setup)
+    remove_state(out)
     return load_checkpoint(out)
 
 

@@ -1,6 +1,7 @@
 """What the server takes and refuses, by requests that no browser would send."""
 
 import http.client
+import platform
 import sys
 
 import numpy as np
@@ -88,6 +89,20 @@ def test_it_listens_on_this_machine_alone(server):
 def test_a_port_that_is_taken_is_an_error_in_one_line(server, capsys):
     assert main(["annotate", str(server.images), "--port", str(server.port)]) == 2
     assert f"error: port {server.port} cannot be used" in capsys.readouterr().err
+
+
+def test_a_second_server_is_refused_and_told_of_the_first(server, capsys):
+    for more in (["--port", "0"], ["--finish"]):
+        assert main(["annotate", str(server.images), *more]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{server.out} is being written by another salgen process" in line
+        assert f"(process {server.process.pid} on {platform.node()})" in line
+
+
+@pytest.mark.parametrize("path", ["/images/{}", "/masks/rob/{}"])
+def test_a_number_that_python_does_not_read(server, path):
+    assert ask(server, "GET", path.format("1" * 4400))[0].status == 400
+    assert ask(server, "GET", path.format("%C2%B2"))[0].status == 404  # a digit, and no decimal one
 
 
 def test_without_the_packages_of_the_extra(server, capsys, monkeypatch):

@@ -1,11 +1,13 @@
 """The page on which explanations are rated, in a browser."""
 
 import http.client
+import platform
 
 import pyarrow.parquet as pq
 import pytest
 from drawing_pages import served
 
+from salgen.cli.main import main
 from salgen.evaluation.rating.trials import Trials
 
 
@@ -104,6 +106,18 @@ def test_what_the_server_refuses(rating, tmp_path):
     assert put("/answers/rob/0/0/trust", Host="rebound.example", Origin="http://rebound.example") == 400
     assert [put(f"/answers/{place}") for place in ("rob/2/0/trust", "rob/0/5/trust", "..%2fup/0/0/trust")] == [404] * 3
     assert [put("/answers/rob/0/0/trust", body) for body in ("6", "x", "[]", "1" * 1000)] == [409, 400, 400, 413]
+    for body in ("3.9", "3.0", "true", "null", '"3"', "Infinity", "-Infinity", "NaN", "1e999", "[" * 200):
+        assert put("/answers/rob/0/0/trust", body) == 400, body
+    digits = "1" * 4400  # more than Python reads as a number
+    assert [put(f"/answers/rob/{image}/{place}/trust") for image, place in ((digits, 0), (0, digits))] == [400, 400]
     assert put("/answers/rob/0/0/other") == put("/answers/Rob/0/0/trust") == 409
     assert not list((tmp_path / "out" / "raters").iterdir())
     assert put("/answers/rob/0/0/trust") == 204
+
+
+def test_a_second_server_on_the_folder_is_refused_and_told_of_the_first(rating, run, data, tmp_path, capsys):
+    for more in (["--port", "0"], ["--finish"]):
+        assert main(["rate", str(run), str(tmp_path / "out"), "--data", str(data), *more]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{tmp_path / 'out'} is being written by another salgen process" in line
+        assert f"(process {rating.process.pid} on {platform.node()})" in line

@@ -93,12 +93,29 @@ def test_answers_are_kept_and_written(run, data, tmp_path):
     }  # fmt: skip
     assert means(rows)[trials.order("anna", 1)[0]]["covers"] == 4
     assert pq.read_table(tmp_path / "ratings" / "agreement.parquet").to_pylist() == agreement
-    for bad in (("covers", 0), ("covers", 6), ("other", 3)):
+    for bad in (("covers", 0), ("covers", 6), ("other", 3), ("covers", True), ("covers", 3.0), ("covers", 3.9)):
         with pytest.raises(SalgenError, match="by 1 to 5"):
             again.answer("anna", 0, 0, *bad)
     for other in (Trials.of(run, data, seed=1), Trials.of(run, data, ["gradient", "deconvnet"])):
         with pytest.raises(SalgenError, match="has answers to other images, methods or another seed"):
             Ratings(other, tmp_path / "ratings")
+
+
+def test_answers_of_two_at_once_are_all_kept(run, data, tmp_path):
+    """What another process wrote since is on the disk, and in nobody's memory."""
+    one, other = (Ratings(Trials.of(run, data), tmp_path / "ratings") for _ in range(2))
+    for ratings, position in ((one, 0), (other, 1), (one, 2)):
+        ratings.answer("anna", 0, position, "trust", 3)
+    assert sorted(other.answers("anna")) == [(0, 0), (0, 1), (0, 2)]
+
+
+def test_a_damaged_file_is_named(run, data, tmp_path):
+    ratings = Ratings(Trials.of(run, data), tmp_path / "ratings")
+    ratings.answer("anna", 0, 0, "trust", 3)
+    path = tmp_path / "ratings" / "raters" / "anna.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(SalgenError, match=r"anna\.parquet is damaged"):
+        Ratings(Trials.of(run, data), tmp_path / "ratings")
 
 
 def test_the_command_prints_means(run, data, tmp_path, capsys):

@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -225,6 +226,24 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, monkeypatch, o
     assert "holds another training" in message
     assert said in message
     assert before == {path: path.read_bytes() for path in (tmp_path / "c").iterdir()}
+
+
+def test_another_training_that_begins_meanwhile_is_refused(tmp_path, monkeypatch):
+    """It says who is at work; once the first is done it finds another training."""
+    refused, usual = [], training.write_state
+
+    def write_state(folder, *rest):
+        usual(folder, *rest)
+        refused.append(error_of(train, "squares", folder, settings=SMALL, seed=1))
+
+    monkeypatch.setattr(training, "write_state", write_state)
+    first = train("squares", tmp_path / "c", settings=SMALL)
+    assert all("c is being written by another salgen process: wait" in message for message in refused)
+    assert f"(process {os.getpid()} on " in refused[0]
+    assert "holds another training (seed = 0 there, 1 here)" in error_of(
+        train, "squares", tmp_path / "c", settings=SMALL, seed=1
+    )
+    assert load_checkpoint(tmp_path / "c").card == first.card
 
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
