@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 TEMPORARY = ".part"
@@ -36,8 +36,11 @@ def atomic_path(path: Path, *, synced: bool = True) -> Iterator[Path]:
             with open(temporary, "rb") as handle:
                 os.fsync(handle.fileno())
         temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):  # its folder may be a file
+            temporary.unlink()
+        if isinstance(error, OSError) and str(temporary) in str(error):  # the user knows no such file
+            raise OSError(error.errno, os.strerror(error.errno or errno.EIO), str(path)) from error
         raise
     if synced:
         sync_folder(path.parent)

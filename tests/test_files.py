@@ -33,6 +33,19 @@ def test_a_table_is_written_to_a_folder_with_a_colon_in_its_name(tmp_path, monke
     assert pq.read_table(tmp_path / "run:1" / "a.parquet")["a"].to_pylist() == [1, 2]
 
 
+@pytest.mark.parametrize("place", ["nowhere/a", "file/a", "folder"])
+def test_an_error_names_the_file_that_was_asked_for(tmp_path, place):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=f"/{place}'") as plain:
+        write_text(tmp_path / place, "")
+    with pytest.raises(type(plain.value), match=f"/{place}'") as arrow, atomic_path(tmp_path / place) as temporary:
+        pq.write_table(pa.table({"a": [1]}), temporary)
+    for caught in (plain.value, arrow.value):
+        assert caught.filename == str(tmp_path / place)
+        assert ".part" not in str(caught)
+
+
 def test_bytes_and_digest(tmp_path):
     write_bytes(tmp_path / "b", b"\r\n\0")
     assert (tmp_path / "b").read_bytes() == b"\r\n\0"

@@ -18,11 +18,13 @@ def command(path: str, out: str | None, split: str | None, count: int, source: s
 
     The sheet shows image, mask over the image, twin and their difference.
     """
+    from salgen.datasets.format.output_folder import check_outside
     from salgen.datasets.preview.contact_sheet import contact_sheet, describe
     from salgen.files import atomic_path
 
     folder = Path(path)
     picture = Path(out) if out else folder.with_name(folder.resolve().name + "-sheet.png")
+    check_outside(picture, in_a_run=True)
     sheet = contact_sheet(folder, split=split, count=count, source=source)
     with atomic_path(picture) as temporary:
         sheet.save(temporary, format="PNG")

@@ -16,6 +16,7 @@ import torch
 
 from salgen.datasets.archives.archive_formats import is_archive
 from salgen.datasets.format.manifest import FILE as MANIFEST
+from salgen.datasets.format.output_folder import check_outside
 from salgen.datasets.reading.reader import AT_A_TIME, Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.array_files import MASK, ArrayFiles, open_arrays
@@ -69,6 +70,7 @@ class FileScores:
 
 def check_suffix(path: Path) -> None:
     """Raise a SalgenError for a file that scores cannot be written to."""
+    check_outside(path, in_a_run=True)
     if path.suffix not in WRITERS or not path.parent.is_dir():
         raise SalgenError(f"{path}: give a file in a folder that exists, ending in {' or '.join(WRITERS)}")
 

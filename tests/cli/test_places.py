@@ -1,0 +1,68 @@
+"""Places that commands refuse to write to, in one line that names what the user gave."""
+
+import numpy as np
+import pytest
+from kept_runs import STATED, make_data
+from own_image_files import write_images, write_labels, write_masks
+
+import salgen
+from salgen.cli.main import main
+
+MODEL = """
+from torch import nn
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2)).eval()
+"""
+WITHIN = {
+    "make": ["make", "perlin-lesions", "{data}/more", "--scale", "demo"],
+    "import": ["import", "{photos}", "{data}/data/more", "--masks", "{photos}-masks", "--labels", "{photos}.csv"],
+    "show": ["show", "{data}", "--out", "{data}/sheet.png"],
+    "publish in a run": ["publish", "{data}", "{run}/lesions.tar", "--license", "CC0-1.0"],
+    "unpack": ["unpack", "{archive}", "{data}/copy"],
+    "train": ["train", "{data}", "--out", "{data}/models", "--scale", "demo"],
+    "score": ["score", "{images}", "{images}", "--out", "{data}/scores.csv"],
+    "report": ["report", "{run}", "--out", "{data}/page.html"],
+    "leaderboard": ["leaderboard", "{run}", "--out", "{data}/site"],
+    "evaluate": ["evaluate", "{data}", "--out", "{data}/run", "--model", "a_model:net", "--scale", "demo"],
+    "evaluate in a run": ["evaluate", "{data}", "--out", "{run}/run", "--model", "a_model:net", "--scale", "demo"],
+    "make in a run": ["make", "perlin-lesions", "{run}/data", "--scale", "demo"],
+}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    place = tmp_path_factory.mktemp("places")
+    (place / "a_model.py").write_text(MODEL)
+    (place / "images").mkdir()
+    np.save(place / "images" / "a.npy", np.zeros((4, 4)))
+    data = make_data(place)
+    photos = write_images(place / "photos")
+    write_masks(place / "photos-masks")
+    write_labels(place / "photos.csv")
+    archive = salgen.publish(data, place / "lesions.tar", **STATED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        given = {"methods": ["gradient"], "metrics": ["roc-auc"], "out": place / "run", "limit": 2, "redraws": 2}
+        run = salgen.evaluate(data, model="a_model:net", **given)
+    return {"data": data, "images": place / "images", "photos": photos, "archive": archive, "run": run.path}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_nothing_is_written_within_a_data_set_or_a_run(places, name, capsys, monkeypatch):
+    monkeypatch.chdir(places["data"].parent)
+    before = sorted(path for path in places["data"].parent.rglob("*") if path.suffix != ".pyc")
+    capsys.readouterr()
+    assert main([word.format(**places) for word in WITHIN[name]]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    kind, whole = ("run", places["run"]) if name.endswith("in a run") else ("data set", places["data"])
+    assert f"lies within the {kind} {whole}" in last
+    assert "choose a place outside it" in last
+    assert sorted(path for path in places["data"].parent.rglob("*") if path.suffix != ".pyc") == before
+    assert salgen.verify(places["data"], samples=0) == []
+
+
+@pytest.mark.parametrize("out", ["nowhere/sheet.png", "a_model.py/sheet.png", "images"])
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(places, out, capsys, monkeypatch):
+    monkeypatch.chdir(places["data"].parent)
+    assert main(["show", str(places["data"]), "--out", out]) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert line.endswith(f"({out})")
