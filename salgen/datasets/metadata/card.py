@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import columns, mask_columns
@@ -30,6 +32,9 @@ IMPORTED_LAW = """## What is exact, and what is not
 - Which images belong to which split, their order and their resizing are a pure function of the copy, the parameters
   and the seed; `recipe` names the item, and `salgen verify` with the copy as the source makes samples again and
   compares them bit for bit."""
+
+# Code between backticks, which is kept, or a mark that is not within a word.
+_MARKS = re.compile(r"(?<!`)`(?!`)[^`]+`(?!`)|[<>*`\[\]\\]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 
 OTHER_FILES = (
     "`croissant.json` describes the same columns for Croissant readers, and `SHA256SUMS` holds the checksums of all "
@@ -85,9 +90,9 @@ def _absence(manifest: Manifest) -> str:
     spec = manifest.spec
     return f"""## Pixels are not included
 
-The images are made from `{spec.source}`, and its terms are not known to let others pass them on. So this is
-published as recipes and masks: `image` and `twin` are null in every row. With a copy of your own whose SHA-256 is
-the one below, the code at the end of this card makes the data set again, pixels included, and so does
+The images are made from {markdown_code(spec.source)}, and its terms are not known to let others pass them on. So
+this is published as recipes and masks: `image` and `twin` are null in every row. With a copy of your own whose SHA-256
+is the one below, the code at the end of this card makes the data set again, pixels included, and so does
 
     salgen make {spec.generator} OUT --set source=PATH
 
@@ -98,8 +103,8 @@ with the same splits, seed and parameters. `pixels_sha256` of every sample says 
 def _rendering(manifest: Manifest) -> str:
     spec = manifest.spec
     foreign = (
-        f"They are made from `{spec.source}`, with the SHA-256 below. Where that is material of your own, give its "
-        "path: `source=PATH`, or `--source PATH`.\n\n"
+        f"They are made from {markdown_code(spec.source)}, with the SHA-256 below. Where that is material of your own, "
+        "give its path: `source=PATH`, or `--source PATH`.\n\n"
         if spec.source_digest
         else ""
     )
@@ -120,7 +125,7 @@ with the same splits, seed, parameters and source."""
 def _law(manifest: Manifest) -> str:
     if manifest.imported:
         return IMPORTED_LAW
-    scored = f"By default maps are scored within the region `{manifest.valid_region}`."
+    scored = f"By default maps are scored within the region {markdown_code(str(manifest.valid_region))}."
     whole = "By default maps are scored over the whole image."
     stored = manifest.twins and manifest.stores_pixels
     place = "`twin` holds it." if stored else "Twins were not stored here; they can be rendered from the recipes."
@@ -154,28 +159,32 @@ def _splits(manifest: Manifest) -> str:
         (f"`{split}`", f"{manifest.spec.splits[split]:,}", len(shards_of(manifest, split))) for split in manifest.splits
     ]
     tasks = [
-        f"- `{task}`: " + ", ".join(f"{number} = {name}" for number, name in enumerate(names))
-        + f". Ground truth: region `{manifest.targets[task]}`."
+        f"- {markdown_code(task)}: " + ", ".join(f"{number} = {markdown(name)}" for number, name in enumerate(names))
+        + f". Ground truth: region {markdown_code(manifest.targets[task])}."
         for task, names in manifest.tasks.items()
     ]  # fmt: skip
     return f"## Splits and labels\n\n{markdown_table(('split', 'samples', 'files'), rows)}\n\n" + "\n".join(tasks)
 
 
 def _columns(manifest: Manifest) -> str:
-    rows = [(f"`{column.name}`", column.kind.value, column.description) for column in columns(manifest)]
+    rows = [
+        (markdown_code(column.name), column.kind.value, markdown(column.description)) for column in columns(manifest)
+    ]
     form = "" if manifest.recipes_only else "Images are lossless PNG.\n\n"
     return f"## Columns\n\n{form}{markdown_table(('column', 'holds', 'meaning'), rows)}"
 
 
 def _parameters(manifest: Manifest, plugin: Any) -> str:
     values = _values(manifest)
-    rows = [(f"`{p.name}`", f"`{_plain(values[p.name])}`", p.help) for p in describe(plugin) if p.name in values]
+    rows = [
+        (f"`{p.name}`", markdown_code(_plain(values[p.name])), p.help) for p in describe(plugin) if p.name in values
+    ]
     return f"## Parameters\n\n{markdown_table(('parameter', 'value', 'meaning'), rows)}"
 
 
 def _licence(manifest: Manifest, publication: PublicationMetadata) -> str:
     name, address = publication.licence, publication.licence_url
-    stated = f"<{address}>" if address == name else f"[{name}]({address})" if address else f"`{name}`"
+    stated = markdown_link(address, None if address == name else name) if address else f"`{name}`"
     passed_on = (
         "\nThe terms of the material are not known to salgen to let pixels be passed on; whoever published this "
         "stated that they do."
@@ -187,20 +196,24 @@ def _licence(manifest: Manifest, publication: PublicationMetadata) -> str:
 def _material(manifest: Manifest) -> str:
     if not manifest.spec.source_digest:
         return "Everything is computed; there is no outside material."
-    material = f"""Outside material: `{manifest.spec.source}`, SHA-256 `{manifest.spec.source_digest}`.
-Its licence: {manifest.licence or "not stated"}"""
+    digest = markdown_code(manifest.spec.source_digest)
+    material = f"""Outside material: {markdown_code(manifest.spec.source)}, SHA-256 {digest}.
+Its licence: {markdown(manifest.licence) or "not stated"}"""
     if manifest.derived:
-        licence = f"The licence of its outside material: {manifest.licence}" if manifest.licence else ""
-        material = (
-            f"Made from a {manifest.spec.source} with the fingerprint `{manifest.spec.source_digest}`.\n{licence}"
-        )
-    return f"{material}\n\n{manifest.notes}".rstrip()
+        licence = f"The licence of its outside material: {markdown(manifest.licence)}" if manifest.licence else ""
+        material = f"Made from a {markdown(manifest.spec.source)} with the fingerprint {digest}.\n{licence}"
+    return f"{material}\n\n{markdown(manifest.notes)}".rstrip()
 
 
 def _citation(publication: PublicationMetadata) -> str:
-    by = f" by {', '.join(publication.creators)}" if publication.creators else ""
-    at = f" at <{publication.url}>" if publication.url else ""
-    return f"## Citing it\n\nPublished{by} on {publication.date}{at}. `CITATION.cff` says how to cite it."
+    return f"## Citing it\n\n{published(publication)}. `CITATION.cff` says how to cite it."
+
+
+def published(publication: PublicationMetadata) -> str:
+    """By whom, when and where something was published."""
+    by = f" by {', '.join(map(markdown, publication.creators))}" if publication.creators else ""
+    at = f" at {markdown_link(publication.url)}" if publication.url else ""
+    return f"Published{by} on {publication.date}{at}"
 
 
 def _loading(manifest: Manifest) -> str:
@@ -261,7 +274,7 @@ def _making(manifest: Manifest, plugin: Any) -> str:
     )
     twins = "" if manifest.twins else "    twins=False,\n"
     recipes = "    recipes_only=True,\n" if manifest.recipes_only else ""
-    regions = ", ".join(f"`{column}`" for column in mask_columns(manifest))
+    regions = ", ".join(map(markdown_code, mask_columns(manifest)))
     return f"""## Making it again
 
 ```python
@@ -290,6 +303,28 @@ def _plain(value: Any) -> str:
     if not isinstance(value, list):
         return str(value)
     return (", " if any(isinstance(item, str) for item in value) else " x ").join(map(str, value))
+
+
+def markdown(text: str) -> str:
+    """A line of Markdown that shows a text as it is, without markup, HTML or links; what is between backticks is code.
+
+    >>> markdown("snow_leopard <b>&amp; [a](b)")
+    'snow_leopard &#60;b&#62;&#38;amp; &#91;a&#93;(b)'
+    """
+    return _MARKS.sub(lambda mark: mark[0] if mark[0][1:] else f"&#{ord(mark[0])};", " ".join(text.split()))
+
+
+def markdown_code(text: str) -> str:
+    """A text as code in a line of Markdown, whatever backticks it has."""
+    line = " ".join(text.split())
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
+
+
+def markdown_link(address: str, text: str | None = None) -> str:
+    """A link to an address, under itself or a text; what could end it is percent-encoded."""
+    place = quote(address, safe=":/?#@!$&'*+,;=%")
+    return f"<{place}>" if text is None else f"[{markdown(text)}]({place})"
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from salgen.datasets.metadata import croissant_rai
-from salgen.datasets.metadata.card import markdown_table
+from salgen.datasets.metadata.card import markdown, markdown_code, markdown_table, published
 from salgen.datasets.metadata.citation import SALGEN
 from salgen.datasets.metadata.croissant import CONFORMS_TO, CONTEXT, file_object
 from salgen.datasets.metadata.frontmatter import licence_keys, yaml_text
@@ -107,9 +107,9 @@ class Contents:
 def run_card(contents: Contents, files: Mapping[str, Path | bytes], publication: PublicationMetadata) -> str:
     """`README.md`: what was measured, the results, the files, and how to score the maps again."""
     sections = [
-        f"# {contents.title}",
+        f"# {markdown(contents.title)}",
         _measured(contents),
-        f"## Results\n\n```text\n{contents.summary}\n```",
+        f"## Results\n\n```text\n{contents.summary.replace('```', '')}\n```",
         _files(contents, files),
         _loading(contents),
         *([_scoring()] if contents.maps else []),
@@ -145,15 +145,15 @@ def _measured(contents: Contents) -> str:
     record = contents.record
     data, names = record.dataset, sorted({model.name for model in record.models})
     models = "\n".join(
-        f"- {model.name}, training seed {model.seed}: right on {model.accuracy:.1%} of {model.n_images} "
+        f"- {markdown(model.name)}, training seed {model.seed}: right on {model.accuracy:.1%} of {model.n_images} "
         f"images (chance {model.chance:.1%})"
         for model in record.models
     )
     return f"""## What was measured
 
-{contents.abstract}
-The data set is `{data.generator}`, split `{data.split}`, fingerprint
-`{data.fingerprint}`. Explained: {", ".join(f"`{name}`" for name in names)}.
+{markdown(contents.abstract)}
+The data set is {markdown_code(str(data.generator))}, split {markdown_code(data.split)}, fingerprint
+{markdown_code(data.fingerprint)}. Explained: {", ".join(map(markdown_code, names))}.
 
 {models}"""
 
@@ -204,18 +204,16 @@ def _not_included(contents: Contents) -> str:
             "model need it."
         )
     if left_out := contents.record.maps_left_out:
-        lines.append(f"- Maps by {', '.join(f'`{call}`' for call in left_out)}, since they show the image.")
+        lines.append(f"- Maps by {', '.join(map(markdown_code, left_out))}, since they show the image.")
     if not contents.record.maps:
         lines.append("- Maps: the run did not keep them.")
     return "## What is not included\n\n" + "\n".join(lines) if lines else ""
 
 
 def _terms(publication: PublicationMetadata) -> str:
-    by = f" by {', '.join(publication.creators)}" if publication.creators else ""
-    at = f" at <{publication.url}>" if publication.url else ""
     return f"""## Licence and citing
 
-Published{by} on {publication.date}{at} under {publication.licence}, as the publisher states.
+{published(publication)} under {markdown(publication.licence)}, as the publisher states.
 `CITATION.cff` says how to cite it."""
 
 

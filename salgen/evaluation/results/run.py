@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from html import escape
 from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ class Run(os.PathLike[str]):
 
     def _repr_html_(self) -> str:
         """Accuracies and means, for a notebook."""
-        heads = "".join(f"<p>{accuracy_line(self._tables, model)}</p>" for model in self._tables.model_names)
+        heads = "".join(f"<p>{escape(accuracy_line(self._tables, model))}</p>" for model in self._tables.model_names)
         table: str = self.means.to_html(float_format="{:.3f}".format, na_rep="")
         return heads + table
 
