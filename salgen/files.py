@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 TEMPORARY = ".part"
+FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"  # what a formula begins with, in full width too
 CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # errors of network shares for a folder
 
 
@@ -56,6 +57,16 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes, whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
+
+
+def csv_cell(text: str) -> str:
+    """A text for a table: an apostrophe before what a spreadsheet would take for a formula, and no carriage return.
+
+    References
+    ----------
+    OWASP, *CSV injection*.
+    """
+    return f"{chr(39) if text.startswith(tuple(FORMULA)) else ''}{text}".replace("\r", " ")
 
 
 def copy_file(source: Path, target: Path) -> None:

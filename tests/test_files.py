@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from salgen.files import atomic_path, remove_temporaries, sha256_of, write_bytes, write_text
+from salgen.files import atomic_path, csv_cell, remove_temporaries, sha256_of, write_bytes, write_text
 
 
 def _stop_half_way(path):
@@ -79,3 +79,12 @@ def test_two_writers_of_one_name_do_not_share_a_temporary(tmp_path, monkeypatch)
         other.write_text("other")
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
     assert path.read_text() == "one"
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_text_that_a_spreadsheet_takes_for_a_formula(first):
+    cell = csv_cell(f"{first}1+1")
+    assert cell[0] == "'"
+    assert cell[1:] == f"{first}1+1".replace("\r", " ")
+    for text in (f"1{first}1".replace("\r", ""), "", "'a", "dog, domestic"):
+        assert csv_cell(text) == text

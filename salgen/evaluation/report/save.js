@@ -36,6 +36,8 @@ function csv(table) {
   const [heads, ...lines] = grid(table);
   const grouped = table.querySelector(".group") !== null;
   const bounded = heads.map((_, x) => lines.some((line) => "low" in line[x].dataset));
+  const plain = /^[-+]?[\d.,%]*( to [-+]?[\d.,%]+)?$/; // a number or an interval; other text may be no formula
+  const named = (text) => (/^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !plain.test(text) && isNaN(text) ? `'${text}` : text);
   const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const number = (value) => (value === undefined || /^nan$/i.test(value) ? "" : value);
   const head = heads.flatMap((cell, x) => (bounded[x] ? ["", " low", " high"].map((end) => words(cell) + end) : [words(cell)]));
@@ -46,7 +48,7 @@ function csv(table) {
     });
     return grouped ? [line[0].closest("tbody").className, ...values] : values;
   });
-  return [grouped ? ["group", ...head] : head, ...rows].map((row) => row.map(quote).join(",") + "\n").join("");
+  return [grouped ? ["group", ...head] : head, ...rows].map((row) => row.map(named).map(quote).join(",") + "\n").join("");
 }
 
 const MARKS = { "★": "", "≈": "\\approx", "▽": "\\nabla" };

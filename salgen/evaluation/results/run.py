@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from html import escape
@@ -28,6 +29,7 @@ from salgen.evaluation.statistics.comparison_groups import Key
 from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison
 from salgen.evaluation.statistics.score_cube import ALL, SCORES, SUBSETS
 from salgen.evaluation.statistics.summary import SUMMARY
+from salgen.files import FORMULA
 from salgen.types import SaliencyMap
 
 if TYPE_CHECKING:
@@ -257,7 +259,8 @@ class Run(os.PathLike[str]):
     def _csv(self, name: str) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.read_csv(self / name, dtype={"training_seed": str})
+        table = pd.read_csv(self / name, dtype={"training_seed": str})
+        return table.replace(f"^'(?=[{re.escape(FORMULA)}])", "", regex=True)  # as `csv_cell` wrote it
 
     def _saved(self, model: str, seed: int, method: str) -> Iterator[SavedMaps]:
         names = (maps_name(model, seed, method, MapKind.SAMPLES, number) for number in count())

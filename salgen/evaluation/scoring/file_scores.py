@@ -28,7 +28,7 @@ from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.evaluation.scoring.metric_computation import PartialScores, aggregate_scores, compute_metrics
 from salgen.evaluation.scoring.metric_selection import DEFAULT, Metrics, check_needs, choose_metrics
 from salgen.evaluation.scoring.score_inputs import metric_inputs_of
-from salgen.files import atomic_path
+from salgen.files import atomic_path, csv_cell
 from salgen.types import Mask, Scores
 
 WRITERS = {".csv": pyarrow.csv.write_csv, ".parquet": pq.write_table}
@@ -56,8 +56,9 @@ class FileScores:
 
     def write(self, path: Path) -> None:
         """Write a row for each metric and sample, as ``.csv`` or ``.parquet``; an undefined number is missing."""
+        ids = [csv_cell(name) for name in self.ids] if path.suffix == ".csv" else self.ids
         columns = {
-            "sample_id": self.ids * len(self.scores),
+            "sample_id": ids * len(self.scores),
             "metric": [name for name in self.scores for _ in self.ids],
             "value": np.concatenate(list(self.scores.values())),
             "value_worst_case": np.concatenate([self.scores.worst_case[name] for name in self.scores]),

@@ -17,6 +17,7 @@ from salgen.evaluation.scoring.metric_groups import bounds, higher_is_better
 from salgen.evaluation.statistics.intervals import normalised
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS, mean_intervals
 from salgen.evaluation.statistics.score_cube import ScoreCube, score_cube
+from salgen.files import csv_cell
 from salgen.parameters import parse_call
 from salgen.types import Float64
 
@@ -215,7 +216,10 @@ def _normalised(cube: ScoreCube, members: list[int], value: Float64) -> Float64:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:
-    """Attributes of rows as comma-separated text under their names; an undefined number is an empty field."""
+    """Attributes of rows as comma-separated text under their names; an undefined number is an empty field.
+
+    A text is as :func:`salgen.files.csv_cell` has it.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -225,7 +229,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Any]) -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{reason}: {count}" for reason, count in value.items())
+        value = "; ".join(f"{reason}: {count}" for reason, count in value.items())
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.6g}"
-    return str(value)
+    return csv_cell(value) if isinstance(value, str) else str(value)

@@ -49,6 +49,21 @@ def test_tables_equal_the_files(run):
             ] == held
 
 
+def test_a_text_that_was_marked_as_no_formula_is_read_as_it_was(run, tmp_path):
+    (tmp_path / "run.json").write_bytes((run / "run.json").read_bytes())
+    text = (run / "summary.csv").read_text(encoding="utf-8")
+    (tmp_path / "summary.csv").write_text(text.replace("gradient", "'=gradient"), encoding="utf-8")
+    table = salgen.open(tmp_path).summary
+    assert "=gradient" in set(table.method)
+    table["method"] = table["method"].replace("=gradient", "gradient")
+    pd.testing.assert_frame_equal(table, run.summary)
+
+
+def test_a_name_in_a_notebook_is_no_html(run, monkeypatch):
+    monkeypatch.setattr("salgen.evaluation.results.run.accuracy_line", lambda *_: "<img src=x>")
+    assert "<img" not in run._repr_html_()
+
+
 def test_means_are_those_of_the_scores(run):
     scores = run.scores
     for metric in METRICS:

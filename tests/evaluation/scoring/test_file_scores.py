@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -126,6 +127,19 @@ def test_the_command(maps, masks, arrays, tmp_path, capsys):
     rows = list(csv.DictReader(table.open()))
     assert [(row["sample_id"], row["metric"]) for row in rows] == [(name, metric) for metric in scores for name in IDS]
     assert [float(row["value"]) for row in rows] == np.concatenate(list(scores.values())).tolist()
+
+
+def test_names_of_files_are_no_formulas_in_a_table(tmp_path):
+    names = ["=cmd()", "-1+1", "@a"]
+    for folder in ("maps", "masks"):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            np.save(tmp_path / folder / f"{name}.npy", np.eye(4))
+    result = score_files(tmp_path / "maps", tmp_path / "masks", ["iou"])
+    for suffix, read in ((".csv", pa_csv.read_csv), (".parquet", pq.read_table)):
+        result.write(tmp_path / f"scores{suffix}")
+        held = read(tmp_path / f"scores{suffix}")["sample_id"].to_pylist()
+        assert sorted(held) == sorted(f"'{name}" if suffix == ".csv" else name for name in names)
 
 
 def test_what_is_undefined_is_said_and_written_as_missing(maps, masks, arrays, tmp_path, capsys):

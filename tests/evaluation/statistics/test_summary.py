@@ -1,6 +1,9 @@
 """Summary rows against direct sums over small tables."""
 
+import csv
+import io
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +11,7 @@ import pytest
 
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
 from salgen.evaluation.statistics.score_cube import score_cube
-from salgen.evaluation.statistics.summary import summarise, summarise_subsets
+from salgen.evaluation.statistics.summary import csv_text, summarise, summarise_subsets
 
 NAN = float("nan")
 SCORES = {
@@ -205,3 +208,13 @@ def test_what_is_scored_in_one_variant_only_has_no_row_in_the_other():
     both = rows() + [row | {"variant": "region:brain"} for row in rows(methods=["oracle"])]
     found = summarise(pa.Table.from_pylist(both))
     assert {(row.method, row.variant) for row in found if row.variant == "region:brain"} == {("oracle", "region:brain")}
+
+
+def test_texts_of_a_table_are_no_formulas_and_numbers_stay_numbers():
+    rows = [
+        SimpleNamespace(name="=cmd()", low=-0.5, count=-3, reasons={"@a": 1}),
+        SimpleNamespace(name="a\rb", low=float("nan"), count=0, reasons={}),
+    ]
+    text = csv_text(["name", "low", "count", "reasons"], rows)
+    _, *lines = csv.reader(io.StringIO(text, newline=""))
+    assert lines == [["'=cmd()", "-0.5", "-3", "'@a: 1"], ["a b", "", "0", ""]]
