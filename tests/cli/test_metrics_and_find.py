@@ -1,6 +1,8 @@
 """`salgen metrics` and `salgen find`, as a user calls them."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -101,6 +103,17 @@ def test_false_positives_are_those_above_the_limit(folders, capsys):
     assert picture(run / "false-positives.png").std() > 0
     assert main(["find", "false-positives", str(run), "--confidence", "1"]) == 0
     assert capsys.readouterr().out.startswith("0 found")
+
+
+def test_no_model_is_read_from_a_path_that_the_run_names(folders, capsys, tmp_path):
+    data, run = folders
+    received = tmp_path / "received"
+    shutil.copytree(run, received, ignore=shutil.ignore_patterns("*-seed*"))
+    record = json.loads((received / "run.json").read_text())
+    record["models"][0]["checkpoint"] = next(Path(run).glob("*-seed*")).as_posix()
+    (received / "run.json").write_text(json.dumps(record))
+    assert main(["find", "false-positives", str(received), "--confidence", "0", "--data", str(data)]) == 2
+    assert f"{received} does not hold the weights of lesion-cnn, seed 0" in capsys.readouterr().err
 
 
 def test_another_data_set_is_refused(folders, capsys, tmp_path):

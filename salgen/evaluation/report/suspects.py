@@ -15,6 +15,7 @@ from salgen.evaluation.attribution.patterns import fit_patterns
 from salgen.evaluation.diagnostics.clever_hans import Suspect
 from salgen.evaluation.runs.artifacts.conventions import CHUNK
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
+from salgen.evaluation.runs.run_snapshot import checkpoint_of
 from salgen.evaluation.training.checkpoints import check_fits, load_checkpoint
 from salgen.files import atomic_path
 from salgen.parameters import parse_call
@@ -118,10 +119,11 @@ def _model(run: Path, dataset: Dataset, record: RunRecord, key: tuple[str, int],
 
 def _checkpoint(run: Path, record: RunRecord, key: tuple[str, int]) -> Path:
     entry = next(model for model in record.models if (model.name, model.seed) == key)
-    place = run / (entry.checkpoint or entry.name)  # a model passed in by the user need not have one
-    if not place.is_dir():
+    place = checkpoint_of(run, *key, entry.weights_sha256)  # never a path that the record names
+    if place is None:
         raise SalgenError(
-            f"{place} is missing: the gallery explains the images again, which takes a model that the run trained"
+            f"{run} does not hold the weights of {entry.name}, seed {entry.seed}: the gallery explains the images "
+            "again, which takes a model that the run trained"
         )
     return place
 
