@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from salgen.datasets.format.output_folder import check_outside
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics.clever_hans import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.reliance.reliance import TOLERATED, most_faulty
@@ -60,6 +59,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
         If a file of a run is missing, damaged or incomplete, or `out` cannot be written.
     """
     if out is not None:
+        from salgen.datasets.format.output_folder import check_outside  # takes pyarrow, which protocols go without
+
         check_outside(Path(out), in_a_run=True)
     with content_faults(runs):
         loaded = read_runs(runs)
