@@ -75,7 +75,7 @@ def scores_of(results):
 
 def test_a_designed_network_is_scored_as_it_is(tmp_path):
     splits = {"train": 4, "val": 2, "test": 3}
-    made = make("coloured-cells", tmp_path / "data", splits=splits, recipes_only=True)
+    made = make("coloured-cells", tmp_path / "made", splits=splits, recipes_only=True)
     data = BenchData("coloured-cells", open_dataset(made).fingerprint, splits, designed="colour-counter")
     spec = dataclasses.replace(bench_spec(), data=[data], metrics=["average-precision"])
     (results,) = run_entry(spec, Entry(data, "colour-counter"), tmp_path, methods=["gradient"])
