@@ -57,6 +57,11 @@ class ImagesImporter(MaskLimits):
         (0.64, 0.16, 0.2), "parts of each class for train, val and test, where nothing says the split", low=0.0
     )
     split_seed: int = param(0, "another one gives other splits by those parts", low=0)
+    exif: str = param(
+        "",
+        "the pixels that masks are of where EXIF turns an image and no size tells: stored, or upright as it is shown",
+        choices=("", "stored", "upright"),
+    )
 
     def __post_init__(self) -> None:
         if not sum(self.shares):

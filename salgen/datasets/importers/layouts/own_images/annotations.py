@@ -23,10 +23,11 @@ UNKNOWN = "object of an unknown class"
 
 @dataclass(frozen=True, eq=False)
 class Object:
-    """An annotated object; its category is None where the format has none."""
+    """An annotated object; its category is None where the format has none, and `size` where it states none."""
 
     category: str | None
     outline: Outline
+    size: Size | None = None
 
 
 @dataclass(frozen=True, eq=False)

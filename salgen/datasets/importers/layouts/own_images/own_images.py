@@ -36,6 +36,7 @@ class Reading:
     classes: tuple[str, ...]
     shares: tuple[float, float, float]
     split_seed: int
+    exif: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ class OwnImages(Files):
 
         reading = self.reading
         depends_on = ["own images", self.digest, list(reading.image_size), reading.min_mask, list(reading.mask_values),
-                      list(self.classes)]  # fmt: skip
+                      list(self.classes), reading.exif]  # fmt: skip
         faults = mask_faults(depends_on, masked, fault)
         if sum(faults.values()) == len(masked):
             raise SalgenError(self._no_truth(masked))

@@ -1,0 +1,69 @@
+"""Annotations of images that an EXIF orientation turns: of the pixels as they are stored, or as they are shown.
+
+Pillow, torchvision and pycocotools leave pixels as they are stored; browsers, drawing tools and OpenCV turn them. Sizes
+tell which it is where an image is turned by a quarter and not square. Others are as those of the same annotator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from salgen.datasets.importers.layouts.own_images.annotations import Annotations
+from salgen.datasets.importers.layouts.own_images.image_tree import Skipped
+from salgen.datasets.importers.layouts.own_images.outlines import MaskPicture, Turned
+from salgen.datasets.importers.layouts.own_images.upright_pictures import Header, header_of
+from salgen.errors import SalgenError
+
+STORED, UPRIGHT = "stored", "upright"
+SAID = {
+    STORED: "annotation of stored pixels, turned as the EXIF orientation of its image says",
+    UPRIGHT: "annotation of an image as its EXIF orientation turns it",
+}
+
+
+def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif: str, noted: Skipped) -> Annotations:
+    """What an annotator marked, in images as they are shown.
+
+    Parameters
+    ----------
+    marked, path
+        The annotations, and where they are.
+    headers
+        Item to the header of its image, of those that can be used.
+    exif
+        ``"stored"`` or ``"upright"``, for images whose sizes do not tell; "" if nothing is said.
+    noted
+        Counts what was found.
+
+    Raises
+    ------
+    SalgenError
+        If nothing tells what the annotations of an image are of.
+    """
+    told: dict[str, str] = {}
+    for item, objects in marked.objects.items():
+        header = headers.get(item)
+        if header and header.orientation > 1 and objects:
+            picture = objects[0].outline
+            mask = header_of(picture.path) if isinstance(picture, MaskPicture) else None
+            if mask is None or mask.orientation == 1:  # else it is turned by its own
+                size = mask.size if mask else objects[0].size
+                told[item] = "" if size is None or header.square else STORED if size == header.stored else UPRIGHT
+    known = {way for way in told.values() if way}
+    usual = exif or (min(known) if len(known) == 1 else "")
+    unknown = [item for item, way in told.items() if not way]
+    if unknown and not usual:
+        raise SalgenError(
+            f"{unknown[0]}: its EXIF orientation turns it, and {path} may be of its pixels as stored (Pillow, "
+            "torchvision, pycocotools) or upright (browsers, OpenCV): say --set exif=stored or --set exif=upright "
+            f"({len(unknown):,} such images)"
+        )
+    objects_of = dict(marked.objects)
+    for item, way in told.items():
+        noted.add(SAID[way or usual], item)
+        if (way or usual) == STORED:
+            orientation = headers[item].orientation
+            objects_of[item] = [replace(one, outline=Turned(one.outline, orientation)) for one in objects_of[item]]
+    return replace(marked, objects=objects_of)
