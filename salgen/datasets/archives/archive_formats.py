@@ -43,7 +43,7 @@ class Limits:
     Attributes
     ----------
     members
-        Number of files and folders.
+        Number of members, and of the folders that their paths name.
     expansion
         Largest ratio of a compressed archive's expanded size to its own.
     size
@@ -131,7 +131,7 @@ def members(
         for number, member in enumerate(unchecked, start=1):
             names.add(member.name, folder=member.folder)
             total += member.size
-            _check_bounds(member, number, total, limits)
+            _check_bounds(member, max(number, names.folders), total, limits)
             yield member
     if not names.root:
         raise SalgenError("the archive is empty")

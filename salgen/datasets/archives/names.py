@@ -20,10 +20,13 @@ class Names:
     ----------
     root
         The one folder that holds everything, once a name was added.
+    folders
+        The number of folders, those that are only named in paths included.
     """
 
     def __init__(self) -> None:
         self.root = ""
+        self.folders = 0
         self._seen: dict[str, tuple[str, bool]] = {}  # lower-case name to its first spelling, and True for a folder
         self._names: set[str] = set()
 
@@ -55,6 +58,7 @@ class Names:
 
     def _record(self, path: str, folder: bool) -> str:
         """Record a file or folder; the reason why it conflicts with an earlier one, or ""."""
+        self.folders += folder and path.lower() not in self._seen
         first, was_folder = self._seen.setdefault(path.lower(), (path, folder))
         if first != path:
             return f"differs from {quoted(first)} only in upper and lower case"

@@ -112,9 +112,9 @@ def extract(archive: Path, folder: Path, limits: Limits = USUAL, *, durable: boo
     with progress(f"unpacking {archive.name}", total, "bytes") as advance:
         for member in members(archive, limits, advance):
             root, _, name = member.name.partition("/")
-            path = folder / name
-            (path if member.folder else path.parent).mkdir(parents=True, exist_ok=True)
-            if not member.folder:
+            if not member.folder:  # a folder without files is none of a data set
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
                 digests[name] = _write(member, path, durable)
     return Unpacked(root, digests)
 

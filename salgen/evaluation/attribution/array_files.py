@@ -9,22 +9,27 @@ or with one array in the samples' order, or with one array and the names: the ar
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from salgen.errors import SalgenError, reason
+from salgen.datasets.importers.layouts.mask_levels import object_of
+from salgen.errors import SalgenError, reason, warn
+from salgen.generators.drawing.pictures import opened
 
 WHOLE = (".npy", ".npz", ".safetensors")  # suffixes of files that may hold all samples
 SUFFIXES = (*WHOLE, ".png")
 IDS = "ids"
 GREY = ("1", "L", "I", "I;16", "I;16B")
 MAP, MASK = "map", "mask"
+MOST_UNPACKED = 2**31  # bytes of an array in .npz, which is unpacked as a whole
 
 
 class Place(NamedTuple):
@@ -65,16 +70,31 @@ class ArrayFiles:
             If a file cannot be read, or an array is of another shape or type, or not finite.
         """
         for name in ids:
-            place = self.places[name]
-            array = _read(place, self.kind)
-            label = f"{place.file}: {self.kind} of {name}"
-            if array.dtype.kind not in "fiub":
-                raise SalgenError(f"{label} is of type {array.dtype}: must be real numbers")
-            if array.ndim not in (2, 3) or 0 in array.shape:
-                raise SalgenError(f"{label} has shape {array.shape}: must be (H, W) or (C, H, W)")
+            self.shape(name)
+            array = _read(self.places[name], self.kind)
             if not np.isfinite(array).all():
-                raise SalgenError(f"{label} holds NaN or infinite values: give finite ones")
+                raise SalgenError(f"{self._label(name)} holds NaN or infinite values: give finite ones")
             yield array if array.ndim == 3 else array[np.newaxis]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape (C, H, W) of a sample's array, which is not read for it.
+
+        Raises
+        ------
+        SalgenError
+            If a file cannot be read, or an array is of another shape or type, or too large.
+        """
+        place = self.places[name]
+        dtype, shape = _header(place, self.kind)
+        shape = shape if place.row is None else shape[1:]
+        if not re.match(r"bool|u?int|float|b?[fiu]\d", dtype.lower()):
+            raise SalgenError(f"{self._label(name)} is of type {dtype}: must be real numbers")
+        if len(shape) not in (2, 3) or 0 in shape:
+            raise SalgenError(f"{self._label(name)} has shape {shape}: must be (H, W) or (C, H, W)")
+        return shape if len(shape) == 3 else (1, *shape)
+
+    def _label(self, name: str) -> str:
+        return f"{self.places[name].file}: {self.kind} of {name}"
 
     def check_samples(self, needed: Sequence[str], known: Sequence[str], owner: str) -> None:
         """Raise a SalgenError unless there is an array for each sample `needed`, and for none that `owner` lacks."""
@@ -131,7 +151,7 @@ def _rows(
     path: Path, kind: str, names: Sequence[str], own: Sequence[str] | None, ids: Sequence[str] | None
 ) -> ArrayFiles:
     """A file with one array for all samples, which are those it names, or all `ids`."""
-    shape = _read(Place(path, names[0], None), kind).shape if len(names) == 1 else ()
+    shape = _header(Place(path, names[0], None), kind)[1] if len(names) == 1 else ()
     if len(shape) not in (3, 4):
         what = f"an array of shape {shape}" if shape else f"{len(names)} arrays"
         raise SalgenError(f"{path} holds {what}: must be one, (N, H, W) or (N, C, H, W), with a row for each sample")
@@ -145,15 +165,49 @@ def _rows(
     return ArrayFiles(path, places, kind, named=own is not None)
 
 
-def _read(place: Place, kind: str) -> NDArray[Any]:
-    """The array at a place; a file without a name for it must hold one alone."""
+def _header(place: Place, kind: str) -> tuple[str, tuple[int, ...]]:
+    """The type and the shape of the array at a place, which is not read for it.
+
+    Raises
+    ------
+    SalgenError
+        If there is none, or it unpacks to more than `MOST_UNPACKED` bytes.
+    """
     arrays = _opened(place.file, kind)
     if place.name is None and len(arrays) != 1:
         raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
     try:
-        array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(arrays)))
+        if isinstance(arrays, np.lib.npyio.NpzFile):
+            with arrays.zip.open(f"{place.name or arrays.files[0]}.npy") as file:
+                first = np.lib.format.read_magic(file) == (1, 0)
+                read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(file)
+            if (size := prod(shape) * dtype.itemsize) > MOST_UNPACKED:
+                raise SalgenError(
+                    f"{place.file} unpacks to {size:,} bytes at once, and {MOST_UNPACKED:,} are allowed: save the "
+                    "array as .npy or .safetensors, which are read in parts"
+                )
+            return str(dtype), shape
+        array = arrays[place.name or next(iter(arrays))]
+        return (
+            (array.get_dtype(), tuple(array.get_shape()))
+            if hasattr(array, "get_dtype")
+            else (str(array.dtype), array.shape)
+        )
+    except SalgenError:
+        raise
+    except Exception as error:  # a damaged file fails in any way
+        raise _unreadable(place.file, error) from None
+
+
+def _read(place: Place, kind: str) -> NDArray[Any]:
+    """The array at a place."""
+    try:
+        array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(_opened(place.file, kind))))
         part = array[...] if place.row is None else array[place.row]
         return np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
+    except SalgenError:
+        raise
     except Exception as error:  # a damaged file fails in any way
         raise _unreadable(place.file, error) from None
 
@@ -207,14 +261,17 @@ def _arrays(file: Path, kind: str, _stamp: tuple[int, int]) -> Mapping[str, Any]
 
 
 def _picture(file: Path, kind: str) -> NDArray[Any]:
-    from PIL import Image
-
-    with Image.open(file, formats=["PNG"]) as picture:
+    with opened(file) as picture:
+        if picture.format != "PNG":
+            raise ValueError(f"it is {picture.format}")
         if kind == MAP and picture.mode not in GREY:
             raise SalgenError(f"{file} is in colours: a map is one number for each pixel; give a grey PNG, or .npy")
         if picture.mode in (*GREY, "P"):
             return np.array(picture)
-        return np.asarray(np.array(picture.convert("RGB")).max(axis=-1))  # without the opacity
+        told = object_of(picture, (), str(file))
+        if told.said:
+            warn(f"{file.parent}: {told.said}")
+        return told.mask
 
 
 def _names(ids: Any) -> list[str]:

@@ -89,11 +89,13 @@ def read_file_maps(name: str, path: Path, ids: Sequence[str], size: tuple[int, .
     files.check_samples([], ids, owner)
     held = [sample for sample in ids if sample in files.places]
     digest, signed, first = hashlib.sha256(), False, None
-    for sample, array in zip(held, files.read(held), strict=True):
-        shape = first = first or array.shape
-        if array.shape != shape:
-            raise SalgenError(f"{path}: maps have shapes {shape} ({held[0]}) and {array.shape} ({sample}): give one")
-        check_smaller(path, sample, array.shape, size)
+    for sample in held:
+        shape = files.shape(sample)
+        first = first or shape
+        if shape != first:
+            raise SalgenError(f"{path}: maps have shapes {first} ({held[0]}) and {shape} ({sample}): give one")
+        check_smaller(path, sample, shape, size)
+        (array,) = files.read([sample])
         digest.update(canonical_json([sample, list(shape)]).encode())
         digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
         signed = signed or bool((array < 0).any())

@@ -26,6 +26,7 @@ from salgen.types import Mask
 __all__ = ["BrainBank", "brain_bank", "open_brains"]
 
 BANK_VERSION = "1"  # changes whenever a slice does
+CHECKS_VERSION = "2"  # changes whenever another volume is refused
 SMALLEST_BRAIN = 0.01  # of the image; empty slices, as in the paper's data, are useless
 
 Indices = NDArray[np.int64]
@@ -94,7 +95,7 @@ class _Request:
     @property
     def depends_on(self) -> list[Any]:
         """Everything that determines the bank, as JSON values."""
-        return [BANK_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
+        return [BANK_VERSION, CHECKS_VERSION, self.digest, self.image_size, self.field_of_view, self.slices]
 
 
 def brain_bank(

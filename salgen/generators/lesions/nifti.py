@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from salgen.errors import SalgenError, reason
-from salgen.types import Float32
+from salgen.types import Float32, Float64
 
 FEWEST_VOXELS = 8  # along an axis
 MOST_VOXELS = 2**29  # in all: a damaged header may claim any number
@@ -47,15 +47,16 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
     path
         A NIfTI-1 or NIfTI-2 file, ``.nii`` or ``.nii.gz``.
     mask
-        Another one of the same shape that is above 0.5 in the brain; None for a skull-stripped volume.
+        Another one of the same shape and affine that is above 0.5 in the brain; None for a skull-stripped volume.
 
     Raises
     ------
     SalgenError
-        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, of another shape than its mask,
+        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, of another shape or affine than its mask,
         holds NaN or infinity, or is zero nowhere or everywhere.
     """
-    values, voxel_size = _read(path)
+    values, affine, axes = _read(path)
+    voxel_size = _voxel_sizes(affine)
     low, high = VOXEL_SIZES_MM
     if not all(low <= size <= high for size in voxel_size):
         sizes = " x ".join(f"{size:g}" for size in voxel_size)
@@ -65,11 +66,20 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
         raise SalgenError(f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background")
     np.maximum(values, 0.0, out=values)
     if mask is not None:
-        inside = _read(mask)[0] > 0.5
+        inside, mask_affine, mask_axes = _read(mask)
         if inside.shape != values.shape:
             shapes = ["x".join(map(str, array.shape)) for array in (inside, values)]
             raise SalgenError(f"{mask}: {shapes[0]} voxels, but {path} has {shapes[1]}; give the mask of that volume")
-        values *= inside
+        if not np.isfinite(inside).all():
+            raise SalgenError(f"{mask}: voxels are NaN or infinite; replace them by 0, which is background")
+        corners = np.c_[np.array(list(np.ndindex(2, 2, 2))) * values.shape, np.ones(8)]
+        apart = np.linalg.norm((corners @ (mask_affine - affine).T)[:, :3], axis=1).max()
+        if not apart <= min(voxel_size) / 2:
+            raise SalgenError(
+                f"{mask}: its affine ({mask_axes}) is another than that of {path} ({axes}), and corners lie {apart:.3g} "
+                "mm apart: save it by nibabel.Nifti1Image(mask, volume.affine), or resample it to the volume"
+            )
+        values *= inside > 0.5
     share = np.count_nonzero(values) / values.size
     if share == 0.0:
         raise SalgenError(f"{path}: empty, no voxel is above 0")
@@ -78,10 +88,14 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
     return Volume(values, voxel_size)
 
 
-def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
-    """Values and voxel sizes in canonical orientation, unchecked."""
+def _voxel_sizes(affine: Float64) -> tuple[float, float, float]:
+    right, front, up = np.linalg.norm(affine[:3, :3], axis=0).tolist()
+    return right, front, up
+
+
+def _read(path: Path) -> tuple[Float32, Float64, str]:
+    """Values and affine in canonical orientation, unchecked, and the axes and voxel sizes as they are stored."""
     import nibabel
-    from nibabel.affines import voxel_sizes
     from nibabel.imageglobals import logger
 
     try:
@@ -93,16 +107,17 @@ def _read(path: Path) -> tuple[Float32, tuple[float, float, float]]:
                 with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
                     while handle.read(1 << 20):
                         pass
+            stored = "".join(nibabel.aff2axcodes(image.affine))
+            sizes = " x ".join(f"{size:.3g}" for size in _voxel_sizes(image.affine))
             image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
             values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
-            sizes = voxel_sizes(image.affine)
     except SalgenError:
         raise
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
         raise SalgenError(
             f"{path}: cannot be read as NIfTI: truncated or another kind of file ({reason(error)})"
         ) from None
-    return values, (float(sizes[0]), float(sizes[1]), float(sizes[2]))
+    return values, np.asarray(image.affine), f"{stored}, {sizes} mm"
 
 
 @contextmanager
@@ -116,7 +131,9 @@ def silenced(logger: Logger) -> Iterator[None]:
 
 
 def check_header(image: Any, path: Path) -> None:
-    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, of a size that there is."""
+    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, of a size and with axes that fit."""
+    from nibabel.orientations import aff2axcodes
+
     shape = tuple(int(extent) for extent in image.shape)
     while len(shape) > 3 and shape[-1] == 1:
         shape = shape[:-1]
@@ -129,3 +146,7 @@ def check_header(image: Any, path: Path) -> None:
         raise SalgenError(f"{path}: {text} voxels; must be {MOST_VOXELS:,} or fewer in all")
     if image.get_data_dtype().kind not in "uif":
         raise SalgenError(f"{path}: voxels of type {image.get_data_dtype()}; must be real numbers")
+    forms = [form for form, code in (image.get_sform(coded=True), image.get_qform(coded=True)) if code]
+    axes = ["".join(map(str, aff2axcodes(form))) for form in forms]
+    if len(set(axes)) > 1:
+        raise SalgenError(f"{path}: sform says axes {axes[0]}, and qform {axes[1]}: correct the one that is wrong")

@@ -142,7 +142,7 @@ def test_pictures_that_are_cut_of_another_kind_or_in_colours_are_named(tmp_path,
     file = tmp_path / "maps" / f"{IDS[2]}.png"
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert "cannot be read as .png (image file is truncated" in said_of(tmp_path / "maps", file)
+    assert "cannot be read as a picture (image file is truncated" in said_of(tmp_path / "maps", file)
     Image.fromarray(noise).save(file, format="JPEG")
     assert "cannot be read as .png (cannot identify image file" in said_of(tmp_path / "maps", file)
     Image.fromarray(noise).convert("RGB").save(file)

@@ -110,7 +110,7 @@ def test_what_does_not_fit_is_said(maps, masks, arrays, tmp_path):
     np.save(tmp_path / "masks.npy", arrays[1])
     refused(r"maps.npz holds 7 maps of no sample of .*masks.npy, such as img.0", masks=tmp_path / "masks.npy")
     (masks / f"{IDS[3]}.png").write_bytes(b"")
-    refused(r"img.3.png cannot be read as .png", masks=masks)
+    refused(r"img.3.png: cannot be read as a picture", masks=masks)
 
 
 def test_the_command(maps, masks, arrays, tmp_path, capsys):

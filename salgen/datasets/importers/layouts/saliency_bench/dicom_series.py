@@ -20,6 +20,7 @@ from salgen.generators.lesions.nifti import silenced
 from salgen.types import Float64
 
 UNREADABLE = "unreadable slice"
+GREYS = ("MONOCHROME1", "MONOCHROME2")  # which of them is shown dark, and not what Hounsfield units are
 ABOUT_SERIES = ("SeriesInstanceUID", "PatientID", "PixelSpacing", "SliceThickness", "Rows", "Columns")
 ABOUT_SLICE = ("ImageOrientationPatient", "ImagePositionPatient", "InstanceNumber")
 
@@ -127,6 +128,8 @@ def read_dicom(path: Path) -> NDArray[Any]:
     """
     with _damage():
         data = _read(path, pixels=True)
+        if data.PhotometricInterpretation not in GREYS:
+            raise UnusableError("slice that is not of greys")
         across = _turns(data)
         values = data.pixel_array * float(data.RescaleSlope) + float(data.RescaleIntercept)
     if values.ndim != 2 or not np.isfinite(values).all():
