@@ -25,6 +25,7 @@ TAR, TAR_GZ, ZIP = SUFFIXES = (".tar", ".tar.gz", ".zip")
 SMALL = 1 << 20  # bytes that any archive may expand to
 DESCRIBING = ("SHA256SUMS", "salgen.json")  # read whole
 LARGEST_DESCRIPTION = 1 << 26
+MOST_FOLDERS = 10_000  # those that paths name included
 DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, RuntimeError)
 
 
@@ -43,7 +44,7 @@ class Limits:
     Attributes
     ----------
     members
-        Number of members, and of the folders that their paths name.
+        Number of files and folders.
     expansion
         Largest ratio of a compressed archive's expanded size to its own.
     size
@@ -131,7 +132,9 @@ def members(
         for number, member in enumerate(unchecked, start=1):
             names.add(member.name, folder=member.folder)
             total += member.size
-            _check_bounds(member, max(number, names.folders), total, limits)
+            _check_bounds(member, number, total, limits)
+            if names.folders > MOST_FOLDERS:
+                raise SalgenError(f"the archive names more than {MOST_FOLDERS:,} folders, and a data set has a few")
             yield member
     if not names.root:
         raise SalgenError("the archive is empty")

@@ -52,8 +52,8 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
     Raises
     ------
     SalgenError
-        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, of another shape or affine than its mask,
-        holds NaN or infinity, or is zero nowhere or everywhere.
+        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, holds NaN or infinity, is zero nowhere or
+        everywhere, or its mask is of another shape or affine.
     """
     values, affine, axes = _read(path)
     voxel_size = _voxel_sizes(affine)
@@ -76,8 +76,8 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
         apart = np.linalg.norm((corners @ (mask_affine - affine).T)[:, :3], axis=1).max()
         if not apart <= min(voxel_size) / 2:
             raise SalgenError(
-                f"{mask}: its affine ({mask_axes}) is another than that of {path} ({axes}), and corners lie {apart:.3g} "
-                "mm apart: save it by nibabel.Nifti1Image(mask, volume.affine), or resample it to the volume"
+                f"{mask}: its affine ({mask_axes}) is another than that of {path} ({axes}), with corners {apart:.3g} mm "
+                "apart: save it by nibabel.Nifti1Image(mask, volume.affine), or resample it to the volume"
             )
         values *= inside > 0.5
     share = np.count_nonzero(values) / values.size
@@ -131,7 +131,7 @@ def silenced(logger: Logger) -> Iterator[None]:
 
 
 def check_header(image: Any, path: Path) -> None:
-    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, of a size and with axes that fit."""
+    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, with a size and axes that fit."""
     from nibabel.orientations import aff2axcodes
 
     shape = tuple(int(extent) for extent in image.shape)

@@ -78,9 +78,7 @@ def test_the_void_label_is_no_object(tmp_path, form):
     assert said == WITH_VOID
 
 
-@pytest.mark.parametrize(
-    ("inner", "ring", "dtype"), [(1, 2, "u1"), (5, 250, "u1"), (3, 4000, "u2"), (38, 113, "u1")]
-)
+@pytest.mark.parametrize(("inner", "ring", "dtype"), [(1, 2, "u1"), (5, 250, "u1"), (3, 4000, "u2"), (38, 113, "u1")])
 def test_numbers_of_classes_are_all_the_object(tmp_path, inner, ring, dtype):
     picture = grey(np.where(OBJECT, inner, np.where(RING, ring, 0)), dtype)
     mask, said, _ = read(picture, tmp_path / "a.png")
@@ -140,9 +138,7 @@ def test_colours_and_opacity_agree_or_are_refused(tmp_path):
     picture.putalpha(grey(OBJECT * 128))
     assert read(picture, tmp_path / "a.png").said == ""
     picture.putalpha(grey((OBJECT | RING) * 128))
-    with pytest.raises(
-        SalgenError, match=rf"colours mark {OBJECT.sum()} pixels and its opacity [\d,]+, so it"
-    ):
+    with pytest.raises(SalgenError, match=rf"colours mark {OBJECT.sum()} pixels and its opacity [\d,]+, so it"):
         read(picture, tmp_path / "a.png")
 
 

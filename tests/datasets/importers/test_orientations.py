@@ -106,9 +106,7 @@ def test_what_fits_two_readings_is_refused_with_both_named(tmp_path, form, orien
     square = np.zeros((H, H), dtype=bool)
     square[2:9, 3:12] = True
     source = write(tmp_path, {"a": orientation, "b": 1}, form, "stored", square)
-    with pytest.raises(
-        SalgenError, match=r"a\.png: its EXIF .* exif=stored or --set exif=upright \(1 such images"
-    ):
+    with pytest.raises(SalgenError, match=r"a\.png: its EXIF .* exif=stored or --set exif=upright \(1 such images"):
         generator("images", source=source)
 
 
