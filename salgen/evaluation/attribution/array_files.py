@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,13 +77,7 @@ class ArrayFiles:
             yield array if array.ndim == 3 else array[np.newaxis]
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape (C, H, W) of a sample's array, which is not read for it.
-
-        Raises
-        ------
-        SalgenError
-            If a file cannot be read, or an array is of another shape or type, or too large.
-        """
+        """The shape (C, H, W) of a sample's array, which is not read for it; one of no such shape is refused."""
         place = self.places[name]
         dtype, shape = _header(place, self.kind)
         shape = shape if place.row is None else shape[1:]
@@ -144,7 +138,7 @@ def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -
     names = [name for name in arrays if name != IDS]
     if IDS not in arrays and (len(names) != 1 or names[0] in (ids or ())):
         return ArrayFiles(path, {name: Place(path, name, None) for name in names}, kind)
-    return _rows(path, kind, names, _names(arrays[IDS]) if IDS in arrays else None, ids)
+    return _rows(path, kind, names, _names(_array(path, kind, _stamp(path), IDS)) if IDS in arrays else None, ids)
 
 
 def _rows(
@@ -166,38 +160,13 @@ def _rows(
 
 
 def _header(place: Place, kind: str) -> tuple[str, tuple[int, ...]]:
-    """The type and the shape of the array at a place, which is not read for it.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, or it unpacks to more than `MOST_UNPACKED` bytes.
-    """
+    """The type and shape of the array at a place, which is not read for it."""
     arrays = _opened(place.file, kind)
     if place.name is None and len(arrays) != 1:
         raise SalgenError(f"{place.file} holds {len(arrays)} arrays: must be one, of the sample that names the file")
-    try:
-        if isinstance(arrays, np.lib.npyio.NpzFile):
-            with arrays.zip.open(f"{place.name or arrays.files[0]}.npy") as file:
-                first = np.lib.format.read_magic(file) == (1, 0)
-                read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-                shape, _, dtype = read(file)
-            if (size := prod(shape) * dtype.itemsize) > MOST_UNPACKED:
-                raise SalgenError(
-                    f"{place.file} unpacks to {size:,} bytes at once, and {MOST_UNPACKED:,} are allowed: save the "
-                    "array as .npy or .safetensors, which are read in parts"
-                )
-            return str(dtype), shape
-        array = arrays[place.name or next(iter(arrays))]
-        return (
-            (array.get_dtype(), tuple(array.get_shape()))
-            if hasattr(array, "get_dtype")
-            else (str(array.dtype), array.shape)
-        )
-    except SalgenError:
-        raise
-    except Exception as error:  # a damaged file fails in any way
-        raise _unreadable(place.file, error) from None
+    array = arrays[place.name or next(iter(arrays))]
+    is_slice = hasattr(array, "get_dtype")  # of safetensors
+    return (array.get_dtype(), tuple(array.get_shape())) if is_slice else (str(array.dtype), array.shape)
 
 
 def _read(place: Place, kind: str) -> NDArray[Any]:
@@ -206,10 +175,24 @@ def _read(place: Place, kind: str) -> NDArray[Any]:
         array = _array(place.file, kind, _stamp(place.file), place.name or next(iter(_opened(place.file, kind))))
         part = array[...] if place.row is None else array[place.row]
         return np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
-    except SalgenError:
-        raise
     except Exception as error:  # a damaged file fails in any way
         raise _unreadable(place.file, error) from None
+
+
+class _Packed:
+    """An array of an ``.npz`` file, of which type and shape are known before it is unpacked."""
+
+    def __init__(self, archive: Any, name: str) -> None:
+        self.unpack = partial(archive.__getitem__, name)
+        with archive.zip.open(f"{name}.npy") as file:
+            first = np.lib.format.read_magic(file) == (1, 0)
+            read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+            self.shape, _, self.dtype = read(file)
+        if (size := prod(self.shape) * self.dtype.itemsize) > MOST_UNPACKED:
+            raise SalgenError(
+                f"{archive.zip.filename} unpacks to {size:,} bytes at once, and {MOST_UNPACKED:,} are allowed: save it "
+                "as .npy or .safetensors, which are read in parts"
+            )
 
 
 def _opened(file: Path, kind: str) -> Mapping[str, Any]:
@@ -236,7 +219,8 @@ def _unreadable(file: Path, error: Exception) -> SalgenError:
 @lru_cache(maxsize=1)
 def _array(file: Path, kind: str, stamp: tuple[int, int], name: str) -> Any:
     """One array, which is read once where it holds many samples."""
-    return _arrays(file, kind, stamp)[name]
+    array = _arrays(file, kind, stamp)[name]
+    return array.unpack() if isinstance(array, _Packed) else array
 
 
 @lru_cache(maxsize=1)
@@ -249,7 +233,7 @@ def _arrays(file: Path, kind: str, _stamp: tuple[int, int]) -> Mapping[str, Any]
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a .npy file")
-            return archive
+            return {name: _Packed(archive, name) for name in archive.files}
         case ".safetensors":
             from safetensors import safe_open
 

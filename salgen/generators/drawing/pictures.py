@@ -94,15 +94,7 @@ def _from_16_bits(levels: NDArray[Any]) -> Pixels:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Image.Image]:
-    """A picture whose pixels are not read yet; what fails while it is open is a SalgenError that names it.
-
-    Raises
-    ------
-    TooLargeError
-        If its header says more pixels than Pillow's limit.
-    SalgenError
-        If the file is missing or is no picture.
-    """
+    """A picture whose pixels are not read yet; what fails while it is open is a SalgenError that names it."""
     try:
         with _opening, warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)

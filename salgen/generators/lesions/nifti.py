@@ -40,7 +40,7 @@ class Volume:
 
 
 def load_volume(path: Path, mask: Path | None = None) -> Volume:
-    """Read a brain volume, whichever way its axes run.
+    """Read a brain volume, whichever way its axes run; a file that is no such thing is refused by name.
 
     Parameters
     ----------
@@ -48,36 +48,26 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
         A NIfTI-1 or NIfTI-2 file, ``.nii`` or ``.nii.gz``.
     mask
         Another one of the same shape and affine that is above 0.5 in the brain; None for a skull-stripped volume.
-
-    Raises
-    ------
-    SalgenError
-        If a file is missing, damaged, not NIfTI, not one 3-D volume of real numbers, holds NaN or infinity, is zero nowhere or
-        everywhere, or its mask is of another shape or affine.
     """
     values, affine, axes = _read(path)
-    voxel_size = _voxel_sizes(affine)
+    right, front, up = np.linalg.norm(affine[:3, :3], axis=0).tolist()
+    voxel_size = right, front, up
     low, high = VOXEL_SIZES_MM
     if not all(low <= size <= high for size in voxel_size):
         sizes = " x ".join(f"{size:g}" for size in voxel_size)
         raise SalgenError(f"{path}: voxels of {sizes} mm; must be {low:g} to {high:g} mm along each axis")
-    faulty = values.size - np.count_nonzero(np.isfinite(values))
-    if faulty:
-        raise SalgenError(f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background")
     np.maximum(values, 0.0, out=values)
     if mask is not None:
         inside, mask_affine, mask_axes = _read(mask)
         if inside.shape != values.shape:
             shapes = ["x".join(map(str, array.shape)) for array in (inside, values)]
             raise SalgenError(f"{mask}: {shapes[0]} voxels, but {path} has {shapes[1]}; give the mask of that volume")
-        if not np.isfinite(inside).all():
-            raise SalgenError(f"{mask}: voxels are NaN or infinite; replace them by 0, which is background")
         corners = np.c_[np.array(list(np.ndindex(2, 2, 2))) * values.shape, np.ones(8)]
         apart = np.linalg.norm((corners @ (mask_affine - affine).T)[:, :3], axis=1).max()
         if not apart <= min(voxel_size) / 2:
             raise SalgenError(
-                f"{mask}: its affine ({mask_axes}) is another than that of {path} ({axes}), with corners {apart:.3g} mm "
-                "apart: save it by nibabel.Nifti1Image(mask, volume.affine), or resample it to the volume"
+                f"{mask}: its affine ({mask_axes}) is another than that of {path} ({axes}), by up to {apart:.3g} mm: "
+                "save it by nibabel.Nifti1Image(mask, volume.affine), or resample it to the volume"
             )
         values *= inside > 0.5
     share = np.count_nonzero(values) / values.size
@@ -88,14 +78,10 @@ def load_volume(path: Path, mask: Path | None = None) -> Volume:
     return Volume(values, voxel_size)
 
 
-def _voxel_sizes(affine: Float64) -> tuple[float, float, float]:
-    right, front, up = np.linalg.norm(affine[:3, :3], axis=0).tolist()
-    return right, front, up
-
-
 def _read(path: Path) -> tuple[Float32, Float64, str]:
     """Values and affine in canonical orientation, unchecked, and the axes and voxel sizes as they are stored."""
     import nibabel
+    from nibabel.affines import voxel_sizes
     from nibabel.imageglobals import logger
 
     try:
@@ -107,17 +93,25 @@ def _read(path: Path) -> tuple[Float32, Float64, str]:
                 with gzip.open(path) as handle:  # to the end, where the checksum is: nibabel stops at the last voxel
                     while handle.read(1 << 20):
                         pass
-            stored = "".join(nibabel.aff2axcodes(image.affine))
-            sizes = " x ".join(f"{size:.3g}" for size in _voxel_sizes(image.affine))
+            axes = "".join(nibabel.aff2axcodes(image.affine))
+            if image.get_sform(coded=True)[1] and image.get_qform(coded=True)[1]:
+                other = "".join(nibabel.aff2axcodes(image.get_qform()))
+                if other != axes:
+                    raise SalgenError(f"{path}: sform says axes {axes}, and qform {other}: correct the wrong one")
+            stored = f"{axes}, {' x '.join(f'{size:.3g}' for size in voxel_sizes(image.affine))} mm"
             image = nibabel.as_closest_canonical(nibabel.squeeze_image(image))
             values = np.array(image.get_fdata(dtype=np.float32, caching="unchanged"), order="C")
+            if faulty := values.size - np.count_nonzero(np.isfinite(values)):
+                raise SalgenError(
+                    f"{path}: {faulty} voxels are NaN or infinite; replace them by 0, which is background"
+                )
     except SalgenError:
         raise
     except Exception as error:  # nibabel meets a damaged file with errors of a dozen kinds
         raise SalgenError(
             f"{path}: cannot be read as NIfTI: truncated or another kind of file ({reason(error)})"
         ) from None
-    return values, np.asarray(image.affine), f"{stored}, {sizes} mm"
+    return values, np.asarray(image.affine), stored
 
 
 @contextmanager
@@ -131,9 +125,7 @@ def silenced(logger: Logger) -> Iterator[None]:
 
 
 def check_header(image: Any, path: Path) -> None:
-    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, with a size and axes that fit."""
-    from nibabel.orientations import aff2axcodes
-
+    """Raise a SalgenError unless nibabel's image is one 3-D volume of real numbers, of a size that there is."""
     shape = tuple(int(extent) for extent in image.shape)
     while len(shape) > 3 and shape[-1] == 1:
         shape = shape[:-1]
@@ -146,7 +138,3 @@ def check_header(image: Any, path: Path) -> None:
         raise SalgenError(f"{path}: {text} voxels; must be {MOST_VOXELS:,} or fewer in all")
     if image.get_data_dtype().kind not in "uif":
         raise SalgenError(f"{path}: voxels of type {image.get_data_dtype()}; must be real numbers")
-    forms = [form for form, code in (image.get_sform(coded=True), image.get_qform(coded=True)) if code]
-    axes = ["".join(map(str, aff2axcodes(form))) for form in forms]
-    if len(set(axes)) > 1:
-        raise SalgenError(f"{path}: sform says axes {axes[0]}, and qform {axes[1]}: correct the one that is wrong")

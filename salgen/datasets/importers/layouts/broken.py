@@ -34,26 +34,14 @@ Value = TypeVar("Value")
 
 
 def check_picture(path: Path) -> None:
-    """Decode a picture to its end; a JPEG at an eighth of its size, which reads all of the file.
-
-    Raises
-    ------
-    UnusableError
-        If it is missing, as a link to nowhere is, of too many pixels, or cannot be decoded.
-    """
+    """Decode a picture to its end, a JPEG at an eighth of its size; an UnusableError if that fails."""
     with _usable(path) as picture:
         picture.draft(picture.mode, (max(picture.width // 8, 1), max(picture.height // 8, 1)))
         picture.load()
 
 
 def check_size(path: Path, size: tuple[int, int] | None = None) -> tuple[int, int]:
-    """The (H, W) of an image's file, whose pixels are not read for it.
-
-    Raises
-    ------
-    UnusableError
-        If the file is missing or no picture, or the size is not the one that is stated.
-    """
+    """The (H, W) of an image's file, whose pixels are not read; an UnusableError if `size` is stated and another."""
     with _usable(path) as picture:
         width, height = picture.size
     if size not in (None, (height, width)):

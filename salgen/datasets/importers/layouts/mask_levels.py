@@ -39,22 +39,10 @@ class Told(NamedTuple):
 
 
 def object_of(picture: Image.Image, values: tuple[int, ...], place: str) -> Told:
-    """The object in a mask picture.
+    """The object in an open picture, which messages call `place`; a SalgenError if it fits two readings or none.
 
-    Parameters
-    ----------
-    picture
-        Open, and upright.
-    values
-        The object's levels as they are stored: greys, or numbers of a palette. If empty, they are told by the rule
-        above; palettes are looked up then, and black is no object.
-    place
-        Its name, with which messages begin.
-
-    Raises
-    ------
-    SalgenError
-        If `values` are given and it is of colours or lossy, or its levels fit two readings or none.
+    `values` are the object's levels as they are stored: greys, or numbers of a palette. If empty, they are told by the
+    rule above; palettes are looked up then, and black is no object.
     """
     lossy, palette = picture.format in LOSSY, picture.mode == "P"
     if values and lossy:
@@ -95,23 +83,9 @@ def object_of(picture: Image.Image, values: tuple[int, ...], place: str) -> Told
 
 
 def told_apart(levels: NDArray[Any], place: str, lossy: bool = False, coloured: bool = False) -> Told:
-    """The object among levels, (H, W).
+    """The object among levels (H, W), which messages call `place`; a SalgenError if they fit two readings or none.
 
-    Parameters
-    ----------
-    levels
-        Real numbers, 0 or above.
-    place
-        The name of their file or sample, with which messages begin.
-    lossy
-        Whether a file's format changed them.
-    coloured
-        Whether they stand for colours, none of which is void.
-
-    Raises
-    ------
-    SalgenError
-        If they fit two readings or none.
+    They are `lossy` if a file's format changed them, and `coloured` if they stand for colours, none of which is void.
     """
     numbers = np.unique(levels)
     low, top = numbers[0].item(), numbers[-1].item()

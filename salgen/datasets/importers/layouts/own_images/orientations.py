@@ -24,7 +24,7 @@ SAID = {
 
 
 def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif: str, noted: Skipped) -> Annotations:
-    """What an annotator marked, in images as they are shown.
+    """What an annotator marked, in images as they are shown; `noted` counts what it was of.
 
     Parameters
     ----------
@@ -33,37 +33,30 @@ def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif:
     headers
         Item to the header of its image, of those that can be used.
     exif
-        ``"stored"`` or ``"upright"``, for images whose sizes do not tell; "" if nothing is said.
-    noted
-        Counts what was found.
-
-    Raises
-    ------
-    SalgenError
-        If nothing tells what the annotations of an image are of.
+        ``"stored"`` or ``"upright"``, for images whose sizes do not tell; "" if it is not said, and then refused.
     """
-    told: dict[str, str] = {}
-    for item, objects in marked.objects.items():
+    ways: dict[str, str] = {}
+    for item, (first, *_) in marked.objects.items():
         header = headers.get(item)
-        if header and header.orientation > 1 and objects:
-            picture = objects[0].outline
-            mask = header_of(picture.path) if isinstance(picture, MaskPicture) else None
+        if header and header.orientation > 1:
+            mask = header_of(first.outline.path) if isinstance(first.outline, MaskPicture) else None
             if mask is None or mask.orientation == 1:  # else it is turned by its own
-                size = mask.size if mask else objects[0].size
-                told[item] = "" if size is None or header.square else STORED if size == header.stored else UPRIGHT
-    known = {way for way in told.values() if way}
+                size = mask.size if mask else first.size
+                tells = size is not None and header.size != header.stored
+                ways[item] = "" if not tells else STORED if size == header.stored else UPRIGHT
+    known = set(ways.values()) - {""}
     usual = exif or (min(known) if len(known) == 1 else "")
-    unknown = [item for item, way in told.items() if not way]
+    unknown = [item for item, way in ways.items() if not way]
     if unknown and not usual:
         raise SalgenError(
             f"{unknown[0]}: its EXIF orientation turns it, and {path} may be of its pixels as stored (Pillow, "
             "torchvision, pycocotools) or upright (browsers, OpenCV): say --set exif=stored or --set exif=upright "
             f"({len(unknown):,} such images)"
         )
-    objects_of = dict(marked.objects)
-    for item, way in told.items():
+    objects = dict(marked.objects)
+    for item, way in ways.items():
         noted.add(SAID[way or usual], item)
         if (way or usual) == STORED:
-            orientation = headers[item].orientation
-            objects_of[item] = [replace(one, outline=Turned(one.outline, orientation)) for one in objects_of[item]]
-    return replace(marked, objects=objects_of)
+            by = headers[item].orientation
+            objects[item] = [replace(one, outline=Turned(one.outline, by)) for one in objects[item]]
+    return replace(marked, objects=objects)

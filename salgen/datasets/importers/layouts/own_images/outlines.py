@@ -110,16 +110,13 @@ class Turned:
 
     def paint(self, size: Size) -> Mask:
         """The object, turned."""
-        mask = Image.fromarray(self.outline.paint(self._stored(size)))
+        mask = Image.fromarray(self.outline.paint(size[::-1] if self.orientation >= 5 else size))
         mask.getexif()[ExifTags.Base.Orientation] = self.orientation
         return np.asarray(ImageOps.exif_transpose(mask))
 
     def extent(self, size: Size) -> float:
         """That of the outline."""
-        return self.outline.extent(self._stored(size))
-
-    def _stored(self, size: Size) -> Size:
-        return size[::-1] if self.orientation >= 5 else size
+        return self.outline.extent(size[::-1] if self.orientation >= 5 else size)
 
 
 def runs_of_mask(mask: Mask) -> RunLengths:

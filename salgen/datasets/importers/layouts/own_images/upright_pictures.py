@@ -16,7 +16,7 @@ from PIL import ExifTags, Image, ImageOps
 
 from salgen.cache import cached
 from salgen.datasets.importers.layouts.broken import stamp_of
-from salgen.datasets.importers.layouts.mask_levels import MOSTLY, NUMBERS, VOID, Told, object_of
+from salgen.datasets.importers.layouts.mask_levels import MOSTLY, NUMBERS, SOFT, VOID, Told, object_of
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import Pixels, opened, rgb_of
 from salgen.progress import progress
@@ -55,11 +55,6 @@ class Header:
         """(H, W) of the pixels as they are stored."""
         return self.size[::-1] if self.orientation >= 5 else self.size
 
-    @property
-    def square(self) -> bool:
-        """Whether both are of one size, so that a size does not tell which it is of."""
-        return self.size == self.stored
-
 
 def header_of(path: Path) -> Header:
     """The header of a picture; the pixels of most kinds of files are not read for it."""
@@ -73,32 +68,25 @@ def header_of(path: Path) -> Header:
 
 
 def masks_told(masks: Mapping[str, Sequence[Path]], values: tuple[int, ...]) -> list[tuple[str, str]]:
-    """Each item whose mask pictures are not clear, with how its object was told apart; kept in the user's cache.
-
-    Raises
-    ------
-    SalgenError
-        As :func:`.object_of`, or if 255 is the object in some and may be void beside the class numbers of others.
-    """
+    """Each item whose mask pictures are not clear, with how its object was told apart; kept in the user's cache."""
     pairs = [(item, path) for item, paths in masks.items() for path in paths]
 
+    def told(pair: tuple[str, Path]) -> tuple[str, float]:
+        mask, said, level = read_mask_levels(pair[1], values)
+        corners = mask[:: max(len(mask) - 1, 1), :: max(mask.shape[1] - 1, 1)]
+        return said or (MOSTLY if 0.5 < mask.mean() < 1 and corners.all() else ""), 0.0 if said == SOFT else level
+
     def look() -> dict[str, NDArray[Any]]:
-        levels: dict[bool, Path] = {}  # whether the object is 255, or a number of a class, to the first such picture
-        found = []
         with progress("looking at masks", len(pairs), "masks") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
-            told = pool.map(lambda pair: read_mask_levels(pair[1], values), pairs)
-            for (_, path), (mask, said, level) in zip(pairs, told, strict=True):
-                inverted = mask.mean() > 0.5 and mask[:: len(mask) - 1 or 1, :: len(mask[0]) - 1 or 1].all()
-                found.append(said or (MOSTLY if inverted and not mask.all() else ""))
-                if 0 < level < NUMBERS or (level == VOID and not said):
-                    levels.setdefault(level == VOID, path)
-                advance()
-        if len(levels) == 2:
+            found = [one for one in pool.map(told, pairs) if not advance()]
+        first = {level == VOID: path for (_, path), (_, level) in zip(pairs, found, strict=True)
+                 if 0 < level < NUMBERS or level == VOID}  # fmt: skip
+        if len(first) == 2:
             raise SalgenError(
-                f"{levels[True]}: its object has level 255, which beside the numbers in {levels[False]} may be void: "
-                "name the object's levels, by --set mask_values=1,255 or the like"
+                f"{first[True]}: its object has level 255, which beside the numbers in {first[False]} may be void: name "
+                "the object's levels, by --set mask_values=1,255 or the like"
             )
-        return {"said": np.array(found, dtype=np.str_)}
+        return {"said": np.array([said for said, _ in found], dtype=np.str_)}
 
     kept = cached("mask-levels", [VERSION, stamp_of([path for _, path in pairs]), list(values)], ("said",), look)
     return [(item, said) for (item, _), said in zip(pairs, kept["said"].tolist(), strict=True) if said]
