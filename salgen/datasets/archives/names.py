@@ -31,13 +31,7 @@ class Names:
         self._names: set[str] = set()
 
     def add(self, name: str, *, folder: bool) -> None:
-        """Check one more name.
-
-        Raises
-        ------
-        SalgenError
-            If it is not safe on its own, or conflicts with another one.
-        """
+        """Check one more name."""
         fault = _fault(name) or self._clash(name.split("/"), folder)
         if fault:
             raise SalgenError(f"member {quoted(name)} {fault}")

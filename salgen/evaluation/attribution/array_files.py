@@ -42,33 +42,15 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class ArrayFiles:
-    """The arrays of a folder or a file.
-
-    Attributes
-    ----------
-    path
-        As it was given.
-    places
-        Sample id to the place of its array; the numbers "0", "1", ... where nothing names the samples.
-    kind
-        ``"map"`` or ``"mask"``.
-    named
-        Whether the samples are named.
-    """
+    """The arrays of a folder or a file."""
 
     path: Path
-    places: Mapping[str, Place]
+    places: Mapping[str, Place]  # by sample id; by the numbers "0", "1", ... where nothing names the samples
     kind: str = MAP
     named: bool = True
 
     def read(self, ids: Iterable[str]) -> Iterator[NDArray[Any]]:
-        """The array (C, H, W) of each sample, real and finite, of the type that the file has.
-
-        Raises
-        ------
-        SalgenError
-            If a file cannot be read, or an array is of another shape or type, or not finite.
-        """
+        """The array (C, H, W) of each sample, real and finite, of the type that the file has."""
         for name in ids:
             self.shape(name)
             array = _read(self.places[name], self.kind)
@@ -113,11 +95,6 @@ def open_arrays(path: Path, kind: str = MAP, ids: Sequence[str] | None = None) -
         ``"map"``, or ``"mask"``, where PNG files may be in colours.
     ids
         The names of the samples in their order, for a file that does not name them.
-
-    Raises
-    ------
-    SalgenError
-        If there is none, or none that can be read, or a file without names holds another number of arrays.
     """
     forms = (
         f"give a folder with a {kind} ({', '.join(SUFFIXES)}) for each sample, named by its id, or one file "

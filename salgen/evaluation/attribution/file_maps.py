@@ -79,11 +79,6 @@ def read_file_maps(name: str, path: Path, ids: Sequence[str], size: tuple[int, .
         (H, W) of the images; maps may be smaller.
     owner
         The split in words.
-
-    Raises
-    ------
-    SalgenError
-        If a file cannot be read, belongs to no sample, or maps are not alike, larger than images, or not finite.
     """
     files = open_arrays(path, ids=ids)
     files.check_samples([], ids, owner)
@@ -118,11 +113,6 @@ def paths_by_name(maps: Maps) -> dict[str, Path]:
     ----------
     maps
         A mapping; or a path, or several, or ``"NAME=PATH"``, where a path alone is named by its folder or file.
-
-    Raises
-    ------
-    SalgenError
-        If a name is given twice, is a method's of salgen, or cannot stand in a table, or a path is none.
     """
     listed = [maps] if isinstance(maps, (str, PathLike)) else maps
     pairs = list(maps.items()) if isinstance(maps, Mapping) else [_pair(item) for item in listed]

@@ -24,19 +24,10 @@ MOST_BRAIN = 0.97  # largest share of voxels above zero; more means that the bac
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """A head with everything but the brain removed.
+    """A head with everything but the brain removed."""
 
-    Attributes
-    ----------
-    values
-        float32 (X, Y, Z), left to right, back to front, bottom to top; 0 outside the brain, and
-        above 0 in it.
-    voxel_size
-        Millimetres along each axis.
-    """
-
-    values: Float32
-    voxel_size: tuple[float, float, float]
+    values: Float32  # (X, Y, Z), left to right, back to front, bottom to top; above 0 in the brain, else 0
+    voxel_size: tuple[float, float, float]  # in mm
 
 
 def load_volume(path: Path, mask: Path | None = None) -> Volume:

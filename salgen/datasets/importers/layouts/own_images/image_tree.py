@@ -45,34 +45,16 @@ class Skipped:
 
 @dataclass(frozen=True, eq=False)
 class ImageTree:
-    """The images below a folder.
-
-    Attributes
-    ----------
-    root
-        The folder.
-    files
-        Item, which is the path below the folder such as ``"train/cat/a.png"``, to file; sorted.
-    broken
-        Those that cannot be decoded, with the reason.
-    stored
-        Whether annotations that state no size are of the pixels as they are stored, not as EXIF turns them.
-    """
+    """The images below a folder."""
 
     root: Path
-    files: Mapping[str, Path]
-    broken: Mapping[str, str] = field(default_factory=dict)
-    stored: bool = False
+    files: Mapping[str, Path]  # by item, which is the path below the folder such as "train/cat/a.png"; sorted
+    broken: Mapping[str, str] = field(default_factory=dict)  # those that cannot be decoded, with the reason
+    stored: bool = False  # whether annotations without a size are of stored pixels, not as EXIF turns them
 
     @classmethod
     def at(cls, root: Path, but: Iterable[Path], skipped: Skipped, stored: bool = False) -> ImageTree:
-        """The images of a folder, without files and those in folders `but` within it; broken ones are counted.
-
-        Raises
-        ------
-        SalgenError
-            If there is no such folder, or it has no images that can be read.
-        """
+        """The images of a folder, without files and those in folders `but` within it; broken ones are counted."""
         if not root.is_dir():
             raise SalgenError(f"{root}: expected a folder of images here")
         top = root.resolve()
@@ -114,13 +96,7 @@ class ImageTree:
         return first_folder(item.partition("/")[2] if self.in_splits else item)
 
     def find(self, name: str, place: str) -> str | None:
-        """The image of a name: a path or its end, with or without the suffix; None if there is none.
-
-        Raises
-        ------
-        SalgenError
-            If several images have the name; the message begins with `place`.
-        """
+        """The image of a name: a path or its end, with or without the suffix; None if there is none."""
         parts = PurePosixPath(name.replace("\\", "/")).parts
         for start in range(len(parts)):
             end = "/".join(parts[start:])

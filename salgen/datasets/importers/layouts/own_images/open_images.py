@@ -23,13 +23,7 @@ from salgen.errors import SalgenError, unknown_name, warn
 
 
 def open_images(text: str, reading: Reading) -> OwnImages:
-    """The images that the text of a source names.
-
-    Raises
-    ------
-    SalgenError
-        If something is missing or does not belong together; the message names the file.
-    """
+    """The images that the text of a source names."""
     given, skipped, noted = Paths.of(text), Skipped(), Skipped("Noted")
     root = given.images
     named = [picture for path in given.masks if is_table(path) and path.is_file() for picture in masks_named_in(path)]
@@ -91,13 +85,7 @@ def open_images(text: str, reading: Reading) -> OwnImages:
 def _damaged_masks(
     annotations: Iterable[Annotations], tree: ImageTree, values: tuple[int, ...], noted: Skipped
 ) -> dict[str, str]:
-    """Items with a mask picture that cannot be decoded, with the reason; counts how levels of the others are told.
-
-    Raises
-    ------
-    SalgenError
-        If a mask picture is of another size than its image, or its levels fit two readings.
-    """
+    """Items with a mask picture that cannot be decoded, with the reason; `noted` counts how the others are read."""
     pictures: dict[str, list[Path]] = defaultdict(list)
     for each in annotations:
         for item, objects in each.objects.items():

@@ -113,13 +113,7 @@ class OwnImages(Files):
 
     @cached_property
     def notes(self) -> str:
-        """Numbers of images by split, what has no mask, and what was skipped, for the data set's card.
-
-        Raises
-        ------
-        SalgenError
-            If no mask is ground truth.
-        """
+        """Numbers of images by split, what has no mask, and what was skipped, for the data set's card."""
         counts = Counter(image.split for image in self.images.values())
         of_splits = ", ".join(f"{counts[split]:,} {split}" for split in SPLITS if counts[split])
         masked = [name for name, (item, number) in self.samples.items() if self.images[item].outlines[number]]

@@ -26,11 +26,6 @@ def assign_splits(
         Item to cluster.
     shares, seed
         As :func:`by_shares` takes them.
-
-    Raises
-    ------
-    SalgenError
-        If images of one cluster are stated to be in two splits.
     """
     members: dict[str, list[str]] = defaultdict(list)
     for item, cluster in clusters.items():

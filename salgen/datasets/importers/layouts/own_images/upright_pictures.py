@@ -78,13 +78,16 @@ def masks_told(masks: Mapping[str, Sequence[Path]], values: tuple[int, ...]) -> 
 
     def look() -> dict[str, NDArray[Any]]:
         with progress("looking at masks", len(pairs), "masks") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = [one for one in pool.map(told, pairs) if not advance()]
+            found = []
+            for one in pool.map(told, pairs):
+                found.append(one)
+                advance()
         first = {level == VOID: path for (_, path), (_, level) in zip(pairs, found, strict=True)
                  if 0 < level < NUMBERS or level == VOID}  # fmt: skip
         if len(first) == 2:
             raise SalgenError(
-                f"{first[True]}: its object has level 255, which beside the numbers in {first[False]} may be void: name "
-                "the object's levels, by --set mask_values=1,255 or the like"
+                f"{first[True]}: its object has level 255, which may be void beside the numbers in {first[False]}: "
+                "name the object's levels, by --set mask_values=1,255 or the like"
             )
         return {"said": np.array([said for said, _ in found], dtype=np.str_)}
 

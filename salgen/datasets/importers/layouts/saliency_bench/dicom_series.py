@@ -27,34 +27,16 @@ ABOUT_SLICE = ("ImageOrientationPatient", "ImagePositionPatient", "InstanceNumbe
 
 @dataclass(frozen=True, eq=False)
 class DicomSeries:
-    """The transverse slices of a scan, from foot to head.
-
-    Attributes
-    ----------
-    uid, patient
-        The series and the patient, as the files name them; a patient without a name has the series' one.
-    paths
-        The slices' files.
-    heights
-        Where each is, in mm towards the head, rising, float64 (n,).
-    spacing
-        Millimetres from row to row, and from column to column.
-    thickness
-        Of a slice, in mm.
-    size
-        (H, W), as stored.
-    upright
-        Whether every slice is stored as radiologists see it.
-    """
+    """The transverse slices of a scan, from foot to head."""
 
     uid: str
-    patient: str
+    patient: str  # as the files name it, else `uid`
     paths: Sequence[Path]
-    heights: Float64
-    spacing: tuple[float, float]
-    thickness: float
-    size: tuple[int, int]
-    upright: bool
+    heights: Float64  # (n,), of the slices in mm towards the head, rising
+    spacing: tuple[float, float]  # in mm, from row to row and from column to column
+    thickness: float  # of a slice in mm
+    size: tuple[int, int]  # (H, W), as stored
+    upright: bool  # whether every slice is stored as radiologists see it
 
     def __len__(self) -> int:
         """The number of slices."""
