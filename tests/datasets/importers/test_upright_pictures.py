@@ -83,3 +83,14 @@ def test_a_header_that_says_too_many_pixels_is_refused_before_they_are_read(tmp_
         with pytest.raises(SalgenError, match=r"a\.png: is of more pixels than Pillow's limit .*: save it smaller"):
             read(tmp_path / "a.png")
     assert faults_of([tmp_path / "a.png"]) == ["image of more pixels than Pillow's limit (PIL.Image.MAX_IMAGE_PIXELS)"]
+
+
+@pytest.mark.parametrize("suffix", ["tiff", "gif"])
+def test_what_is_left_out_of_a_picture_is_known(tmp_path, suffix):
+    first, second = picture(3), picture(4)
+    first.save(tmp_path / f"a.{suffix}")
+    assert not header_of(tmp_path / f"a.{suffix}").paged
+    first.save(tmp_path / f"a.{suffix}", save_all=True, append_images=[second])
+    assert header_of(tmp_path / f"a.{suffix}").paged
+    first.convert("RGBA").save(tmp_path / "a.png")
+    assert header_of(tmp_path / "a.png").transparent

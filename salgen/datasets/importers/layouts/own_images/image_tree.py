@@ -68,8 +68,9 @@ class ImageTree:
         for item, why in broken.items():
             skipped.add(why, item)
         if len(broken) == len(files):
-            state = f"none of its {len(files)} images can be read ({skipped.sentence})" if files else "holds no images"
-            raise SalgenError(f"{root}: {state}; expected files such as {root / 'NAME.png'} or .jpg, in folders too")
+            expected = f"holds no images; expected files such as {root / 'NAME.png'} or .jpg, in folders too"
+            state = f"none of its {len(files)} images can be read. {skipped.sentence}" if files else expected
+            raise SalgenError(f"{root}: {state}")
         return cls(root, files, broken, stored)
 
     @cached_property

@@ -64,6 +64,8 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     for item in images:
         if tree.headers[item].transparent:
             noted.add("image whose opacity is left out", item)
+        if tree.headers[item].paged:
+            noted.add("image of several pages, of which the first is read", item)
     files = {f"images/{item}": tree.files[item] for item in images}
     files |= {f"masks-{n}/{name}": path for n, each in enumerate(annotations) for name, path in each.files.items()}
     files = {name: path for name, path in files.items() if path.is_file()}  # a broken mask may be a link to nowhere
@@ -96,6 +98,8 @@ def _damaged_masks(
         image = tree.headers[item]
         for path in paths:
             mask = header_of(path)
+            if mask.paged:
+                noted.add("mask of several pages, of which the first is read", item)
             if mask.size not in (image.size, image.stored if mask.orientation == 1 else image.size):
                 sizes = " and ".join(f"{width} x {height}" for height, width in (mask.size, image.size))
                 raise SalgenError(

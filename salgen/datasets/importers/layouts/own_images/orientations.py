@@ -33,7 +33,7 @@ def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif:
     headers
         Item to the header of its image, of those that can be used.
     exif
-        ``"stored"`` or ``"upright"``, for images whose sizes do not tell; "" if it is not said, and then refused.
+        ``"stored"`` or ``"upright"``, for images whose sizes do not tell; ``"sizes"`` refuses them.
     """
     ways: dict[str, str] = {}
     for item, (first, *_) in marked.objects.items():
@@ -45,7 +45,7 @@ def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif:
                 tells = size is not None and header.size != header.stored
                 ways[item] = "" if not tells else STORED if size == header.stored else UPRIGHT
     known = set(ways.values()) - {""}
-    usual = exif or (min(known) if len(known) == 1 else "")
+    usual = exif if exif in SAID else min(known) if len(known) == 1 else ""
     unknown = [item for item, way in ways.items() if not way]
     if unknown and not usual:
         raise SalgenError(

@@ -49,6 +49,7 @@ class Header:
     size: tuple[int, int]  # (H, W) as viewers show it
     orientation: int  # EXIF's, 1 if it turns nothing
     transparent: bool
+    paged: bool  # whether it has several, of which the first is read
 
     @property
     def stored(self) -> tuple[int, int]:
@@ -64,7 +65,8 @@ def header_of(path: Path) -> Header:
         stated = 1 if picture.format == "TIFF" else picture.getexif().get(ExifTags.Base.Orientation, 1)
         orientation = stated if stated in range(1, 9) else 1
         size = (width, height) if orientation >= 5 else (height, width)
-        return Header(size, orientation, picture.has_transparency_data)
+        paged = picture.format in ("TIFF", "GIF") and getattr(picture, "n_frames", 1) > 1
+        return Header(size, orientation, picture.has_transparency_data, paged)
 
 
 def masks_told(masks: Mapping[str, Sequence[Path]], values: tuple[int, ...]) -> list[tuple[str, str]]:
