@@ -97,31 +97,26 @@ def told_apart(levels: NDArray[Any], place: str, lossy: bool = False, coloured: 
     if lossy and top < NUMBERS:
         raise SalgenError(f"{place}: a lossy format changed its levels, the greatest of which is {top}: save it as PNG")
     inner = (levels > 0) & (levels < top)
-    if whole and (coloured or top < NUMBERS):
-        filled = top < NUMBERS or _filled(inner, levels) >= FILLED
-        return Told(levels > 0, CLASSES, top) if filled else _cut(levels, top)
-    if whole and top == VOID and numbers[-2] < NUMBERS:
+    if whole and (top < NUMBERS or (coloured and _filled(inner, levels) >= FILLED)):
+        return Told(levels > 0, CLASSES, top)
+    if whole and not coloured and top == VOID and numbers[-2] < NUMBERS:
         filled = _filled(inner, levels)
         if filled >= FILLED / 2:
             return Told(inner, WITH_VOID, numbers[-2].item())
-        if inner.sum() < (levels == top).sum() / 2:
-            return _cut(levels, top)
+        if len(numbers) > FEWEST and inner.sum() < (levels == top).sum() / 2:
+            return Told(levels >= top / 2, SOFT, top)
         raise _two_readings(place, numbers)
     between = (levels > top / 8) & (levels < top * 7 / 8)
-    if between.mean() > BETWEEN and (len(numbers) > NUMBERS or not whole):
+    inner = inner if len(numbers) <= FEWEST else between
+    if whole and inner.any() and _filled(inner, levels) >= FILLED:
+        if top in (VOID, 65535) and not coloured:
+            raise _two_readings(place, numbers)
+        return Told(levels > 0, CLASSES, top)
+    if between.mean() > BETWEEN:
         raise SalgenError(
             f"{place}: {between.mean():.0%} of its pixels lie between black and white, as in a photograph or a map of "
             "probabilities: save a mask of two levels"
         )
-    inner = inner if len(numbers) <= FEWEST else between
-    if whole and inner.any() and _filled(inner, levels) >= FILLED:
-        if top in (VOID, 65535):
-            raise _two_readings(place, numbers)
-        return Told(levels > 0, CLASSES, top)
-    return _cut(levels, top)
-
-
-def _cut(levels: NDArray[Any], top: float) -> Told:
     return Told(levels >= top / 2, SOFT, top)
 
 

@@ -36,12 +36,13 @@ def turned(marked: Annotations, path: Path, headers: Mapping[str, Header], exif:
         ``"stored"`` or ``"upright"``, for images whose sizes do not tell; ``"sizes"`` refuses them.
     """
     ways: dict[str, str] = {}
-    for item, (first, *_) in marked.objects.items():
+    for item, listed in marked.objects.items():
         header = headers.get(item)
-        if header and header.orientation > 1:
-            mask = header_of(first.outline.path) if isinstance(first.outline, MaskPicture) else None
+        if listed and header and header.orientation > 1:
+            outline, size = listed[0].outline, listed[0].size
+            mask = header_of(outline.path) if isinstance(outline, MaskPicture) else None
             if mask is None or mask.orientation == 1:  # else it is turned by its own
-                size = mask.size if mask else first.size
+                size = mask.size if mask else size
                 tells = size is not None and header.size != header.stored
                 ways[item] = "" if not tells else STORED if size == header.stored else UPRIGHT
     known = set(ways.values()) - {""}
