@@ -104,10 +104,17 @@ def test_levels_that_fit_two_readings_are_refused_until_they_are_named(tmp_path,
     np.testing.assert_array_equal(read(picture, tmp_path / "a.png", (levels[0],)).mask, OBJECT)
 
 
+def test_a_thin_number_beside_void_is_not_taken_for_a_soft_edge(tmp_path):
+    line = np.where(ROWS == 30, 2, np.where(abs(ROWS - 30) < 4, 255, 0))
+    with pytest.raises(SalgenError, match="by --set mask_values=2 or 255"):
+        read(grey(line), tmp_path / "a.png")
+
+
 def test_what_has_no_two_levels_is_refused(tmp_path):
     noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
-    for picture in (Image.fromarray(noise), Image.fromarray(noise[..., 0])):
-        for name in ("a.png", "a.jpg"):
+    smooth = Image.fromarray(noise).resize((256, 256), Image.Resampling.BICUBIC)
+    for picture in (Image.fromarray(noise), Image.fromarray(noise[..., 0]), smooth, smooth.quantize(64)):
+        for name in ("a.png", "a.jpg") if picture.mode != "P" else ("a.png", "a.gif"):
             with pytest.raises(SalgenError, match=rf"{name}: \d+% of its pixels lie between black and white"):
                 read(picture, tmp_path / name)
     with pytest.raises(SalgenError, match=r"a: a mask has levels from -1 to 3: save it with 0 outside"):
