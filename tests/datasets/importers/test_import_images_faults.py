@@ -106,7 +106,9 @@ def test_masks_that_are_not_clear_are_counted_and_named(tmp_path, images, masks,
     assert "cut at half of its greatest level (1; the first: a1.png)" in text
     assert "if the object is black, set mask_values=0 (1; the first: b1.png)" in text
     assert str(said[0].message) in text
-    Image.open(masks / "a0.png").point(lambda level: level // 255).save(masks / "a0.png")
+    Image.open(masks / "a0.png").convert("1").save(masks / "a0.png")
+    assert notes(images, masks, labels)[0] == text  # white in one bit is no number
+    Image.open(masks / "a0.png").convert("L").point(lambda level: level // 255).save(masks / "a0.png")
     assert "b1.png: its object has level 255, which may be void beside" in fault(tmp_path, images, masks, labels)
     source = f"{images}:masks={masks}:labels={labels}"
     assert "Noted: image whose opacity" in generator("images", source=source, mask_values="1,255").source.notes

@@ -35,7 +35,7 @@ class Told(NamedTuple):
 
     mask: Mask  # bool (H, W)
     said: str = ""  # how it was told apart; "" if that is clear
-    level: float = 0.0  # its greatest level, 0 in colours
+    level: float = 0.0  # its greatest level; 0 where that is no number: in colours, of one bit, or if all is full
 
 
 def object_of(picture: Image.Image, values: tuple[int, ...], place: str) -> Told:
@@ -92,7 +92,7 @@ def told_apart(levels: NDArray[Any], place: str, lossy: bool = False, coloured: 
     if low < 0 or not np.isfinite(top):
         raise SalgenError(f"{place}: a mask has levels from {low:g} to {top:g}: save it with 0 outside the object")
     if len(numbers) <= 2:
-        return Told(levels > 0, "", float(top))
+        return Told(levels > 0, "", float(top) if low == 0 and levels.dtype != bool else 0.0)
     whole = not lossy and bool((numbers == np.rint(numbers)).all())
     if lossy and top < NUMBERS:
         raise SalgenError(f"{place}: a lossy format changed its levels, the greatest of which is {top}: save it as PNG")
